@@ -1,0 +1,101 @@
+"""Lossless parser of SMT-LIB v2 scripts: S-expressions as a Document over the bytes.
+
+Tokens follow the SMT-LIB standard 2.7, section 3.1. A node is an atom or a
+parenthesised list; blanks and comments are text between nodes, so nothing is
+lost: rendering a document without edits gives back its bytes. Bytes are never
+decoded, so any encoding survives. Symbols are not judged here: what a solver
+accepts is the solver's business.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+
+from reducekit.document import Document
+from reducekit.errors import ParseError
+
+# One alternative a token. A colon starts a keyword and ends a symbol, as Z3
+# reads it: `set-option:produce-models` is two tokens. What no alternative
+# matches starts an unterminated string or quoted symbol.
+_TOKEN = re.compile(
+    rb"""[^\s()"|;:]+            # numeral, symbol, #x.., #b..
+       | \(
+       | \)
+       | [ \t\r\n\f\v]+
+       | :[^\s()"|;:]*           # keyword
+       | "[^"]*(?:""[^"]*)*"(?!") # string; a quote is written twice
+       | \|[^|]*\|               # quoted symbol
+       | ;[^\n]*                 # comment, up to the end of the line
+    """,
+    re.VERBOSE,
+)
+_OPEN, _CLOSE, _QUOTE, _SEMICOLON = b'()";'
+_BLANK = frozenset(b" \t\r\n\f\v")
+_CHUNK = 1 << 18
+
+
+def parse(text: bytes) -> Document:
+    """Parse a script. Raises ParseError at the first place that is not an S-expression.
+
+    Linear in the text, without recursion: a term may nest a million deep.
+    """
+    size = len(text)
+    start, end, stop = array("i", [0]), array("i", [size]), array("i", [0])
+    add_start, add_end, add_stop = start.append, end.append, stop.append
+    path = [0]  # the open lists, innermost last
+    push, pop = path.append, path.pop
+    nodes, pos = 1, 0
+    while pos < size:
+        tokens = _tokens(text, pos)
+        for token in tokens:
+            first = token[0]
+            if first == _OPEN:
+                push(nodes)
+                add_start(pos)
+                add_end(0)
+                add_stop(0)
+                nodes += 1
+            elif first == _CLOSE:
+                if len(path) == 1:
+                    raise ParseError("a ')' without its '('", text, pos)
+                node = pop()
+                end[node] = pos + 1
+                stop[node] = nodes
+            elif first not in _BLANK and first != _SEMICOLON:
+                add_start(pos)
+                add_end(pos + len(token))
+                nodes += 1
+                add_stop(nodes)
+            pos += len(token)
+    if len(path) > 1:
+        raise ParseError("this '(' is never closed", text, start[path[-1]])
+    stop[0] = nodes
+    return Document(text, start, end, stop)
+
+
+def _tokens(text: bytes, pos: int) -> list[bytes]:
+    """Return the next tokens from `pos`, at least one.
+
+    A slice at a time, so that not all tokens of a large text are in memory at
+    once. The last token of a slice may go on behind it, so it is left for the next.
+    """
+    window = text[pos : pos + _CHUNK]
+    tokens: list[bytes] = _TOKEN.findall(window)
+    if sum(map(len, tokens)) == len(window):
+        if pos + len(window) < len(text):
+            tokens.pop()
+    else:
+        # findall skips what it cannot match: keep what stands before that place.
+        tokens, at = [], 0
+        while (match := _TOKEN.match(window, at)) is not None:
+            tokens.append(match.group())
+            at = match.end()
+    if tokens:
+        return tokens
+    # A token longer than the slice, or none at all.
+    match = _TOKEN.match(text, pos)
+    if match is None:
+        what = "string" if text[pos] == _QUOTE else "quoted symbol"
+        raise ParseError(f"this {what} is never closed", text, pos)
+    return [match.group()]

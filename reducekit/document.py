@@ -1,0 +1,106 @@
+"""A text and the tree of its nodes, as flat arrays over the bytes; renders sets of edits.
+
+A candidate is the current text with some spans replaced. Rendering joins
+slices of the buffer, so it costs what the edits cost plus one copy of the
+text, however large the tree is (design: "the three ideas", 1).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from reducekit.change import Template
+
+
+class Document:
+    """The bytes of a text and its nodes, numbered in preorder.
+
+    Node 0 is the root and covers the whole text. For each node, `start` and
+    `end` are byte offsets (end exclusive) and `stop` is one past the last node
+    of its subtree, so the nodes below `n` are `n + 1 .. stop[n] - 1`. Text
+    between nodes (blanks, comments, parentheses) belongs to the parent.
+    """
+
+    def __init__(
+        self, text: bytes, start: array[int], end: array[int], stop: array[int]
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.stop = stop
+
+    def __len__(self) -> int:
+        """Count the nodes, the root included."""
+        return len(self.start)
+
+    def source(self, node: int) -> bytes:
+        """Return the bytes of a node."""
+        return self.text[self.start[node] : self.end[node]]
+
+    def children(self, node: int) -> Iterator[int]:
+        """Yield the direct children of a node, first to last."""
+        stop = self.stop
+        child, last = node + 1, stop[node]
+        while child < last:
+            yield child
+            child = stop[child]
+
+    @cached_property
+    def parent(self) -> array[int]:
+        """The parent of each node; the root's is -1."""
+        stop = self.stop
+        parent = array("i", bytes(4 * len(stop)))
+        parent[0] = -1
+        path = [0]
+        for node in range(1, len(stop)):
+            while stop[path[-1]] <= node:
+                path.pop()
+            parent[node] = path[-1]
+            path.append(node)
+        return parent
+
+    def render(self, edits: Mapping[int, Template]) -> bytes:
+        """Return the text with each node in `edits` replaced by its template.
+
+        Edits inside a node that a template keeps apply there; edits inside what
+        a template drops have no effect. A template may keep nodes of its own
+        node's subtree only, the node itself included: so this ends.
+        """
+        text, start, end, stop = self.text, self.start, self.end, self.stop
+        order = sorted(edits)
+        out: list[bytes] = []
+        # Work yet to do, last first: a literal, or the bytes pos..limit whose
+        # edited nodes are order[low:high]. An explicit stack, as templates may
+        # nest as deep as the tree.
+        stack: list[bytes | tuple[int, int, int, int]] = [(0, len(text), 0, len(order))]
+        while stack:
+            task = stack.pop()
+            if isinstance(task, bytes):
+                out.append(task)
+                continue
+            pos, limit, low, high = task
+            while low < high:
+                node = order[low]
+                if pos < start[node]:
+                    out.append(text[pos : start[node]])
+                pos = end[node]
+                low = bisect_left(order, stop[node], low + 1, high)
+                template = edits[node]
+                if any(type(part) is int for part in template):
+                    stack.append((pos, limit, low, high))
+                    for part in reversed(template):
+                        if isinstance(part, bytes):
+                            stack.append(part)
+                        else:
+                            # A template may keep the very node it replaces.
+                            first = bisect_left(order, part + (part == node))
+                            last = bisect_left(order, stop[part], first)
+                            stack.append((start[part], end[part], first, last))
+                    break
+                out.extend(template)  # type: ignore[arg-type]  # no kept node: all bytes
+            else:
+                out.append(text[pos:limit])
+        return b"".join(out)
