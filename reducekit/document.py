@@ -7,12 +7,16 @@ text, however large the tree is (design: "the three ideas", 1).
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from reducekit.change import Template
+
+_NEWLINE, _RETURN = b"\n\r"
+_REST_OF_LINE = re.compile(rb"[ \t]*(?:\r?\n|$)")
 
 
 class Document:
@@ -22,15 +26,26 @@ class Document:
     `end` are byte offsets (end exclusive) and `stop` is one past the last node
     of its subtree, so the nodes below `n` are `n + 1 .. stop[n] - 1`. Text
     between nodes (blanks, comments, parentheses) belongs to the parent.
+
+    `delimiters` are the bytes that end a token by themselves, blanks among
+    them. Where an edit would join two other bytes, rendering puts a blank
+    between them, and a removed node takes the blanks before it along. Without
+    delimiters nothing is put in or taken along.
     """
 
     def __init__(
-        self, text: bytes, start: array[int], end: array[int], stop: array[int]
+        self,
+        text: bytes,
+        start: array[int],
+        end: array[int],
+        stop: array[int],
+        delimiters: bytes = b"",
     ) -> None:
         self.text = text
         self.start = start
         self.end = end
         self.stop = stop
+        self.delimiters = delimiters
 
     def __len__(self) -> int:
         """Count the nodes, the root included."""
@@ -62,8 +77,8 @@ class Document:
             path.append(node)
         return parent
 
-    def render(self, edits: Mapping[int, Template]) -> bytes:
-        """Return the text with each node in `edits` replaced by its template.
+    def render(self, edits: Mapping[int, Template], root: int = 0) -> bytes:
+        """Return the text of `root` with each node in `edits` replaced by its template.
 
         Edits inside a node that a template keeps apply there; edits inside what
         a template drops have no effect. A template may keep nodes of its own
@@ -75,7 +90,14 @@ class Document:
         # Work yet to do, last first: a literal, or the bytes pos..limit whose
         # edited nodes are order[low:high]. An explicit stack, as templates may
         # nest as deep as the tree.
-        stack: list[bytes | tuple[int, int, int, int]] = [(0, len(text), 0, len(order))]
+        stack: list[bytes | tuple[int, int, int, int]] = [
+            (
+                start[root],
+                end[root],
+                bisect_left(order, root),
+                bisect_left(order, stop[root]),
+            )
+        ]
         while stack:
             task = stack.pop()
             if isinstance(task, bytes):
@@ -84,11 +106,15 @@ class Document:
             pos, limit, low, high = task
             while low < high:
                 node = order[low]
-                if pos < start[node]:
-                    out.append(text[pos : start[node]])
-                pos = end[node]
-                low = bisect_left(order, stop[node], low + 1, high)
                 template = edits[node]
+                cut = start[node]
+                if not template and self.delimiters:
+                    cut = self._blanks_before(pos, node)
+                out.append(text[pos:cut])
+                pos = end[node]
+                if cut == start[root] and not template:
+                    pos = self._line_end(pos)
+                low = bisect_left(order, stop[node], low + 1, high)
                 if any(type(part) is int for part in template):
                     stack.append((pos, limit, low, high))
                     for part in reversed(template):
@@ -103,4 +129,37 @@ class Document:
                 out.extend(template)  # type: ignore[arg-type]  # no kept node: all bytes
             else:
                 out.append(text[pos:limit])
-        return b"".join(out)
+        return b"".join(self._separated(out) if self.delimiters else out)
+
+    def _line_end(self, pos: int) -> int:
+        """Return where the next line begins if only blanks come before it, else `pos`.
+
+        Nothing stands before a first node, so the line break behind it goes with it.
+        """
+        match = _REST_OF_LINE.match(self.text, pos) if self.delimiters else None
+        return match.end() if match else pos
+
+    def _blanks_before(self, pos: int, node: int) -> int:
+        """Return where the blanks before a node begin that go with it, at `pos` at the earliest.
+
+        A line break goes only if another follows the node, for it may end a comment.
+        """
+        text, cut = self.text, self.start[node]
+        while cut > pos and text[cut - 1] in b" \t":
+            cut -= 1
+        if cut > pos and text[cut - 1] == _NEWLINE and text[self.end[node] : self.end[node] + 1] in b"\r\n":
+            cut -= 1
+            if cut > pos and text[cut - 1] == _RETURN:
+                cut -= 1
+        return cut
+
+    def _separated(self, pieces: list[bytes]) -> Iterator[bytes]:
+        """Yield the pieces, with a blank wherever two tokens would run together."""
+        delimiters = self.delimiters
+        last = delimiters[0]
+        for piece in pieces:
+            if piece:
+                if last not in delimiters and piece[0] not in delimiters:
+                    yield b" "
+                yield piece
+                last = piece[-1]

@@ -71,7 +71,7 @@ def parse(text: bytes) -> Document:
     if len(path) > 1:
         raise ParseError("this '(' is never closed", text, start[path[-1]])
     stop[0] = nodes
-    return Document(text, start, end, stop)
+    return Document(text, start, end, stop, b" \t\r\n\f\v()")
 
 
 def _tokens(text: bytes, pos: int) -> list[bytes]:

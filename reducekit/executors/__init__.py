@@ -1,0 +1,1 @@
+"""Where checks run. Every executor has the methods of `executor.Executor`."""

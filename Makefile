@@ -1,0 +1,66 @@
+# `make demo` and `make test` work from a fresh clone: they set up .venv themselves.
+# Nothing here needs root. PYTHON is any Python from 3.11 on.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+DEMO   := build/demo
+TESTS  ?= tests
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
+	@echo "make test   run the tests (make test TESTS=tests/frontends: some of them)"
+	@echo "make lint   ruff and mypy"
+	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
+	@echo "make clean  remove .venv, .cache and build"
+
+# ---- set-up: one stamp per set of packages, redone when pyproject.toml changes ----
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "reducekit needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/base.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/base.stamp
+
+$(VENV)/lint.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,dev]'
+	@touch $@ $(VENV)/base.stamp $(VENV)/test.stamp
+
+# ---- what they are for ----
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest $(TESTS)
+
+lint: $(VENV)/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(DEMO)/input.smt2: examples/mod_by_zero.py | $(BIN)/python
+	@mkdir -p $(DEMO)
+	$(BIN)/python examples/mod_by_zero.py > $@
+
+demo: $(VENV)/base.stamp $(DEMO)/input.smt2
+	@z3=$$($(BIN)/python tests/solvers.py z3-4.8.5.0) && \
+	    echo "reducekit smt2 $(DEMO)/input.smt2 --cmd '$$z3 model_validate=true' \
+	-o $(DEMO)/reduced.smt2" && \
+	    $(BIN)/reducekit smt2 $(DEMO)/input.smt2 --cmd "$$z3 model_validate=true" \
+	        -o $(DEMO)/reduced.smt2
+	@echo; echo "$(DEMO)/reduced.smt2:"; cat $(DEMO)/reduced.smt2
+
+bench: $(VENV)/base.stamp
+	$(BIN)/python -m benchmarks.engine_cost
+
+clean:
+	rm -rf $(VENV) .cache build

@@ -1,0 +1,139 @@
+"""The commands of a script and how they hang together: what each defines and uses, push and pop.
+
+Works on names alone, without sorts or local binders, so that a script of
+megabytes is ready for its first candidate at once. That errs on the safe side:
+a use may be seen where there is none, which only keeps a declaration longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reducekit.document import Document
+
+_SYMBOL = re.compile(rb"""\|[^|]*\||"[^"]*"|;[^\n]*|[^\s()"|;:#0-9][^\s()"|;:]*""")
+_NAMED = re.compile(rb""":named\s+(\|[^|]*\||[^\s()"|;:]+)""")
+_DEFINES_ONE = frozenset(
+    b"declare-fun declare-const declare-sort declare-var declare-rel define-fun define-fun-rec "
+    b"define-const define-sort define-sort-parameter declare-sort-parameter declare-oracle-fun "
+    b"synth-fun".split()
+)
+_DEFINES_MANY = frozenset(
+    b"declare-datatype declare-datatypes declare-codatatype declare-codatatypes "
+    b"define-funs-rec".split()
+)
+_SORT_WORDS = frozenset(
+    b"_ par Bool Int Real Array BitVec String RegLan Seq Set Bag Tuple FloatingPoint RoundingMode "
+    b"Float16 Float32 Float64 Float128 Unit Char -> as".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands of a script, as parallel lists."""
+
+    nodes: Sequence[int]
+    names: Sequence[bytes]
+    """The head of each command, empty if it has none."""
+    users: Sequence[Sequence[int]]
+    """For each command the later ones that use what it defines."""
+    uses: Sequence[Sequence[int]]
+    """For each command the earlier ones that define what it uses."""
+    partner: Sequence[int]
+    """For a push its pop and the other way round; -1 for all others."""
+
+
+def head(document: Document, node: int) -> bytes:
+    """Return the first atom of a list, empty if there is none."""
+    first = node + 1
+    if first >= document.stop[node] or document.stop[first] != first + 1:
+        return b""
+    return document.source(first)
+
+
+def symbol(name: bytes) -> bytes:
+    """Return a symbol without its bars: |x| and x are the same (standard 2.7, section 3.1)."""
+    return name[1:-1] if name[:1] == b"|" else name
+
+
+def count_levels(document: Document, node: int) -> int:
+    """Return the number of levels of a push or pop command; without a numeral it is 1."""
+    children = list(document.children(node))
+    number = document.source(children[1]) if len(children) > 1 else b"1"
+    return int(number) if number.isdigit() and len(number) < 10 else 1
+
+
+def read_commands(document: Document) -> Commands:
+    """Find the commands, what they define and use, and which push goes with which pop."""
+    nodes = list(document.children(0))
+    names = [head(document, node) for node in nodes]
+    users: list[list[int]] = [[] for _ in nodes]
+    uses: list[list[int]] = [[] for _ in nodes]
+    partner = [-1] * len(nodes)
+    visible: dict[bytes, int] = {}
+    # What each open push hid or declared: name -> the definition before it, if any.
+    undo: list[tuple[int, dict[bytes, int | None]]] = []
+    declared = False  # whether anything is declared at all: else no look-up can succeed
+    for index, (node, name) in enumerate(zip(nodes, names, strict=True)):
+        if name == b"push":
+            levels = count_levels(document, node)
+            undo.extend((index, {}) for _ in range(min(levels, 1000)))
+            continue
+        if name == b"pop":
+            pushes = set()
+            for _ in range(min(count_levels(document, node), len(undo))):
+                push, hidden = undo.pop()
+                pushes.add(push)
+                for each, before in hidden.items():
+                    if before is None:
+                        visible.pop(each, None)
+                    else:
+                        visible[each] = before
+            if len(pushes) == 1:
+                (push,) = pushes
+                if not undo or undo[-1][0] != push:
+                    partner[index], partner[push] = push, index
+            continue
+        if name == b"reset":
+            visible.clear()
+            undo.clear()
+            continue
+        source = document.source(node)
+        tokens = set(_SYMBOL.findall(source)) if declared or name in _DEFINES_MANY else set()
+        defined = _defined(document, node, name, source, tokens)
+        if name in _DEFINES_MANY:
+            # The sorts, constructors and selectors are what is not known yet.
+            defined = [each for each in defined if each not in visible]
+        if declared:
+            found = {visible.get(symbol(token), -1) for token in tokens}
+            found |= {
+                visible.get(symbol(token)[3:], -1) for token in tokens if token.startswith(b"is-")
+            }
+            found.discard(-1)
+            for definition in sorted(found):
+                users[definition].append(index)
+                uses[index].append(definition)
+        for each in defined:
+            if undo and each not in undo[-1][1]:
+                undo[-1][1][each] = visible.get(each)
+            visible[each] = index
+            declared = True
+    return Commands(nodes, names, users, uses, partner)
+
+
+def _defined(
+    document: Document, node: int, name: bytes, source: bytes, tokens: Iterable[bytes]
+) -> list[bytes]:
+    """Return the symbols that a command defines."""
+    if name in _DEFINES_ONE:
+        children = document.children(node)
+        next(children)
+        target = next(children, -1)
+        return [symbol(document.source(target))] if target >= 0 else []
+    if name in _DEFINES_MANY:
+        return [symbol(token) for token in tokens if token != name and token not in _SORT_WORDS]
+    if b":named" in source:
+        return [symbol(each) for each in _NAMED.findall(source)]
+    return []

@@ -1,0 +1,142 @@
+"""Passes that drop whole commands and whole scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+from reducekit.change import Change, Edit
+from reducekit.document import Document
+from reducekit.frontends.smt2.commands import Commands
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
+
+
+class CommandItems:
+    """Commands as items: dropping a declaration needs its users gone, a push its pop.
+
+    A declaration whose last user goes has lost its purpose and goes along.
+    Commands not in `droppable` stay.
+    """
+
+    def __init__(
+        self, document: Document, commands: Commands, droppable: Collection[int]
+    ) -> None:
+        self.document = document
+        self.commands = commands
+        self.indices = sorted(droppable)
+        self.item = {index: item for item, index in enumerate(self.indices)}
+
+    @cached_property
+    def weights(self) -> Sequence[int]:
+        """The bytes of each command."""
+        start, end, nodes = self.document.start, self.document.end, self.commands.nodes
+        return [end[nodes[index]] - start[nodes[index]] for index in self.indices]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Add users and partners, then what they alone used."""
+        users, uses, partner = self.commands.users, self.commands.uses, self.commands.partner
+        gone = {self.indices[item] for item in chosen | taken}
+        work = [self.indices[item] for item in chosen]
+        fallen = list(work)
+        needed: set[int] = set()
+        while work:
+            index = work.pop()
+            more = [*users[index], partner[index]] if partner[index] >= 0 else users[index]
+            for each in more:
+                if each not in gone:
+                    gone.add(each)
+                    needed.add(each)
+                    work.append(each)
+                    fallen.append(each)
+        idle: set[int] = set()
+        while fallen:
+            for definition in uses[fallen.pop()]:
+                if definition not in gone and gone.issuperset(users[definition]):
+                    gone.add(definition)
+                    idle.add(definition)
+                    fallen.append(definition)
+        return Closure(self._items(needed), self._items(idle))
+
+    def _items(self, indices: Collection[int]) -> Selection:
+        # What may not be dropped stays, even where it is needed or idle.
+        return frozenset(self.item[index] for index in indices if index in self.item)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop the chosen commands."""
+        nodes = self.commands.nodes
+        edits = (Edit(nodes[self.indices[item]], ()) for item in sorted(chosen))
+        return Change(tuple(edits), "drop commands")
+
+
+class Drop:
+    """The pass over commands; `only` and `keep` are command names."""
+
+    def __init__(
+        self, name: str, only: Collection[bytes] = (), keep: Collection[bytes] = ()
+    ) -> None:
+        self.name = name
+        self.only = frozenset(only)
+        self.keep = frozenset(keep)
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return the commands of the names looked for."""
+        names = view.commands.names
+        found = [
+            index
+            for index, name in enumerate(names)
+            if name not in self.keep and (not self.only or name in self.only)
+        ]
+        return CommandItems(view.document, view.commands, found) if found else None
+
+
+class ScopeTree:
+    """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2)."""
+
+    def __init__(self, document: Document, commands: Commands) -> None:
+        self.document = document
+        self.commands = commands
+        below: dict[int, list[int]] = {-1: []}
+        path = [-1]
+        for index, partner in enumerate(commands.partner):
+            if partner > index:
+                below[path[-1]].append(index)
+                below[index] = []
+                path.append(index)
+            elif 0 <= partner and partner == path[-1]:
+                path.pop()
+        self.below = below
+
+    @property
+    def roots(self) -> Sequence[int]:
+        """The pushes of the outermost scopes."""
+        return self.below[-1]
+
+    def weight(self, node: int) -> int:
+        """Return the bytes from a push to its pop."""
+        nodes, document = self.commands.nodes, self.document
+        return document.end[nodes[self.commands.partner[node]]] - document.start[nodes[node]]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Drop all from a push to its pop."""
+        nodes = self.commands.nodes[node : self.commands.partner[node] + 1]
+        return [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing: commands have a pass of their own."""
+        return None
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        """Return the scopes directly within."""
+        return self.below[node]
+
+
+class Scopes:
+    """The pass over command-level scopes, level by level."""
+
+    name = "scopes"
+
+    def problem(self, view: ScriptView) -> ScopeTree | None:
+        """Return the tree of scopes."""
+        tree = ScopeTree(view.document, view.commands)
+        return tree if tree.roots else None

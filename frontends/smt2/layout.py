@@ -1,0 +1,40 @@
+"""The layout of a script: one command a line, single blanks, no comments.
+
+Tried first and as one change, so that all later candidates are short and the
+result is fit to be read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reducekit.document import Document
+
+# Strings and quoted symbols are matched first, so that their blanks stay.
+_GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')
+_UNTIDY = re.compile(rb"[\t\r\n\f\v;]|  |\( | \)")
+_AFTER_OPEN, _BEFORE_CLOSE = ord("("), ord(")")
+
+
+def tidy(document: Document) -> bytes:
+    """Return the script with its comments dropped and its blanks normalised.
+
+    Blanks are only taken away or exchanged, never put where there are none:
+    the tokens of the result are the tokens of the script.
+    """
+    return b"".join(tidy_command(document.source(node)) + b"\n" for node in document.children(0))
+
+
+def tidy_command(source: bytes) -> bytes:
+    """Return one command with its blanks normalised."""
+    if _UNTIDY.search(source) is None:
+        return source
+
+    def gap(match: re.Match[bytes]) -> bytes:
+        if match.lastindex:
+            return match.group()
+        if source[match.start() - 1] == _AFTER_OPEN or source[match.end()] == _BEFORE_CLOSE:
+            return b""
+        return b" "
+
+    return _GAP.sub(gap, source)

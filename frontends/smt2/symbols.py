@@ -1,0 +1,125 @@
+"""Passes over the symbols that a script defines: constants for variables, merging, short names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.commands import head
+from reducekit.frontends.smt2.terms import Terms
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import Independent, independent
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DROPPABLE = frozenset(b"declare-fun declare-const declare-var declare-sort".split())
+
+
+def declared(terms: Terms, kind: str) -> Iterator[int]:
+    """Yield the definitions of a kind that have a declaring command of their own."""
+    document, script = terms.document, terms.script
+    for index, definition in enumerate(script.definitions):
+        if definition.kind == kind and head(document, definition.binder) in _DROPPABLE:
+            yield index
+
+
+class Variables:
+    """Every use of a declared constant becomes a literal, and its declaration goes."""
+
+    name = "variables"
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return one change a declared constant whose sort has literals."""
+        terms = view.terms
+        changes = []
+        for index in declared(terms, "fun"):
+            definition = terms.script.definitions[index]
+            used = terms.references.get(index, ())
+            constants = terms.constants(definition.sort)
+            own = terms.document.source(definition.node)
+            if definition.parameters or not constants or constants[0] == own:
+                continue
+            edits = [Edit(each, (constants[0],)) for each in used]
+            changes.append(Change((Edit(definition.binder, ()), *edits), "variable to constant"))
+        return independent(changes)
+
+
+class Merge:
+    """Every use of a declared symbol becomes another of the same sorts, and its declaration goes."""
+
+    name = "merge"
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return one change a symbol that has an earlier one of its kind."""
+        terms = view.terms
+        first: dict[object, bytes] = {}
+        changes = []
+        for index in declared(terms, "fun"):
+            definition = terms.script.definitions[index]
+            if definition.sort is None:
+                continue
+            name = terms.document.source(definition.node)
+            other = first.setdefault((definition.parameters, definition.sort), name)
+            if other == name:
+                continue
+            edits = [Edit(each, (other,)) for each in terms.references.get(index, ())]
+            changes.append(Change((Edit(definition.binder, ()), *edits), "merge"))
+        return independent(changes)
+
+
+class Sorts:
+    """A declared sort becomes a sort of the standard, and its declaration goes."""
+
+    def __init__(self, target: bytes) -> None:
+        self.name = f"sorts to {target.decode()}"
+        self.target = target
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return one change a declared sort without parameters."""
+        terms = view.terms
+        changes = []
+        for index in declared(terms, "sort"):
+            definition = terms.script.definitions[index]
+            edits = [Edit(each, (self.target,)) for each in terms.references.get(index, ())]
+            changes.append(Change((Edit(definition.binder, ()), *edits), self.name))
+        return independent(changes)
+
+
+class Rename:
+    """All symbols of the script get short names, the most used the shortest."""
+
+    name = "rename"
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return one change a name, whatever it defines: so shadowing stays as it is."""
+        terms = view.terms
+        source = terms.document.source
+        places: dict[bytes, list[int]] = {}
+        taken = set()
+        for index, definition in enumerate(terms.script.definitions):
+            nodes = [definition.node, *terms.references.get(index, ())]
+            known = places.setdefault(definition.name, [])
+            known.extend(nodes)
+        document, refs = terms.document, terms.script.refs
+        defined = {node for nodes in places.values() for node in nodes}
+        for node in range(1, len(document)):
+            if document.stop[node] == node + 1 and refs[node] < 0 and node not in defined:
+                taken.add(source(node))
+        short = (name for name in _short_names() if name not in taken)
+        changes = []
+        order = sorted(places, key=lambda name: (-len(places[name]), places[name][0]))
+        for name, new in zip(order, short, strict=False):
+            nodes = sorted(set(places[name]))
+            if any(source(node) not in (name, b"|" + name + b"|") for node in nodes):
+                continue
+            if len(new) < len(source(nodes[0])) or (len(new), new) < (len(name), name):
+                edits = tuple(Edit(node, (new,)) for node in nodes if source(node) != new)
+                changes.append(Change(edits, "rename"))
+        return independent(changes)
+
+
+def _short_names() -> Iterator[bytes]:
+    """Yield all names of letters, the shortest first."""
+    for length in itertools.count(1):
+        for letters in itertools.product(_LETTERS, repeat=length):
+            yield bytes(letters)

@@ -1,0 +1,53 @@
+"""What every executor can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from reducekit.errors import ReducekitError
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+
+
+class ExecutorError(ReducekitError):
+    """The machine cannot run a check: no room, no memory, no processes left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A check that has run: the commands' outcomes, as many as the criterion asked for."""
+
+    ticket: int
+    interesting: bool
+    outcomes: tuple[Outcome, ...]
+
+
+class Executor(Protocol):
+    """Runs checks of one oracle, several at a time."""
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and forget it; one that is not running is ignored."""
+
+    def close(self) -> None:
+        """End all checks."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,58 @@
+"""What a format brings along: how to read it, what may be changed, what to count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from reducekit.document import Document
+from reducekit.search.problem import Problem
+
+
+class View(Protocol):
+    """A parsed text, with whatever a frontend finds out about it."""
+
+    @property
+    def document(self) -> Document:
+        """The text and its nodes."""
+
+
+class Pass(Protocol):
+    """One kind of change over a whole text. Says what may be changed; neither searches nor runs."""
+
+    @property
+    def name(self) -> str:
+        """A short name, unique within the frontend."""
+
+    def problem(self, view: Any) -> Problem | None:
+        """Return what there is to search in a text of the frontend; None if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The order of passes: some once, then the rounds until none of them helps any more."""
+
+    once: Sequence[Pass]
+    rounds: Sequence[Pass]
+
+
+class Frontend(Protocol):
+    """A format."""
+
+    @property
+    def name(self) -> str:
+        """The name of the format and of its command."""
+
+    @property
+    def suffix(self) -> str:
+        """The usual ending of its files, with the dot."""
+
+    def parse(self, text: bytes) -> View:
+        """Read a text. Raises ParseError with the place and what was expected."""
+
+    def schedule(self, strategy: str) -> Schedule:
+        """Return the passes for a strategy of that name."""
+
+    def measure(self, view: Any) -> Mapping[str, int]:
+        """Count what users of the format count, for the summary: bytes, commands, terms, ..."""

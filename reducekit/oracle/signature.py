@@ -1,0 +1,246 @@
+"""What tells one bug from another: how a run ended, and the line that reports the failure.
+
+The tables below come from what SMT and SAT solvers, sanitizers, the C and C++
+libraries and the common language run times print.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from reducekit.oracle.outcome import Outcome, ended
+
+_LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a run ended and its normalised failure line, None if it printed none.
+
+    Of a run that a limit of ours ended only the limit is said: when the end
+    comes, and what is cut off the output, is chance.
+    """
+
+    status: int | None
+    signal: int | None
+    limit: Literal["time", "output"] | None
+    line: bytes | None
+
+    def describe(self) -> str:
+        """Say in words what is the same in all runs that show this bug."""
+        if self.limit is None:
+            end = ended(self.status, self.signal)
+        else:
+            end = f"stopped by the {self.limit} limit"
+        return end if self.line is None else f"{end}, {self.line.decode(errors='backslashreplace')}"
+
+
+def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signature:
+    """Return the signature of a run, the failure line taken only from the streams asked for."""
+    if outcome.limit is not None:
+        return Signature(None, None, outcome.limit, None)
+    crashed = outcome.signal is not None
+    line = failure_line(
+        outcome.stdout if out else b"", outcome.stderr if err else b"", crashed=crashed
+    )
+    return Signature(
+        outcome.status, outcome.signal, None, None if line is None else normalise(line)
+    )
+
+
+def is_failure(outcome: Outcome) -> bool:
+    """Say whether a run failed by itself, without a word of the user on what is wrong.
+
+    Ordinary are status 0, 10 with `sat` and 20 with `unsat` (or without any
+    answer, as SAT solvers have it), unless there is a failure line.
+    """
+    if outcome.signal is not None or outcome.limit is not None:
+        return True
+    if outcome.status != 0:
+        # `s SATISFIABLE` is how SAT solvers print it.
+        said = set(
+            re.findall(rb"(?m)^(?:s )?(sat|unsat|SAT|UNSAT)(?:ISFIABLE)?\s*$", outcome.stdout)
+        )
+        ordinary = {10: b"sat", 20: b"unsat"}.get(outcome.status or 0)
+        if ordinary is None or (said and ordinary not in {word.lower() for word in said}):
+            return True
+    return failure_line(outcome.stdout, outcome.stderr) is not None
+
+
+# A crash, as its first line begins. Searched from the beginnings of lines and
+# after a prefix such as `solver: ` or `[module] `. Letter case as printed.
+_CRASH = re.compile(
+    rb"""
+      ASSERTION[ ]VIOLATION
+    | UNREACHABLE[ ]CODE | UNEXPECTED[ ]CODE[ ]WAS[ ]REACHED | NOT[ ]IMPLEMENTED[ ]YET
+    | [Ff]ailed[ ]to[ ]verify:
+    | [Aa]ssertion\b[^\n]*\b(?:failed|FAILED|violated)
+    | [Aa]ssert(?:ion)?[ ]fail(?:ed|ure)
+    | AssertionError | \w*Assertion\w*Exception
+    | (?i:fatal[ ](?:failure|error|exception))
+    | (?i:internal[ ](?:\w+[ ])?(?:error|failure|bug|exception|consistency[ ]check))
+    | (?i:unhandled)[ ](?:case|exception|kind|operator|type|sort|node|signal|expr)
+    | Unhandled\b
+    | (?i:unreachable)[ ](?:code|case|point|statement|executed)
+    | \bBUG[ ]detected | \bBUG: | (?i:this[ ]is[ ]a[ ]bug)
+    | (?i:an?[ ]invalid[ ](?:model|proof|unsat[ ]core|lemma)[ ]was[ ](?:generated|found))
+    | ERRORS[ ]SATISFYING[ ]ASSERTIONS
+    | (?i:(?:model|proof|unsat[ -]core)[ ](?:check|checking|validation)[ ](?:failed|error))
+    | (?i:(?:invalid|incorrect|wrong)[ ](?:model|proof|unsat[ ]core|witness)\b)
+    | terminate[ ]called
+    | \b(?:Address|Memory|Thread|Leak|UndefinedBehavior|HWAddress)Sanitizer:
+    | :[ ]runtime[ ]error:
+    | ^runtime[ ]error:
+    | thread[ ]'[^'\n]*'[^\n]*[ ]panicked[ ]at
+    | ^panic:
+    | Exception[ ]in[ ]thread
+    | Uncaught[ ]exception
+    | Traceback[ ]\(most[ ]recent[ ]call[ ]last\)
+    | ^\*\*\*[ ]*[^*\s][^\n]*
+    | ^(?:double[ ]free[ ]or[ ]corruption|corrupted[ ]size|corrupted[ ]double-linked
+        |(?:free|malloc|realloc|calloc|munmap_chunk)\(\):)
+    | pure[ ]virtual[ ]method[ ]called | buffer[ ]overflow[ ]detected | stack[ ]smashing[ ]detected
+    | (?i:segmentation[ ]fault|suffered[ ]a[ ]segfault|\bsegfault\b|caught[ ]signal|bus[ ]error)
+    | (?i:floating[ ]point[ ]exception|illegal[ ]instruction|stack[ ]overflow)
+    | ^Aborted\b
+    | (?i:invalid[ ]API[ ]usage|API[ ]usage[ ]error|API[ ]contract[ ]viol)
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+# A complaint that is a failure only in the absence of a crash: a run that ends
+# in a signal prints what it rejected on its way, too.
+_COMPLAINT = re.compile(
+    rb"""^[ \t]*(?!(?i:warning|note|info|hint)\b)(?:
+      \(error\b
+    | \[error\]
+    | (?i:(?:[^\s:()]+:[ ]?)*(?:\d+:)*[ ]?(?:parse[ ]|syntax[ ]|parser[ ]|type[ ])?error[:!\]])
+    | (?i:parse[ ]error|syntax[ ]error)
+    | (?:[^\s:()]+:[ ]?)+(?:undefined|unknown|unexpected|expected|missing|invalid)\b
+    | (?:[\w.$]+\.)?[A-Z]\w*(?:Error|Exception)(?::|$)
+    )""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> bytes | None:
+    """Return the line that reports a failure, as printed, or None if there is none.
+
+    Crash reports come before complaints such as `(error "...")`, and stderr
+    before stdout. Answers, models and warnings are no failures. Where the next
+    line says what failed, it is appended, with a blank. With `crashed` (the run
+    ended in a signal) complaints are passed over: they are not what ended it.
+    """
+    for text in (stderr, stdout):
+        found = _crash_line(text)
+        if found is not None:
+            return found
+    if not crashed:
+        for text in (stderr, stdout):
+            match = _COMPLAINT.search(text)
+            if match is not None:
+                return _line(text, match.start())[0].strip()
+    return None
+
+
+def _crash_line(text: bytes) -> bytes | None:
+    """Return the crash report in `text`, with the words that belong to it from further lines."""
+    pos = 0
+    while (match := _CRASH.search(text, pos)) is not None:
+        line, after = _line(text, match.start())
+        if not _is_model(line):
+            return _with_details(line.strip(), text, after)
+        pos = after
+    return None
+
+
+def _is_model(line: bytes) -> bool:
+    """Say whether a line is part of a model or an echo: symbols and strings may have any name."""
+    return line.lstrip().startswith(b"(") and not line.lstrip().startswith(b"(error")
+
+
+def _with_details(line: bytes, text: bytes, after: int) -> bytes:
+    rest = [part.strip() for part in text[after : after + 20_000].split(b"\n")]
+    said = [part for part in rest if part]
+    following = said[0] if said else b""
+    if line.startswith(b"ASSERTION VIOLATION"):
+        # Z3: `File: ...`, `Line: ...`, then the condition or UNEXPECTED CODE WAS REACHED.
+        condition = said[2] if len(said) > 2 and said[1].startswith(b"Line:") else b""
+        return b" ".join(part for part in (line, following, condition) if part)
+    if b"atal failure within" in line:
+        # cvc5, Bitwuzla: the kind of failure and, for checks, the condition from
+        # the source. What other kinds add are terms of the input.
+        kind = re.match(rb"(?:Check failure|Internal error detected|[A-Z][a-z]+ [a-z]+)", following)
+        if kind is not None:
+            line += b" " + kind[0]
+            if kind[0] == b"Check failure" and len(said) > 1:
+                line += b" " + said[1]
+        return line
+    if line.startswith(b"terminate called"):
+        return line + b" " + following if following.startswith(b"what():") else line
+    if b"panicked at" in line and following and not following.startswith(b"note:"):
+        return line + b" " + following
+    if b"Sanitizer:" in line:
+        # The summary names the place in the source.
+        summary = re.search(rb"(?m)^SUMMARY: \w+Sanitizer: .*$", text[after:])
+        return summary[0].strip() if summary is not None else line
+    if line.startswith(b"Traceback"):
+        # The exception is the first line that is not indented.
+        raised = re.search(rb"(?m)^\S.*$", text[after:])
+        return raised[0].strip() if raised is not None else line
+    if b"segfault" in line and following.startswith(b"Offending address"):
+        return line + b" " + following
+    return line
+
+
+def _line(text: bytes, pos: int) -> tuple[bytes, int]:
+    """Return the line around `pos` and the offset after its end."""
+    start = text.rfind(b"\n", 0, pos) + 1
+    end = text.find(b"\n", pos)
+    end = len(text) if end < 0 else end
+    return text[start:end], end + 1
+
+
+# The directories of a path: of one that begins with /, ./, ../ or ~/, or of one
+# that ends in a file name with an extension. `a/b` is none.
+_PATH = rb"""(?:(?<![\w.>)])(?:~|\.{1,2})?/(?:[^\s/:'"()<>,;`]+/)*(?=[\w.+-])
+    |(?<![\w./])(?:[\w.+-]+/)+(?=[\w+-]+\.[A-Za-z]))""".replace(b"\n    ", b"")
+_SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (rb"^==\d+==\s*", b""),  # the process id of sanitizers and valgrind
+        (rb"\(core dumped\)", b""),
+        (rb"(?i)\b(pid|tid|thread|process)([ =:#]+)\d+", rb"\1\2N"),
+        # Addresses vary from run to run; a few digits only are an offset from
+        # NULL, which tells one dereference from another.
+        (rb"\b0[xX][0-9a-fA-F]{4,}\b", b"0x"),
+        (_PATH, b""),
+        (rb"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?", b"T"),
+        (rb"\b\d{1,2}:\d\d:\d\d(?:\.\d+)?\b", b"T"),
+        (rb"\b\d+(?:\.\d+)?[ ]?(?:ms|us|ns|s|sec|secs|seconds|minutes)\b", b"T"),
+        (rb"(?i)\b(line|column|col|position|pos|offset|char|character)(:?[ ]?)\d+", rb"\1\2N"),
+        (rb"(\.[A-Za-z]\w{0,7}):\d+(?:[.:-]\d+)*", rb"\1"),  # solver.cpp:123:4, input.smt2:1.2-7
+    )
+)
+# A number that is no part of a name; kept in conditions, which are source text.
+_NUMBER = re.compile(rb"(?<![\w.!$@#])-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
+_CONDITION = re.compile(
+    rb"(?i)assertion\b.*|check failure.*|ASSERTION VIOLATION.*|\bverif(?:y|ied)\b.*"
+)
+
+
+def normalise(line: bytes) -> bytes:
+    """Return a failure line without what varies for the same bug.
+
+    Gone or replaced are addresses, process ids, times, directories, lines and
+    columns, and single numbers outside of asserted conditions.
+    """
+    line = b" ".join(line.split())
+    for pattern, replacement in _SCRUB:
+        line = pattern.sub(replacement, line)
+    condition = _CONDITION.search(line)
+    keep = condition.start() if condition is not None else len(line)
+    line = _NUMBER.sub(b"N", line[:keep]) + line[keep:]
+    return b" ".join(line.split())[:_LONGEST].rstrip()

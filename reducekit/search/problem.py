@@ -1,0 +1,113 @@
+"""What a strategy searches: items to take, or a tree of nodes with moves; and the Search it makes.
+
+Everything here is pure. A Search proposes one change at a time and is told the
+verdict; it never runs anything. Searches are immutable: `after` gives the next
+one. So the candidates that would follow a failure are known before the verdict
+is (speculation), and the same object serves one worker, many, and a simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from reducekit.change import Change
+
+Selection = frozenset[int]
+"""Indices of items."""
+
+NOTHING: Selection = frozenset()
+
+
+class Search(Protocol):
+    """A search for changes that keep the failure alive."""
+
+    def propose(self) -> Change | None:
+        """Return the change to try next, on top of all accepted ones; None when done.
+
+        A change without edits stands for a candidate that cannot be built: it
+        counts as a failure and costs no run.
+        """
+
+    def after(self, ok: bool) -> Search:
+        """Return the search that goes on after the verdict on `propose()`."""
+
+
+class Closure(NamedTuple):
+    """The items that go with a selection."""
+
+    needed: Selection
+    """Without these the text would not be valid: the users of a dropped declaration."""
+    idle: Selection
+    """These have lost their purpose: a declaration whose last user is dropped."""
+
+
+class Items(Protocol):
+    """A sequence of things that can be taken (dropped, substituted) in any combination."""
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """The gain of each item, in bytes or any other unit."""
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Return what goes with `chosen`, where `taken` is taken already. Disjoint from both."""
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the change that takes the closed selection `chosen` on top of `taken`."""
+
+
+class Move(NamedTuple):
+    """A substitution for a node of a tree, and the nodes left to search if it succeeds."""
+
+    change: Change
+    rest: tuple[int, ...]
+
+
+class Tree(Protocol):
+    """Nodes to be made smaller from the top down."""
+
+    @property
+    def roots(self) -> Sequence[int]:
+        """The nodes to begin with."""
+
+    def weight(self, node: int) -> int:
+        """Return the size of a node with all below it; heavier nodes come first."""
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the substitutions to try for a node, the most promising first."""
+
+    def parts(self, node: int) -> Items | None:
+        """Return what can be dropped from within the node while it stays, if anything."""
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the nodes to search below a node that has to stay, `dropped` of its parts gone."""
+
+
+Problem = Items | Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """An algorithm by name: how it searches items, and how a tree."""
+
+    name: str
+    items: Callable[[Items], Search]
+    tree: Callable[[Tree], Search]
+
+    def start(self, problem: Problem) -> Search:
+        """Return the search for a problem."""
+        return self.tree(problem) if hasattr(problem, "roots") else self.items(problem)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The search that has nothing to propose."""
+
+    def propose(self) -> Change | None:
+        """Return None."""
+        return None
+
+    def after(self, ok: bool) -> Search:
+        """Return itself; never needed."""
+        return self

@@ -1,0 +1,93 @@
+"""A tree level by level: the nodes of a level are items, and those that stay open the next level.
+
+The frame of hierarchical delta debugging (Misherghi and Su, HDD, ICSE 2006,
+figure 5), for any algorithm over items. Taking a node applies its first
+substitution, the paper's minimal replacement (section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from reducekit.change import Change
+from reducekit.search.problem import (
+    NOTHING,
+    Closure,
+    Items,
+    Move,
+    Search,
+    Selection,
+    Tree,
+)
+from reducekit.search.selecting import Selecting
+
+
+class Level:
+    """The nodes of one level as items: taking one applies its first move."""
+
+    def __init__(self, tree: Tree, nodes: Sequence[int]) -> None:
+        moves = [(node, next(iter(tree.moves(node)), None)) for node in nodes]
+        self.nodes: list[int] = [node for node, move in moves if move is not None]
+        self.moves: list[Move] = [move for _, move in moves if move is not None]
+        self.fixed = [node for node, move in moves if move is None]
+        self.tree = tree
+
+    @cached_property
+    def weights(self) -> Sequence[int]:
+        """The weights of the nodes."""
+        return [self.tree.weight(node) for node in self.nodes]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Nodes of one level do not depend on each other."""
+        return Closure(NOTHING, NOTHING)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return all first moves of the chosen nodes together."""
+        edits = (edit for item in sorted(chosen) for edit in self.moves[item].change.edits)
+        return Change(tuple(edits), "level")
+
+    def below(self, taken: Selection) -> list[int]:
+        """Return the nodes of the next level."""
+        found: list[int] = []
+        for item, node in enumerate(self.nodes):
+            found.extend(
+                self.moves[item].rest if item in taken else self.tree.children(node, NOTHING)
+            )
+        for node in self.fixed:
+            found.extend(self.tree.children(node, NOTHING))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class LevelByLevel:
+    """The state: a level and the search over it."""
+
+    over_items: Callable[[Items], Selecting]
+    level: Level
+    search: Selecting
+
+    def propose(self) -> Change | None:
+        """Return the next change within the level."""
+        return self.search.propose()
+
+    def after(self, ok: bool) -> LevelByLevel:
+        """Go on within the level, or with the next one when it is done."""
+        return replace(self, search=self.search.after(ok))._settle()
+
+    def _settle(self) -> LevelByLevel:
+        level, search = self.level, self.search
+        while search.propose() is None:
+            nodes = level.below(search.taken)
+            if not nodes:
+                break
+            level = Level(level.tree, nodes)
+            search = self.over_items(level)
+        return replace(self, level=level, search=search)
+
+
+def level_by_level(tree: Tree, over_items: Callable[[Items], Selecting]) -> Search:
+    """Return the search of a tree's levels, each with `over_items`."""
+    level = Level(tree, tree.roots)
+    return LevelByLevel(over_items, level, over_items(level))._settle()

@@ -1,0 +1,1 @@
+"""Mirrors the tree of the project; `acceptance/` runs real solvers."""

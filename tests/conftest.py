@@ -1,0 +1,62 @@
+"""Tests marked `debian` need programs that Debian packages; here is decided what runs.
+
+Where a program is missing, its tests are deselected and the last lines of the
+run say so. With REDUCEKIT_DEBIAN=1, as in CI, they run, and fail.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+DEBIAN_PROGRAMS = ("boolector", "cvc5", "z3")
+"""What a test marked `debian` needs, unless it names its own: `debian("cvc5")`."""
+
+REQUIRED = "REDUCEKIT_DEBIAN"
+_deselected = pytest.StashKey[dict[str, list[str]]]()
+
+
+def missing_programs(item: pytest.Item) -> list[str]:
+    """Return the programs that this test needs and PATH does not have."""
+    needed = {
+        program
+        for marker in item.iter_markers("debian")
+        for program in marker.args or DEBIAN_PROGRAMS
+    }
+    return sorted(program for program in needed if shutil.which(program) is None)
+
+
+def required() -> bool:
+    """Tell whether a missing program is a failure."""
+    return os.environ.get(REQUIRED, "") not in ("", "0")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if required():
+        return
+    missing = {item.nodeid: programs for item in items if (programs := missing_programs(item))}
+    config.stash[_deselected] = missing
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in missing])
+    items[:] = [item for item in items if item.nodeid not in missing]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if missing := missing_programs(item):
+        pytest.fail(f"not on PATH: {', '.join(missing)} ({REQUIRED} is set)", pytrace=False)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    missing = config.stash.get(_deselected, {})
+    if not missing:
+        return
+    programs = sorted({program for needed in missing.values() for program in needed})
+    terminalreporter.write_sep("-", "Debian programs")
+    terminalreporter.write_line(
+        f"{len(missing)} tests were deselected: {', '.join(programs)} not on PATH. "
+        f"To run them: apt-get install {' '.join(programs)}",
+        yellow=True,
+    )

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from reducekit.oracle.criterion import (
+    Criterion,
+    Disagree,
+    ExitZero,
+    Matches,
+    SameSignature,
+    SlowerThan,
+    TimesOut,
+    answers,
+    verdict,
+)
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import signature
+
+
+def run(out: bytes = b"", err: bytes = b"", status: int = 0, seconds: float = 0.1) -> Outcome:
+    return Outcome(status, None, out, err, None, seconds)
+
+
+def killed(number: int) -> Outcome:
+    return Outcome(None, number, b"", b"", None, 0.1)
+
+
+STOPPED = Outcome(None, 9, b"found\n", b"", "time", 5.0)
+FLOODED = Outcome(None, 9, b"found\n", b"", "output", 0.2)
+
+
+def test_exit_zero() -> None:
+    assert verdict(ExitZero(), [run()])
+    assert not verdict(ExitZero(), [run(status=1)])
+    assert not verdict(ExitZero(), [killed(11)])
+    assert not verdict(ExitZero(), [STOPPED])
+
+
+def test_same_signature() -> None:
+    golden = run(err=b"w.c:3: Assertion `x' failed\n", status=3)
+    kept = SameSignature(signature(golden))
+    assert verdict(kept, [run(err=b"/a/w.c:9: Assertion `x' failed\n", status=3)])
+    assert not verdict(kept, [run(err=b"w.c:3: Assertion `y' failed\n", status=3)])
+    assert not verdict(kept, [run(err=golden.stderr, status=4)])
+    assert not verdict(kept, [run(status=3)])
+    assert verdict(SameSignature(signature(FLOODED)), [FLOODED])
+    assert not verdict(SameSignature(signature(FLOODED)), [STOPPED])
+
+
+def test_ignored_streams() -> None:
+    golden = run(out=b"Unhandled case a\n", err=b"Unhandled case b\n", status=3)
+    other = run(out=b"Unhandled case a\n", err=b"Unhandled case c\n", status=3)
+    kept = SameSignature(signature(golden, err=False), err=False)
+    assert verdict(kept, [other])
+    status_only = SameSignature(signature(golden, out=False, err=False), out=False, err=False)
+    assert verdict(status_only, [run(status=3)])
+    assert not status_only.captures
+
+
+def test_matches() -> None:
+    pattern = (re.compile(rb"^found$", re.MULTILINE),)
+    assert verdict(Matches(out=pattern), [run(b"x\nfound\n", status=7)])
+    assert not verdict(Matches(out=pattern), [run(b"unfound\n")])
+    assert not verdict(Matches(err=pattern), [run(b"found\n")])
+    assert not verdict(Matches(exit_code=1, out=pattern), [run(b"found\n")])
+    assert verdict(Matches(exit_code=1), [run(status=1)])
+    assert verdict(Matches(exit_code=139), [killed(11)])
+    assert verdict(Matches(exit_code=-11), [killed(11)])
+    assert not verdict(Matches(exit_code=139), [killed(6)])
+    assert not verdict(Matches(exit_code=137), [FLOODED])
+    assert not verdict(Matches(out=pattern), [STOPPED])
+    assert verdict(Matches(out=pattern), [FLOODED])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (run(b"sat\nunsat\n"), (b"sat", b"unsat")),
+        (run(b" sat \r\n(model)\n"), (b"sat",)),
+        (run(b"satisfied\n"), None),
+        (run(b"sat\nunknown\n"), None),
+        (run(b'sat\n(error "x")\n'), None),
+        (run(b"sat\n", status=1), None),
+        (run(status=10), (b"sat",)),
+        (run(status=20), (b"unsat",)),
+        (run(b"sat\n", status=20), (b"sat",)),
+        (killed(11), None),
+        (STOPPED, None),
+        (run(), None),
+    ],
+)
+def test_answers(outcome: Outcome, expected: tuple[bytes, ...] | None) -> None:
+    assert answers(outcome) == expected
+
+
+def test_disagree() -> None:
+    kept = Disagree((b"sat", b"unsat"))
+    assert verdict(kept, [run(b"sat\n"), run(b"unsat\n")])
+    assert not verdict(kept, [run(b"unsat\n"), run(b"sat\n")])
+    assert not verdict(kept, [run(b"sat\n"), run(b"sat\n")])
+    assert not verdict(kept, [run(b"sat\n"), run(b"unknown\n")])
+    assert not verdict(kept, [run(b"sat\n"), killed(11)])
+    assert verdict(kept, [run(b"unsat\nsat\nsat\n"), run(b"unsat\nunsat\n")])
+    assert not verdict(kept, [run(b"unsat\nsat\n"), run(b"unsat\n")])
+    assert verdict(Disagree(), [run(b"unsat\n"), run(b"sat\n")])
+
+
+def test_disagree_spares_the_second_command() -> None:
+    assert Disagree().judge([run(b"sat\n")]) is None
+    assert Disagree().judge([run(b"unknown\n")]) is False
+    assert Disagree((b"sat", b"unsat")).judge([run(b"unsat\n")]) is False
+
+
+def test_times() -> None:
+    assert verdict(SlowerThan(2.0), [run(seconds=2.0)])
+    assert not verdict(SlowerThan(2.0), [run(seconds=1.9)])
+    assert verdict(TimesOut(5.0), [STOPPED])
+    assert not verdict(TimesOut(5.0), [FLOODED])
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        ExitZero(),
+        SameSignature(signature(run(status=3))),
+        SameSignature(signature(FLOODED)),
+        Matches(1, (re.compile(b"a"),), (re.compile(b"\xff"),)),
+        Disagree(),
+        Disagree((b"sat", b"unsat")),
+        SlowerThan(1.5),
+        TimesOut(None),
+        TimesOut(1.0),
+    ],
+)
+def test_descriptions_are_one_line(criterion: Criterion) -> None:
+    assert criterion.describe()
+    assert criterion.describe().isprintable()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reducekit.errors import NotInterestingError
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import (
+    Criterion,
+    Disagree,
+    ExitZero,
+    Matches,
+    SameSignature,
+    SlowerThan,
+    TimesOut,
+)
+from reducekit.oracle.golden import Golden, establish, limits_for, timeout_for, trivial
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+
+LIMITS = Limits(wall=20)
+
+
+def open_local(oracle: Oracle) -> LocalExecutor:
+    return LocalExecutor(oracle, 1, ".txt")
+
+
+def sh(script: str) -> Command:
+    return Command.of(["sh", "-c", script, "sh"])
+
+
+def golden(
+    *scripts: str,
+    criterion: Criterion | None = None,
+    limits: Limits = LIMITS,
+    text: bytes = b"text\n",
+    out: bool = True,
+) -> Golden:
+    commands = tuple(map(sh, scripts))
+    return establish(commands, criterion, text, limits, open_local, path="in.txt", out=out)
+
+
+def test_a_failure_becomes_its_signature() -> None:
+    found = golden("echo 'w.c:3: Assertion `x == 1` failed' >&2; exit 3")
+    assert isinstance(found.criterion, SameSignature)
+    assert found.criterion.describe() == "exit status 3, w.c: Assertion `x == 1` failed"
+    assert found.outcomes[0].status == 3
+    assert found.seconds > 0
+
+
+def test_a_signal() -> None:
+    assert golden("kill -SEGV $$").criterion.describe() == "signal SIGSEGV"
+
+
+def test_no_failure_is_refused_with_advice() -> None:
+    with pytest.raises(NotInterestingError) as caught:
+        golden("echo sat; printf '\\377\\033[2J\\n' >&2")
+    message = str(caught.value)
+    assert "does not fail" in message
+    assert "in.txt" in message
+    assert "exit status 0" in message
+    assert "  sat" in message
+    assert "\\xff\\x1b[2J" in message
+    for way in ("--oracle", "--match-out", "--reference"):
+        assert way in message
+
+
+def test_long_output_is_cut() -> None:
+    with pytest.raises(NotInterestingError) as caught:
+        golden("seq 100000")
+    assert len(str(caught.value)) < 5000
+    assert "more bytes" in str(caught.value)
+
+
+def test_an_ignored_stream_makes_no_failure() -> None:
+    with pytest.raises(NotInterestingError):
+        golden("echo '(error \"x\")'", out=False)
+
+
+def test_a_criterion_that_is_not_met() -> None:
+    with pytest.raises(NotInterestingError, match="exit status 0"):
+        golden("exit 1", criterion=ExitZero())
+    with pytest.raises(NotInterestingError, match="stdout matching 'wanted'"):
+        golden("echo other", criterion=Matches(out=(re.compile(b"wanted"),)))
+
+
+def test_a_criterion_that_is_met() -> None:
+    criterion = Matches(out=(re.compile(b"^text$", re.MULTILINE),))
+    assert golden('cat "$1"', criterion=criterion).criterion == criterion
+
+
+@pytest.mark.parametrize("criterion", [None, ExitZero()])
+def test_a_flaky_run_is_refused_and_both_are_shown(
+    tmp_path: Path, criterion: Criterion | None
+) -> None:
+    been = tmp_path / "been"
+    with pytest.raises(NotInterestingError) as caught:
+        golden(f"test -e {been} && exit 5; : > {been}; exit 0", criterion=criterion)
+    message = str(caught.value)
+    assert "ended differently" in message
+    assert "exit status 0" in message
+    assert "exit status 5" in message
+
+
+def test_a_hanging_run_is_the_failure() -> None:
+    found = golden("sleep 60", limits=Limits(wall=0.2))
+    assert found.criterion == TimesOut(0.2)
+
+
+def test_slower_than_sets_the_limit() -> None:
+    found = golden("sleep 60", criterion=SlowerThan(0.2), limits=Limits(wall=30))
+    assert found.outcomes[0].limit == "time"
+    with pytest.raises(NotInterestingError, match="takes 30 s"):
+        golden("true", criterion=SlowerThan(30))
+
+
+def test_a_disagreement_gets_its_direction() -> None:
+    found = golden("echo sat", "echo unsat", criterion=Disagree())
+    assert found.criterion == Disagree((b"sat", b"unsat"))
+    with pytest.raises(NotInterestingError, match="answers of the command and its reference"):
+        golden("echo sat", "echo sat", criterion=Disagree())
+
+
+def test_trivial() -> None:
+    def empty_too(script: str) -> bool:
+        command = (sh(script),)
+        found = establish(command, ExitZero(), b"text\n", Limits(), open_local)
+        return trivial(command, found, Limits(), open_local)
+
+    assert empty_too("exit 0")
+    assert not empty_too('grep -q text "$1"')
+
+
+def test_limits() -> None:
+    assert timeout_for(0.01) == 1.0
+    assert timeout_for(2.0) == 8.5
+    assert limits_for(ExitZero(), Limits(memory=5), 2.0) == Limits(wall=8.5, memory=5)
+    assert limits_for(ExitZero(), Limits(wall=3.0), 2.0).wall == 3.0
+    assert limits_for(SlowerThan(7.0), Limits(wall=3.0), 2.0).wall == 7.0

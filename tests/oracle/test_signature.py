@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import failure_line, is_failure, normalise, signature
+
+
+def outcome(
+    status: int | None = 0, signal: int | None = None, out: bytes = b"", err: bytes = b""
+) -> Outcome:
+    return Outcome(status, signal, out, err, None, 0.1)
+
+
+# Made-up texts of the shapes that real tools print: stderr, then what is left of it.
+FAILURES = [
+    (
+        b"ASSERTION VIOLATION\nFile: ../src/base/widget_table.h\nLine: 77\nUNEXPECTED CODE WAS "
+        b"REACHED.\nVersion 9.9\n",
+        b"ASSERTION VIOLATION File: widget_table.h UNEXPECTED CODE WAS REACHED.",
+    ),
+    (
+        b"Fatal failure within void ns::Widget::spin(bool) at ./src/w/widget.cpp:123\n"
+        b"Check failure\n\n d_x + 1 == 2\n",
+        b"Fatal failure within void ns::Widget::spin(bool) at widget.cpp Check failure "
+        b"d_x + 1 == 2",
+    ),
+    (
+        b"Fatal failure within T f(int) at w.cpp:9\nInternal error detected f(): (foo bar)\n",
+        b"Fatal failure within T f(int) at w.cpp Internal error detected",
+    ),
+    (
+        b"wolver suffered a segfault.\nOffending address is 0x7ffe12345678\nx\n",
+        b"wolver suffered a segfault. Offending address is 0x",
+    ),
+    (
+        b"wolver suffered a segfault.\nOffending address is 0x18\n",
+        b"wolver suffered a segfault. Offending address is 0x18",
+    ),
+    (
+        b"wolver: /home/me/w.c:12: int spin (W *): Assertion `w->n == 13' failed.\nAborted\n",
+        b"wolver: w.c: int spin (W *): Assertion `w->n == 13' failed.",
+    ),
+    (
+        b"\n*******\nFATAL ERROR: spinning\n*******\nPlease report\n",
+        b"FATAL ERROR: spinning",
+    ),
+    (
+        b"terminate called after throwing an instance of 'std::out_of_range'\n"
+        b"  what():  vector::_M_range_check: __n (which is 17) >= this->size() (which is 9)\n",
+        b"terminate called after throwing an instance of 'std::out_of_range' what(): "
+        b"vector::_M_range_check: __n (which is N) >= this->size() (which is N)",
+    ),
+    (
+        b"==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020000000f0 at pc\n"
+        b"    #0 0x55aa in spin /src/w.c:3\nSUMMARY: AddressSanitizer: heap-use-after-free "
+        b"/src/w.c:3:11 in spin\n",
+        b"SUMMARY: AddressSanitizer: heap-use-after-free w.c in spin",
+    ),
+    (
+        b"==4711==ERROR: LeakSanitizer: detected memory leaks\n",
+        b"ERROR: LeakSanitizer: detected memory leaks",
+    ),
+    (
+        b"src/w.cpp:12:3: runtime error: shift exponent 65 is too large\n",
+        b"w.cpp: runtime error: shift exponent N is too large",
+    ),
+    (
+        b"thread 'main' panicked at src/w.rs:12:5:\nindex 7 out of range for 3\nnote: run\n",
+        b"thread 'main' panicked at w.rs: index N out of range for N",
+    ),
+    (
+        b'Traceback (most recent call last):\n  File "w.py", line 3, in f\n    g()\n'
+        b"wlib.WidgetError: no widget 42\n",
+        b"wlib.WidgetError: no widget N",
+    ),
+    (
+        b'Exception in thread "main" java.lang.AssertionError: spin\n\tat W.main(W.java:3)\n',
+        b'Exception in thread "main" java.lang.AssertionError: spin',
+    ),
+    (
+        b"*** stack smashing detected ***: terminated\n",
+        b"*** stack smashing detected ***: terminated",
+    ),
+    (b"double free or corruption (!prev)\n", b"double free or corruption (!prev)"),
+    (b"free(): invalid pointer\n", b"free(): invalid pointer"),
+    (
+        b"*** API usage error of 'wspin' in '/src/w.c'\n",
+        b"*** API usage error of 'wspin' in 'w.c'",
+    ),
+    (b"Unhandled case spin\n", b"Unhandled case spin"),
+    (b"Segmentation fault (core dumped)\n", b"Segmentation fault"),
+    (b"Fatal error: exception Stack_overflow\n", b"Fatal error: exception Stack_overflow"),
+    (b"panic: runtime error: index out of range\n", b"panic: runtime error: index out of range"),
+    (
+        b"wolver: /a/b/input.smt2:3:12: undefined symbol 'x'\n",
+        b"wolver: input.smt2: undefined symbol 'x'",
+    ),
+    (b"[error] input.smt2:3:1: undefined symbol\n", b"[error] input.smt2: undefined symbol"),
+    (b"w: parse error: unexpected 'x'\n", b"w: parse error: unexpected 'x'"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FAILURES)
+def test_failure_lines_normalised(text: bytes, expected: bytes) -> None:
+    line = failure_line(b"sat\n", text)
+    assert line is not None
+    assert normalise(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            b'sat\n(error "line 5 column 10: an invalid model was generated")\n',
+            b'(error "line N column N: an invalid model was generated")',
+        ),
+        (
+            b'(error "line 1 column 2: unknown sort")\nsat\n(error "line 5 column 10: an invalid '
+            b'model was generated")\n',
+            b'(error "line N column N: an invalid model was generated")',
+        ),
+        (
+            b'(error "Parse Error: /x/input.smt2:3.14: Symbol foo not declared")\n',
+            b'(error "Parse Error: input.smt2: Symbol foo not declared")',
+        ),
+        (b'(error "BUG seen")\n', b'(error "BUG seen")'),
+    ],
+)
+def test_failure_on_stdout(text: bytes, expected: bytes) -> None:
+    line = failure_line(text, b"")
+    assert line is not None
+    assert normalise(line) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"sat\n",
+        b"unsat\nunknown\n",
+        b"s SATISFIABLE\nv 1 -2 0\n",
+        b"(\n  (define-fun |internal error| () Bool true)\n  (define-fun Unhandled () Int 3)\n)\n",
+        b"(:reason-unknown timeout)\n((x #b01))\nsuccess\nunsupported\n",
+        b"WARNING: unknown attribute :\n; ignoring unsupported logic X line: 2 position: 0\n",
+        b"c statistics: 12 errors\nc assertions 3\n",
+        b"\xff\xfe\x00\n",
+    ],
+)
+def test_ordinary_output_is_no_failure(text: bytes) -> None:
+    assert failure_line(text, b"") is None
+    assert failure_line(b"", text) is None
+
+
+def test_a_crash_hides_complaints() -> None:
+    run = outcome(None, 11, b'(error "line 3 column 1: unknown sort A")\n')
+    assert signature(run).line is None
+    assert signature(outcome(1, None, run.stdout)).line is not None
+
+
+def test_stderr_before_stdout_and_streams_apart() -> None:
+    run = outcome(1, None, b"Unhandled case out\n", b"Unhandled case err\n")
+    assert signature(run).line == b"Unhandled case err"
+    assert signature(run, err=False).line == b"Unhandled case out"
+    assert signature(run, out=False, err=False).line is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"Assertion `a == 0' failed", b"Assertion `a == 1' failed"),
+        (b"Offending address is 0x8", b"Offending address is 0x10"),
+        (b"Unhandled case foo", b"Unhandled case bar"),
+        (b"at a.cpp:3", b"at b.cpp:3"),
+    ],
+)
+def test_bugs_stay_apart(one: bytes, other: bytes) -> None:
+    assert normalise(one) != normalise(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"at 0x7f1234567890 bad", b"at 0x55aabbccdd00 bad"),
+        (b"/tmp/x1/input.smt2:1.2: bad", b"/dev/shm/y/input.smt2:30.4: bad"),
+        (b"gave up after 3.25s", b"gave up after 12s"),
+        (b"12:13:14 bad (pid 12)", b"02:00:59 bad (pid 4711)"),
+        (b"bad line: 3 position: 4", b"bad line: 33 position: 0"),
+        (b"src/w.cpp:12 bad", b"/build/src/w.cpp:13 bad"),
+        (b"==12==ERROR: bad", b"==4711==ERROR: bad"),
+    ],
+)
+def test_one_bug_stays_one(one: bytes, other: bytes) -> None:
+    assert normalise(one) == normalise(other)
+
+
+def test_names_keep_their_digits() -> None:
+    assert normalise(b"bad x_12 k!3 bv64 v4.8.11") == b"bad x_12 k!3 bv64 v4.8.11"
+
+
+@pytest.mark.parametrize(
+    ("run", "failed"),
+    [
+        (outcome(0, None, b"sat\n"), False),
+        (outcome(1, None, b"sat\n"), True),
+        (outcome(10, None, b"sat\n"), False),
+        (outcome(20, None, b"unsat\n"), False),
+        (outcome(10, None, b"s SATISFIABLE\n"), False),
+        (outcome(20, None, b"s UNSATISFIABLE\n"), False),
+        (outcome(10), False),
+        (outcome(20), False),
+        (outcome(20, None, b"sat\n"), True),
+        (outcome(30), True),
+        (outcome(None, 6), True),
+        (outcome(0, None, b"", b"Unhandled case x\n"), True),
+        (Outcome(0, None, b"", b"", "output", 0.1), True),
+    ],
+)
+def test_is_failure(run: Outcome, failed: bool) -> None:
+    assert is_failure(run) is failed
+
+
+def test_descriptions() -> None:
+    assert outcome(1).describe() == "exit status 1"
+    assert outcome(None, 11).describe() == "signal SIGSEGV"
+    assert outcome(None, 40).describe() == "signal 40"
+    assert Outcome(None, 9, b"", b"", "time", 2.0).describe() == "stopped after 2.0 s"
+    assert (
+        Outcome(None, 9, b"xx", b"", "output", 2.0).describe() == "stopped after 2 bytes of output"
+    )
+    assert signature(outcome(2, None, b"", b"Unhandled \xff")).describe() == (
+        "exit status 2, Unhandled \\xff"
+    )  # fmt: skip
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_any_bytes(out: bytes, err: bytes) -> None:
+    line = failure_line(out, err)
+    assert line is None or b"\n" not in normalise(line)
+    assert len(normalise(out)) <= 400

@@ -1,0 +1,263 @@
+"""Arrows point down only: who may import whom, held by reading every module's syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+# The rooms of the house, and the rooms whose modules each may import (besides
+# its own). A module is in the room with the longest matching name. The engine
+# finds frontends and strategies by entry points, so no engine room names them.
+BASE = ("reducekit.change", "reducekit.document", "reducekit.errors", "reducekit.events")
+ENGINE = (
+    *BASE,
+    "reducekit.executors",
+    "reducekit.frontend",
+    "reducekit.journal",
+    "reducekit.oracle",
+    "reducekit.oracle.golden",
+    "reducekit.reduction",
+    "reducekit.search",
+)
+FACES = ("reducekit.progress", "reducekit.report")
+ROOMS: dict[str, tuple[str, ...]] = {
+    "reducekit.errors": (),
+    "reducekit.change": (),
+    "reducekit.document": ("reducekit.change", "reducekit.errors"),
+    "reducekit.events": (),
+    # What to try: pure, so no process and no file.
+    "reducekit.search": BASE,
+    # What a command does with a candidate, and where it runs.
+    "reducekit.oracle": BASE,
+    "reducekit.executors": (*BASE, "reducekit.oracle"),
+    # Above its neighbours: the golden run runs something.
+    "reducekit.oracle.golden": (*BASE, "reducekit.oracle", "reducekit.executors"),
+    "reducekit.journal": (*BASE, "reducekit.oracle"),
+    # What a format brings along, as protocols.
+    "reducekit.frontend": (*BASE, "reducekit.search"),
+    # Ties the above together.
+    "reducekit.reduction": ENGINE,
+    "reducekit": ENGINE,
+    # One algorithm a file, over abstract changes.
+    "reducekit.strategies": (*BASE, "reducekit.search"),
+    # One format a folder: nothing about running.
+    "reducekit.frontends": (
+        *BASE,
+        "reducekit.frontend",
+        "reducekit.search",
+        "reducekit.strategies",
+    ),
+    "reducekit.progress": BASE,
+    "reducekit.report": ENGINE,
+    "reducekit.cli": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
+    "reducekit.ui": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
+}
+
+# The folders are importable by these names in a development install only; used
+# so, every class in them would exist twice.
+TOP_LEVEL = ("frontends", "strategies")
+
+# Slow to import (200 to 600 ms each): only inside the functions that need them.
+LAZY = ("networkx", "pysmt", "rich")
+
+
+class Module(NamedTuple):
+    name: str
+    source: str
+    package: bool = False
+
+
+class Import(NamedTuple):
+    name: str
+    line: int
+    lazy: bool
+
+
+def modules_of(folder: Path, name: str) -> Iterator[Module]:
+    """Read the modules below a folder; links are not followed, so none is read twice."""
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        package = parts[-1] == "__init__"
+        dotted = ".".join((name, *(parts[:-1] if package else parts)))
+        yield Module(dotted, path.read_text(encoding="utf-8"), package)
+
+
+def project() -> list[Module]:
+    return [
+        *modules_of(CHECKOUT / "reducekit", "reducekit"),
+        *modules_of(CHECKOUT / "strategies", "reducekit.strategies"),
+        *modules_of(CHECKOUT / "frontends", "reducekit.frontends"),
+    ]
+
+
+def surroundings() -> list[Module]:
+    folders = ("tests", "benchmarks", "examples")
+    return [module for name in folders for module in modules_of(CHECKOUT / name, name)]
+
+
+def imports_of(module: Module) -> Iterator[Import]:
+    """Yield what a module imports, by statement or by importlib with a literal name.
+
+    `from a import b` yields `a.b`: whether b is a module is not asked, as the
+    room of `a.b` is that of `a` where no longer name matches.
+    """
+    home = module.name.split(".")
+    stack: list[tuple[ast.AST, bool]] = [(ast.parse(module.source), False)]
+    while stack:
+        node, lazy = stack.pop()
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno, lazy)
+        elif isinstance(node, ast.ImportFrom):
+            above = home[: len(home) - node.level + module.package] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield Import(f"{origin}.{alias.name}", node.lineno, lazy)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+            ("import_module", "__import__")
+        ):
+            for argument in node.args[:1]:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield Import(argument.value, node.lineno, lazy)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            lazy = True  # never runs
+        lazy = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        stack.extend((child, lazy) for child in ast.iter_child_nodes(node))
+
+
+def within(name: str, roots: tuple[str, ...]) -> bool:
+    return any(name == root or name.startswith(root + ".") for root in roots)
+
+
+def room_of(name: str) -> str:
+    """Return the room with the longest matching name."""
+    return max((room for room in ROOMS if within(name, (room,))), key=len)
+
+
+def wrong_arrows(modules: list[Module]) -> list[str]:
+    """Return one line for each import that goes up or sideways."""
+    found = []
+    for module in modules:
+        room = room_of(module.name)
+        for imported in imports_of(module):
+            if not within(imported.name, ("reducekit",)):
+                continue
+            target = room_of(imported.name)
+            if target != room and target not in ROOMS[room]:
+                found.append(f"{module.name}:{imported.line}: {room} imports {imported.name}")
+    return found
+
+
+def strangers(modules: list[Module]) -> list[str]:
+    """Return the modules that stand in no room of their own: new ones want a line in ROOMS."""
+    return [
+        module.name
+        for module in modules
+        if room_of(module.name) == "reducekit" and module.name != "reducekit"
+    ]
+
+
+def top_level_names(modules: list[Module]) -> list[str]:
+    return [
+        f"{module.name}:{imported.line}: {imported.name}"
+        for module in modules
+        for imported in imports_of(module)
+        if within(imported.name, TOP_LEVEL)
+    ]
+
+
+def early_imports(modules: list[Module]) -> list[str]:
+    return [
+        f"{module.name}:{imported.line}: {imported.name}"
+        for module in modules
+        for imported in imports_of(module)
+        if not imported.lazy and within(imported.name, LAZY)
+    ]
+
+
+def test_every_module_has_a_room() -> None:
+    assert strangers(project()) == []
+
+
+def test_arrows_point_down() -> None:
+    assert wrong_arrows(project()) == []
+
+
+def test_no_cycle_among_rooms() -> None:
+    done: set[str] = set()
+    while ready := [r for r in ROOMS if r not in done and set(ROOMS[r]) - {r} <= done]:
+        done.update(ready)
+    assert done == set(ROOMS)
+
+
+def test_nobody_imports_the_top_level_folders() -> None:
+    assert top_level_names(project() + surroundings()) == []
+
+
+def test_slow_packages_are_imported_lazily() -> None:
+    assert early_imports(project()) == []
+
+
+def test_starting_the_command_line_loads_no_slow_package() -> None:
+    code = "import sys, reducekit.cli; print(*sorted(m for m in sys.modules if '.' not in m))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) & set(LAZY) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "imported"),
+    [
+        (Module("reducekit.reduction", "from reducekit import frontends"), "frontends"),
+        (Module("reducekit.oracle.x", "def f():\n import reducekit.strategies.ddmin"), "ddmin"),
+        (Module("reducekit.search", "from ..cli import main", package=True), "cli"),
+        (Module("reducekit.search.x", "from ..oracle import run"), "oracle"),
+        (Module("reducekit.strategies.x", "from reducekit.oracle import run"), "oracle"),
+        (Module("reducekit.frontends.x", "from reducekit.cli import main"), "cli"),
+        (Module("reducekit", "from reducekit.cli import main", package=True), "cli"),
+        (Module("reducekit.document", "from reducekit import __version__"), "__version__"),
+        (
+            Module("reducekit.journal", "import_module('reducekit.frontends.smt2')"),
+            "frontends.smt2",
+        ),
+    ],
+)
+def test_a_wrong_arrow_is_found(module: Module, imported: str) -> None:
+    (found,) = wrong_arrows([module])
+    assert imported in found
+
+
+def test_a_good_arrow_passes() -> None:
+    source = "import re\nfrom reducekit.search.problem import Search\nfrom .x import y\n"
+    assert wrong_arrows([Module("reducekit.strategies.new", source)]) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("import rich.live", 1),
+        ("try:\n    from pysmt.shortcuts import And\nexcept ImportError: pass", 1),
+        ("class A:\n    import networkx as nx", 1),
+        ("def f():\n    import rich", 0),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import networkx", 0),
+        ("import richer", 0),
+    ],
+)
+def test_an_early_import_is_found(source: str, count: int) -> None:
+    assert len(early_imports([Module("reducekit.cli.x", source)])) == count
+
+
+@pytest.mark.parametrize("source", ["import frontends.smt2", "from strategies import ddmin"])
+def test_a_top_level_import_is_found(source: str) -> None:
+    assert len(top_level_names([Module("tests.x", source)])) == 1
+
+
+def test_a_module_without_a_room_is_found() -> None:
+    assert strangers([Module("reducekit.attic", "")]) == ["reducekit.attic"]
