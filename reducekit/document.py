@@ -16,7 +16,7 @@ from functools import cached_property
 from reducekit.change import Template
 
 _NEWLINE, _RETURN = b"\n\r"
-_REST_OF_LINE = re.compile(rb"[ \t]*(?:\r?\n|$)")
+_REST_OF_LINE = re.compile(rb"[ \t]*(?:\r?\n)?")
 
 
 class Document:
@@ -107,36 +107,35 @@ class Document:
             while low < high:
                 node = order[low]
                 template = edits[node]
-                cut = start[node]
-                if not template and self.delimiters:
-                    cut = self._blanks_before(pos, node)
-                out.append(text[pos:cut])
+                removed = not template and bool(self.delimiters)
+                cut = self._blanks_before(pos, node) if removed else start[node]
+                if pos < cut:
+                    out.append(text[pos:cut])
                 pos = end[node]
-                if cut == start[root] and not template:
-                    pos = self._line_end(pos)
+                if removed and (not out or out[-1].endswith(b"(")):
+                    pos = self._blanks_behind(pos)
                 low = bisect_left(order, stop[node], low + 1, high)
                 if any(type(part) is int for part in template):
                     stack.append((pos, limit, low, high))
                     for part in reversed(template):
                         if isinstance(part, bytes):
-                            stack.append(part)
+                            if part:
+                                stack.append(part)
                         else:
                             # A template may keep the very node it replaces.
                             first = bisect_left(order, part + (part == node))
                             last = bisect_left(order, stop[part], first)
                             stack.append((start[part], end[part], first, last))
                     break
-                out.extend(template)  # type: ignore[arg-type]  # no kept node: all bytes
+                out.extend(part for part in template if isinstance(part, bytes) and part)
             else:
-                out.append(text[pos:limit])
+                if pos < limit:
+                    out.append(text[pos:limit])
         return b"".join(self._separated(out) if self.delimiters else out)
 
-    def _line_end(self, pos: int) -> int:
-        """Return where the next line begins if only blanks come before it, else `pos`.
-
-        Nothing stands before a first node, so the line break behind it goes with it.
-        """
-        match = _REST_OF_LINE.match(self.text, pos) if self.delimiters else None
+    def _blanks_behind(self, pos: int) -> int:
+        """Return where the blanks end that go with a removed first node: those up to a line's end."""
+        match = _REST_OF_LINE.match(self.text, pos)
         return match.end() if match else pos
 
     def _blanks_before(self, pos: int, node: int) -> int:
@@ -147,7 +146,11 @@ class Document:
         text, cut = self.text, self.start[node]
         while cut > pos and text[cut - 1] in b" \t":
             cut -= 1
-        if cut > pos and text[cut - 1] == _NEWLINE and text[self.end[node] : self.end[node] + 1] in b"\r\n":
+        if (
+            cut > pos
+            and text[cut - 1] == _NEWLINE
+            and text[self.end[node] : self.end[node] + 1] in b"\r\n"
+        ):
             cut -= 1
             if cut > pos and text[cut - 1] == _RETURN:
                 cut -= 1
@@ -158,8 +161,7 @@ class Document:
         delimiters = self.delimiters
         last = delimiters[0]
         for piece in pieces:
-            if piece:
-                if last not in delimiters and piece[0] not in delimiters:
-                    yield b" "
-                yield piece
-                last = piece[-1]
+            if last not in delimiters and piece[0] not in delimiters:
+                yield b" "
+            yield piece
+            last = piece[-1]

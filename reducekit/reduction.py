@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from reducekit.change import Template
 from reducekit.document import Document
@@ -105,6 +104,11 @@ class Reduction:
     _begin: float = field(default_factory=time.monotonic)
     _running: dict[int, _Candidate] = field(default_factory=dict)
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the reduction was made."""
+        return time.monotonic() - self._begin
+
     def run(self, text: bytes, seconds: float) -> Result:
         """Reduce an interesting text on which the oracle took so many seconds.
 
@@ -136,8 +140,7 @@ class Reduction:
             stopped = f"the best text can no longer be parsed ({error})"
         for ticket in list(self._running):
             self.executor.cancel(ticket)
-        spent = time.monotonic() - self._begin
-        return Result(best.text, self.counts, rounds, spent, stopped)
+        return Result(best.text, self.counts, rounds, self.elapsed, stopped)
 
     def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int) -> bool:
         """Search one pass; return whether it made the best text smaller."""
@@ -217,7 +220,7 @@ class Reduction:
         """Wait for verdicts, as long as the budget lasts."""
         timeout = None
         if self.budget.seconds is not None:
-            timeout = self._begin + self.budget.seconds - time.monotonic()
+            timeout = self.budget.seconds - self.elapsed
             if timeout <= 0:
                 raise _Stop(f"after {self.budget.seconds:g} s")
         for finished in self.executor.wait(timeout):
@@ -233,15 +236,3 @@ class _Best:
 
     text: bytes
     seconds: float
-
-
-def reduce(
-    text: bytes,
-    frontend: Frontend,
-    strategy: Strategy,
-    executor: Executor,
-    **options: Any,
-) -> Result:
-    """Reduce an interesting text; `options` are the other fields of Reduction."""
-    options.setdefault("limits", lambda seconds: Limits())
-    return Reduction(frontend, strategy, executor, **options).run(text, 0.0)

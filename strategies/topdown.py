@@ -78,9 +78,7 @@ class TopDown:
         if not pending:
             return TopDown(self.tree, self.over_items, ())
         node = pending[-1][1]
-        return TopDown(
-            self.tree, self.over_items, pending[:-1], node, self.tree.moves(node)
-        )
+        return TopDown(self.tree, self.over_items, pending[:-1], node, self.tree.moves(node))
 
 
 def top_down(tree: Tree, over_items: Callable[[Items], Selecting]) -> Search:

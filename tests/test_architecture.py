@@ -23,7 +23,7 @@ ENGINE = (
     "reducekit.frontend",
     "reducekit.journal",
     "reducekit.oracle",
-    "reducekit.oracle.golden",
+    "reducekit.golden",
     "reducekit.reduction",
     "reducekit.search",
 )
@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.oracle": BASE,
     "reducekit.executors": (*BASE, "reducekit.oracle"),
     # Above its neighbours: the golden run runs something.
-    "reducekit.oracle.golden": (*BASE, "reducekit.oracle", "reducekit.executors"),
+    "reducekit.golden": (*BASE, "reducekit.oracle", "reducekit.executors"),
     "reducekit.journal": (*BASE, "reducekit.oracle"),
     # What a format brings along, as protocols.
     "reducekit.frontend": (*BASE, "reducekit.search"),

@@ -19,9 +19,7 @@ class CommandItems:
     Commands not in `droppable` stay.
     """
 
-    def __init__(
-        self, document: Document, commands: Commands, droppable: Collection[int]
-    ) -> None:
+    def __init__(self, document: Document, commands: Commands, droppable: Collection[int]) -> None:
         self.document = document
         self.commands = commands
         self.indices = sorted(droppable)

@@ -104,9 +104,7 @@ class Parameters:
             uses[index] = applications
             for number, node in enumerate(nodes):
                 variable = variables.get(node + 1, -1) if definition.kind == "define" else -1
-                found.append(
-                    Parameter(index, node, variable, [each[number] for each in arguments])
-                )
+                found.append(Parameter(index, node, variable, [each[number] for each in arguments]))
         return ParameterItems(terms, found, uses) if found else None
 
 

@@ -28,7 +28,7 @@ def join(first: Sort | None, second: Sort | None) -> tuple[bool, Sort | None]:
     if first is None:
         return True, second
     if isinstance(first, str) and isinstance(second, str):
-        return {first, second} == {"Int", "Real"}, "Real"
+        return (True, "Real") if {first, second} == {"Int", "Real"} else (False, None)
     if first[0] in ("Array", "->") and second[0] in ("Array", "->") and first[1:] == second[1:]:
         return True, first
     if ("Set", *second[1:-1]) == first and second[-1] == "Bool":
@@ -69,10 +69,11 @@ def every(argument: Sort, result: Sort, least: int = 1) -> Rule:
     return rule
 
 
-def function(parameters: tuple[Sort, ...], result: Sort | None) -> Rule:
+def function(parameters: tuple[Sort, ...], result: Sort | None, partial: bool = False) -> Rule:
     """Make the rule of a function of this rank, which may hold sort variables.
 
-    Fewer arguments than parameters give a function (higher-order logic).
+    If `partial`, fewer arguments than parameters give a function, and more
+    are given to the result (higher-order logic).
     """
     expected: Sorts = list(parameters)
     if is_open(parameters) or is_open(result):
@@ -82,8 +83,10 @@ def function(parameters: tuple[Sort, ...], result: Sort | None) -> Rule:
         if sorts == expected:
             return result
         count = len(sorts)
+        if count != len(expected) and not (partial and count):
+            return None
         if count > len(expected):
-            return apply_value([result, *sorts[len(expected) :]]) if expected else None
+            return apply_value([result, *sorts[len(expected) :]])
         for sort, parameter in zip(sorts, expected, strict=False):
             if (
                 sort != parameter

@@ -21,6 +21,7 @@ from reducekit.frontends.smt2.sorts import (
     SortMeaning,
     canonical,
     compound,
+    is_open,
     parse_sort,
     sort_name,
 )
@@ -151,7 +152,7 @@ class Scopes:
             rule = self._rule(parameters, sort)
             bare = compound("->", *parameters, sort) if sort is not None else None
         else:
-            bare = sort
+            bare = None if is_open(sort) else sort
         if old is not None and old[1] >= 0 and kind in _OVERLOADED:
             overloads = self._overload(old, (definition, parameters, rule))
             self.bind(name, (bare, definition, overloads or rule, None))
@@ -223,7 +224,7 @@ class Scopes:
         """Return the rule of a rank, the same for the same rank."""
         rule = self._rules.get((parameters, sort))
         if rule is None:
-            rule = self._rules[parameters, sort] = function(parameters, sort)
+            rule = self._rules[parameters, sort] = function(parameters, sort, partial=True)
         return rule
 
     def _overload(

@@ -23,7 +23,9 @@ _PER_SHARE = 2
 
 # Operators that take any number of arguments, and the least number.
 _AT_LEAST: dict[bytes, int] = {
-    **dict.fromkeys(b"and or + * bvadd bvmul bvand bvor bvxor xor str.++ re.++ re.union".split(), 1),
+    **dict.fromkeys(
+        b"and or + * bvadd bvmul bvand bvor bvxor xor str.++ re.++ re.union".split(), 1
+    ),
     **dict.fromkeys(b"re.inter seq.++ set.union set.inter union intersection".split(), 1),
     **dict.fromkeys(b"=> - bvsub / div".split(), 1),
     **dict.fromkeys(b"= distinct < <= > >=".split(), 2),
@@ -203,9 +205,7 @@ class TermTree:
             if isinstance(parts, BindingItems):
                 spans = [parts.bindings[item] for item in dropped]
                 stop = self.document.stop
-                return [
-                    each for each in below if not any(b <= each < stop[b] for b in spans)
-                ]
+                return [each for each in below if not any(b <= each < stop[b] for b in spans)]
         return below
 
 

@@ -11,6 +11,7 @@ from reducekit.frontends.smt2.constants import default_constants
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort
 
+
 def term_roots(script: Script) -> Iterator[int]:
     """Yield the outermost terms of all commands."""
     is_term, stop = script.is_term, script.document.stop

@@ -135,7 +135,7 @@ def _default(sorts: Sorts) -> Sort | None:
     array = sorts[0] if len(sorts) == 1 else None
     if not isinstance(array, tuple) or array[0] != "Array":
         return None
-    return apply_value([array, *array[1:-1]])
+    return array[-1]  # type: ignore[return-value]  # arrays hold sorts
 
 
 _I, _E = "'I", "'E"
@@ -149,7 +149,7 @@ _ARRAYS: Mapping[bytes, Rule] = {
 
 
 def _is_bitvector(sort: Sort | None) -> bool:
-    return sort.__class__ is tuple and sort[0] == "BitVec"  # type: ignore[index]
+    return sort.__class__ is tuple and sort[0] == "BitVec"
 
 
 def _width(sort: Sort | None) -> int | None:
@@ -300,7 +300,7 @@ _INDEXED_BITVECTORS: Mapping[bytes, Indexed] = {
 
 
 def _is_float(sort: Sort | None) -> bool:
-    return sort.__class__ is tuple and sort[0] == "FloatingPoint"  # type: ignore[index]
+    return sort.__class__ is tuple and sort[0] == "FloatingPoint"
 
 
 def _fp(sorts: Sorts) -> Sort | None:
@@ -352,9 +352,10 @@ def _from_float(result: Sort | None, rounded: bool) -> Rule:
 
 def _ieee_bits(sorts: Sorts) -> Sort | None:
     sort = sorts[0] if len(sorts) == 1 else None
-    if isinstance(sort, tuple) and sort[0] == "FloatingPoint":
-        return bitvector(int(sort[1]) + int(sort[2]))
-    return None
+    if not isinstance(sort, tuple) or sort[0] != "FloatingPoint":
+        return None
+    _, exponent, significand = sort
+    return bitvector(exponent + significand)  # type: ignore[operator,arg-type]  # both are int
 
 
 def _to_fp(indices: list[int]) -> Rule | None:

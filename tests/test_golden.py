@@ -17,7 +17,7 @@ from reducekit.oracle.criterion import (
     SlowerThan,
     TimesOut,
 )
-from reducekit.oracle.golden import Golden, establish, limits_for, timeout_for, trivial
+from reducekit.golden import Golden, establish, limits_for, timeout_for, trivial
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 

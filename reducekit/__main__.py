@@ -1,0 +1,5 @@
+"""`python -m reducekit`."""
+
+from reducekit.cli import main
+
+main()

@@ -1,0 +1,193 @@
+"""The options that all reducing commands share, and what they mean for the oracle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reducekit.errors import UsageError
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion, Disagree, ExitZero, Matches, SlowerThan
+from reducekit.oracle.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The shared options as given."""
+
+    input: Path
+    command: tuple[str, ...]
+    cmd: str | None
+    oracle: str | None
+    reference: str | None
+    slower_than: float | None
+    exit_code: int | None
+    match_out: tuple[str, ...]
+    match_err: tuple[str, ...]
+    ignore_out: bool
+    ignore_err: bool
+    stdin: bool
+    output: Path | None
+    in_place: bool
+    strategy: str
+    jobs: int
+    timeout: float | None
+    memory: int | None
+    max_checks: int | None
+    max_time: float | None
+    lenient: bool
+    json: bool
+    quiet: bool
+
+
+_PATH = click.Path(path_type=Path)
+_SECONDS = click.FloatRange(min=0, min_open=True)
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("input", type=_PATH),
+    click.argument("command", nargs=-1, type=click.UNPROCESSED),
+    click.option("--cmd", metavar="CMD", help="The program under test; its failure is kept."),
+    click.option(
+        "--oracle",
+        metavar="CMD",
+        help="An interestingness test instead: exit status 0 keeps the candidate.",
+    ),
+    click.option(
+        "--reference",
+        metavar="CMD",
+        help="Keep that CMD and this one disagree about sat and unsat.",
+    ),
+    click.option(
+        "--slower-than", type=_SECONDS, metavar="S", help="Keep that a run takes S seconds or more."
+    ),
+    click.option("--exit-code", type=int, metavar="N", help="Keep this exit status."),
+    click.option(
+        "--match-out", multiple=True, metavar="REGEX", help="Keep that the output matches."
+    ),
+    click.option(
+        "--match-err", multiple=True, metavar="REGEX", help="Keep that the error output matches."
+    ),
+    click.option("--ignore-out", is_flag=True, help="Take no failure line from the output."),
+    click.option("--ignore-err", is_flag=True, help="Take no failure line from the error output."),
+    click.option("--stdin", is_flag=True, help="Feed the file to the command's standard input."),
+    click.option(
+        "-o",
+        "--output",
+        type=_PATH,
+        metavar="FILE",
+        help="The result; default: INPUT with .reduced before its ending.",
+    ),
+    click.option("--in-place", is_flag=True, help="Replace INPUT; the original is kept as .orig."),
+    click.option("--strategy", default="adaptive", show_default=True, metavar="NAME"),
+    click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1, max=1024),
+        default=1,
+        show_default=True,
+        help="Checks at the same time; the result does not depend on it.",
+    ),
+    click.option(
+        "--timeout",
+        type=_SECONDS,
+        metavar="S",
+        help="Seconds for a run; default: follows the time of the best file so far.",
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(min=1),
+        metavar="MB",
+        help="Megabytes of address space for each process of a run.",
+    ),
+    click.option(
+        "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N runs."
+    ),
+    click.option("--max-time", type=_SECONDS, metavar="S", help="Stop after S seconds."),
+    click.option("--lenient", is_flag=True, help="Reduce what does not parse by lines and tokens."),
+    click.option("--json", is_flag=True, help="Print the summary as one JSON object."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
+)
+
+
+def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the shared options to a command, in the order of the help."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def settings_from(values: dict[str, Any]) -> Settings:
+    """Gather the shared options out of a command's parameters."""
+    return Settings(**{each.name: values[each.name] for each in fields(Settings)})
+
+
+def _pattern(text: str) -> re.Pattern[bytes]:
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except re.error as error:
+        raise UsageError(f"{text!r} is not a regular expression: {error}") from None
+
+
+def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Criterion | None]:
+    """Return the commands of the oracle and the criterion asked for.
+
+    None for the criterion stands for the command's own failure, whatever it is.
+    Raises UsageError for options that do not go together.
+    """
+    given = [
+        name
+        for name, value in (
+            ("--cmd", settings.cmd),
+            ("--oracle", settings.oracle),
+            ("the command behind --", settings.command),
+        )
+        if value
+    ]
+    if not given:
+        raise UsageError(
+            "which program fails? Say --cmd './solver --opt' "
+            "(or --oracle TEST for a test that exits with 0 if the file is interesting)"
+        )
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} do not go together: give one")
+    if settings.oracle:
+        looked_at = {
+            "--reference": settings.reference is not None,
+            "--slower-than": settings.slower_than is not None,
+            "--exit-code": settings.exit_code is not None,
+            "--match-out": bool(settings.match_out),
+            "--match-err": bool(settings.match_err),
+        }
+        wrong = [name for name, used in looked_at.items() if used]
+        if wrong:
+            raise UsageError(
+                f"with --oracle only the exit status counts: {wrong[0]} goes with --cmd"
+            )
+        return (Command.of(settings.oracle, stdin=settings.stdin),), ExitZero()
+    command = Command.of(settings.cmd or settings.command, stdin=settings.stdin)
+    matches = settings.exit_code is not None or settings.match_out or settings.match_err
+    kinds = [settings.reference is not None, settings.slower_than is not None, bool(matches)]
+    if sum(kinds) > 1:
+        raise UsageError(
+            "--reference, --slower-than and --match-out, --match-err, --exit-code "
+            "each say what is wrong: give one"
+        )
+    if settings.reference is not None:
+        return (command, Command.of(settings.reference, stdin=settings.stdin)), Disagree()
+    if settings.slower_than is not None:
+        return (command,), SlowerThan(settings.slower_than)
+    if matches:
+        out = tuple(map(_pattern, settings.match_out))
+        err = tuple(map(_pattern, settings.match_err))
+        return (command,), Matches(settings.exit_code, out, err)
+    return (command,), None
+
+
+def limits_from(settings: Settings) -> Limits:
+    """Return the limits asked for; without --timeout the wall limit follows the best file."""
+    memory = None if settings.memory is None else settings.memory * 1_000_000
+    return Limits(wall=settings.timeout, memory=memory)
