@@ -1,0 +1,394 @@
+"""The substitution phases of the ddSMT paper, in its order, for the classic strategies.
+
+Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013,
+section 2.2: scopes level by level, then commands, then the terms of define-fun,
+of assert and of get-value commands, each kind in the same steps. The paper
+repeats each step to a fixpoint; here the rounds do that, as they end only when
+no step finds anything.
+
+Unlike the paper's tool, no step makes a dangling name: what leaves the scope
+of a let has its variables grounded, and a term with a name that is used
+elsewhere stays.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+from reducekit.change import Change, Edit
+from reducekit.document import Document
+from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.smt2.constants import is_constant
+from reducekit.frontends.smt2.drop import Drop, Scopes
+from reducekit.frontends.smt2.logics import Theories, theories_of
+from reducekit.frontends.smt2.script import Script
+from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.terms import Terms, head_of, subterms
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import Independent
+from reducekit.search.problem import NOTHING, Closure, Selection
+
+# The commands with terms that the paper knows, in its order, each with its kin
+# of later versions of the standard.
+_KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
+    ("define-fun", frozenset(b"define-fun define-fun-rec define-funs-rec define-const".split())),
+    ("assert", frozenset((b"assert",))),
+    ("get-value", frozenset((b"get-value",))),
+)
+# Behind one of these a check-sat is another's: its answer is not about what comes here.
+_BARRIERS = frozenset(b"push pop reset reset-assertions".split())
+_PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
+_DIGITS = 1200  # of the widest (_ bvN w) that is compared with all ones
+
+Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
+"""What a step does with a term: the edits, that of the term itself first; None if nothing."""
+
+
+class Phase:
+    """One step over the terms of one kind of command: each term by itself may be substituted."""
+
+    def __init__(
+        self, kind: str, commands: Collection[bytes], step: str, theory: str, substitute: Substitute
+    ) -> None:
+        self.name = f"{kind}: {step}"
+        self.commands = commands
+        self.theory = theory
+        self.substitute = substitute
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return the substitutions of all terms, in the order of the text."""
+        if not applies(view.script, self.theory):
+            return None
+        terms, names = view.terms, NamesInUse(view.terms)
+        changes, weights = [], []
+        for node in terms_of(view.script, self.commands):
+            edits = self.substitute(terms, node)
+            if edits is not None and not names.lost(edits[0]):
+                changes.append(Change(edits, self.name))
+                weights.append(terms.document.end[node] - terms.document.start[node])
+        return Independent(changes, weights) if changes else None
+
+
+class Fresh:
+    """The step that puts a fresh variable in place of a term of a sort."""
+
+    def __init__(
+        self, kind: str, commands: Collection[bytes], step: str, theory: str, sort: str
+    ) -> None:
+        self.name = f"{kind}: {step}"
+        self.commands = commands
+        self.theory = theory
+        self.sort = sort
+
+    def problem(self, view: ScriptView) -> FreshItems | None:
+        """Return the terms in question, in the order of the text."""
+        script = view.script
+        if not applies(script, self.theory):
+            return None
+        document, names = view.document, NamesInUse(view.terms)
+        found = [
+            node
+            for node in terms_of(script, self.commands)
+            # A variable in place of a variable wins nothing.
+            if document.stop[node] > node + 1
+            and is_of(script.sort[node], self.sort)
+            and not is_constant(document, script, node)
+            and not names.lost(Edit(node, ()))
+        ]
+        return FreshItems(self.name, script, found) if found else None
+
+
+class FreshItems:
+    """Terms as items: taking one puts a variable there, declared in front of the command.
+
+    Edits of one node replace each other, so a command's declarations are made
+    anew from all that is taken in it.
+    """
+
+    def __init__(self, what: str, script: Script, nodes: Sequence[int]) -> None:
+        document = script.document
+        self.what = what
+        self.document = document
+        self.nodes = nodes
+        self.names = fresh_names(document, len(nodes))
+        self.declarations: list[bytes] = []
+        self.places: list[int] = []
+        """The command that the declaration of each item goes in front of."""
+        for node, name in zip(nodes, self.names, strict=True):
+            sort = script.sort[node]
+            assert sort is not None
+            self.declarations.append(b"(declare-fun %s () %s)\n" % (name, print_sort(sort)))
+            self.places.append(_place(script, script.command_of(node)))
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """The bytes of each term."""
+        return [self.document.end[node] - self.document.start[node] for node in self.nodes]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Terms do not need each other."""
+        return Closure(NOTHING, NOTHING)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Put variables for the chosen terms; declare those that are seen in the result."""
+        edits = [Edit(self.nodes[item], (self.names[item],)) for item in sorted(chosen)]
+        touched = {self.places[item] for item in chosen}
+        declarations: dict[int, list[bytes | int]] = {place: [] for place in touched}
+        behind = 0
+        for item in sorted(chosen | taken):
+            # Terms are in document order, so a term within another comes behind it.
+            if self.nodes[item] >= behind:
+                behind = self.document.stop[self.nodes[item]]
+                if self.places[item] in touched:
+                    declarations[self.places[item]].append(self.declarations[item])
+        edits.extend(Edit(place, (*lines, place)) for place, lines in declarations.items())
+        return Change(tuple(edits), self.what)
+
+
+class NamesInUse:
+    """The terms that a `:named` attribute names and that are used by that name."""
+
+    def __init__(self, terms: Terms) -> None:
+        definitions = terms.script.definitions
+        self.stop = terms.document.stop
+        found = [
+            (definition.binder, terms.references[index])
+            for index, definition in enumerate(definitions)
+            if definition.kind == "named" and index in terms.references
+        ]
+        found.sort()
+        self.binders = [binder for binder, _ in found]
+        self.uses = [uses for _, uses in found]
+
+    def lost(self, edit: Edit) -> bool:
+        """Tell whether an edit drops a name that is used outside of what it drops."""
+        node, template = edit
+        last = self.stop[node]
+        at = bisect_left(self.binders, node)
+        while at < len(self.binders) and self.binders[at] < last:
+            binder = self.binders[at]
+            if not any(
+                isinstance(part, int) and part <= binder < self.stop[part] for part in template
+            ) and any(not node <= use < last for use in self.uses[at]):
+                return True
+            at += 1
+        return False
+
+
+def applies(script: Script, theory: str) -> bool:
+    """Tell whether the logic of a script has a theory, a field of `Theories`; "" is the core's."""
+    if not theory:
+        return True
+    document = script.document
+    logics = [
+        document.source(command + 2)
+        for command, name in zip(script.commands, script.names, strict=True)
+        if name == b"set-logic" and document.stop[command] == command + 3
+    ]
+    known = map(theories_of, logics) if logics else (Theories(),)
+    return any(getattr(each, theory) for each in known)
+
+
+def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
+    """Yield all terms in commands of these names, in document order, patterns left out."""
+    document, is_term = script.document, script.is_term
+    stop = document.stop
+    patterns = any(word in document.text for word in _PATTERNS)
+    for command, name in zip(script.commands, script.names, strict=True):
+        if name in commands:
+            last = stop[command]
+            spans = _pattern_spans(document, command) if patterns else {}
+            node = is_term.find(1, command, last)
+            while node >= 0:
+                behind = spans.get(node)
+                if behind is None:
+                    yield node
+                    behind = node + 1
+                node = is_term.find(1, behind, last)
+
+
+def _pattern_spans(document: Document, command: int) -> dict[int, int]:
+    """Return the first term of each pattern in a command, and the node behind the pattern."""
+    stop = document.stop
+    spans = {}
+    for node in range(command, stop[command] - 1):
+        if stop[node] == node + 1 and document.source(node) in _PATTERNS:
+            # A list of terms, or one term by itself.
+            spans[node + 1] = spans[node + 2] = stop[node + 1]
+    return spans
+
+
+def is_of(sort: Sort | None, name: str) -> bool:
+    """Tell whether a sort is `name`, with whatever indices."""
+    return sort == name or (isinstance(sort, tuple) and sort[0] == name)
+
+
+def fresh_names(document: Document, number: int) -> list[bytes]:
+    """Return so many short symbols that the text does not have."""
+    stop, source = document.stop, document.source
+    taken = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+    names: list[bytes] = []
+    for each in count():
+        if len(names) == number:
+            break
+        name = b"v%d" % each
+        if name not in taken and b"|%s|" % name not in taken:
+            names.append(name)
+    return names
+
+
+def _place(script: Script, index: int) -> int:
+    """Return the command in front of which something used in a command can be declared.
+
+    A get-value belongs to the check-sat before it: a declaration between them
+    would void the answer (standard 2.7, section 4.1.1).
+    """
+    if script.names[index] == b"get-value":
+        for before in range(index - 1, -1, -1):
+            name = script.names[before]
+            if name in _BARRIERS:
+                break
+            if name.startswith(b"check-sat"):
+                return script.commands[before]
+    return script.commands[index]
+
+
+# What the steps do with a term.
+
+
+def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
+    """Replace a term that is no constant by constant `number` of its sort."""
+    own = terms.script.sort[node]
+    if not is_of(own, sort) or is_constant(terms.document, terms.script, node):
+        return None
+    constants = terms.constants(own)
+    return (Edit(node, (constants[number],)),) if number < len(constants) else None
+
+
+def _without_units(
+    operator: bytes, is_unit: Callable[[Terms, int], bool], terms: Terms, node: int
+) -> tuple[Edit, ...] | None:
+    """Replace an application whose arguments are units but for one by that one."""
+    if head_of(terms.document, node) != operator:
+        return None
+    arguments = subterms(terms.script, node)
+    others = [each for each in arguments if not is_unit(terms, each)]
+    if len(arguments) < 2 or len(others) > 1:
+        return None
+    # All are units: any will do.
+    return (Edit(node, (others[0] if others else arguments[0],)),)
+
+
+def _to_part(operator: bytes, position: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
+    """Replace an application by one of its arguments, which has its sort."""
+    if head_of(terms.document, node) != operator:
+        return None
+    arguments = subterms(terms.script, node)
+    sort = terms.script.sort
+    if len(arguments) != 3 or sort[arguments[position]] != sort[node]:
+        return None
+    return (Edit(node, (arguments[position],)),)
+
+
+def _let_to_body(terms: Terms, node: int) -> tuple[Edit, ...] | None:
+    """Replace a let by its body, the variables in it by constants."""
+    document = terms.document
+    if head_of(document, node) != b"let":
+        return None
+    children = list(document.children(node))
+    if len(children) != 3:
+        return None
+    body = children[2]
+    grounded = terms.grounded(node, body, body)
+    return None if grounded is None else (Edit(node, (body,)), *grounded)
+
+
+def _is_word(word: bytes, terms: Terms, node: int) -> bool:
+    return terms.document.source(node) == word and terms.script.refs[node] < 0
+
+
+def _is_zero(terms: Terms, node: int) -> bool:
+    """Tell whether a term is a bit-vector literal of zeros only."""
+    digits, base = _literal(terms, node)
+    return base > 0 and not digits.strip(b"0")
+
+
+def _is_ones(terms: Terms, node: int) -> bool:
+    """Tell whether a term is a bit-vector literal of ones only."""
+    digits, base = _literal(terms, node)
+    if base != 10:
+        return base > 0 and not digits.strip(b"1" if base == 2 else b"fF")
+    sort = terms.script.sort[node]
+    width = sort[1] if isinstance(sort, tuple) else 0
+    if not isinstance(width, int) or width > 3 * _DIGITS or len(digits) > _DIGITS:
+        return False
+    return int(digits) == (1 << width) - 1
+
+
+def _literal(terms: Terms, node: int) -> tuple[bytes, int]:
+    """Return the digits and the base of a bit-vector literal; base 0 for other terms."""
+    document = terms.document
+    if not is_of(terms.script.sort[node], "BitVec"):
+        return b"", 0
+    if document.stop[node] == node + 1:
+        token = document.source(node)
+        return token[2:], {b"#b": 2, b"#x": 16}.get(token[:2], 0)
+    if document.stop[node] == node + 4 and document.source(node + 1) == b"_":
+        token = document.source(node + 2)
+        if token.startswith(b"bv") and token[2:].isdigit():
+            return token[2:], 10
+    return b"", 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of term substitution; without a function, fresh variables for a sort."""
+
+    name: str
+    theory: str
+    substitute: Substitute | None
+    sort: str = ""
+
+
+_STEPS: Sequence[_Step] = (
+    _Step("bit-vectors to 0", "bit_vectors", partial(_to_constant, "BitVec", 0)),
+    _Step("bit-vectors to variables", "bit_vectors", None, "BitVec"),
+    _Step("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", _is_zero)),
+    _Step("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", _is_ones)),
+    _Step("Ints to 0", "ints", partial(_to_constant, "Int", 0)),
+    _Step("Ints to variables", "ints", None, "Int"),
+    _Step("Reals to 0", "reals", partial(_to_constant, "Real", 0)),
+    _Step("Reals to variables", "reals", None, "Real"),
+    _Step("let to body", "", _let_to_body),
+    _Step("Booleans to false", "", partial(_to_constant, "Bool", 0)),
+    _Step("Booleans to true", "", partial(_to_constant, "Bool", 1)),
+    _Step("Booleans to variables", "", None, "Bool"),
+    _Step("or of false", "", partial(_without_units, b"or", partial(_is_word, b"false"))),
+    _Step("and of true", "", partial(_without_units, b"and", partial(_is_word, b"true"))),
+    _Step("store to array", "arrays", partial(_to_part, b"store", 0)),
+    _Step("ite to left", "", partial(_to_part, b"ite", 1)),
+    _Step("ite to right", "", partial(_to_part, b"ite", 2)),
+)
+
+
+def term_phases() -> Iterator[Pass]:
+    """Yield the steps of term substitution, kind by kind."""
+    for kind, commands in _KINDS:
+        for step in _STEPS:
+            if step.substitute is None:
+                yield Fresh(kind, commands, step.name, step.theory, step.sort)
+            else:
+                yield Phase(kind, commands, step.name, step.theory, step.substitute)
+
+
+def paper_schedule() -> Schedule:
+    """Return the paper's rounds: the first looks at asserts only, later ones at all commands."""
+    terms = tuple(term_phases())
+    return Schedule(
+        once=(Scopes(), Drop("asserts", only=(b"assert",)), *terms),
+        rounds=(Scopes(), Drop("commands", keep=(b"set-logic", b"exit")), *terms),
+    )
