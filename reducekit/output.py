@@ -1,13 +1,17 @@
-"""Where the result goes: always a whole file, at every improvement."""
+"""Where the input comes from and the result goes: always a whole file, at every improvement."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import stat
 import tempfile
 from pathlib import Path
 
 from reducekit.errors import UsageError
+
+_LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
 
 
 class OutputFile:
@@ -15,19 +19,28 @@ class OutputFile:
 
     Creating it tries the folder out, so that a place that cannot be written is
     refused before the first run. A write that fails later (a full disk) leaves
-    the file as it was and is remembered in `trouble`.
+    the file as it was and is remembered in `trouble`. Where the path is a
+    symbolic link, the file it leads to is replaced.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.written = False
         self.trouble: OSError | None = None
-        if path.is_dir():
-            raise UsageError(f"the output {path} is a directory: name a file with -o")
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+            self._target = path.resolve()
+            mode = self._target.stat().st_mode if self._target.exists() else stat.S_IFREG
+        except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (to 3.12)
+            raise _unwritable(path, error) from None
+        if stat.S_ISDIR(mode):
+            raise UsageError(f"the output {path} is a directory: name a file with -o")
+        if not stat.S_ISREG(mode):
+            # Renaming onto /dev/null as root would replace it for everyone.
+            raise UsageError(f"the output {path} is not a regular file: name another with -o")
+        try:
+            handle, name = self._temporary()
         except OSError as error:
-            raise UsageError(f"the output {path} cannot be written: {error.strerror}") from None
+            raise _unwritable(path, error) from None
         os.close(handle)
         os.unlink(name)
 
@@ -35,41 +48,52 @@ class OutputFile:
         """Replace the content; return whether that worked."""
         name = None
         try:
-            handle, name = tempfile.mkstemp(
-                prefix=f".{self.path.name}.", suffix=".tmp", dir=self.path.parent
-            )
+            handle, name = self._temporary()
             with open(handle, "wb") as file:
                 os.fchmod(handle, self._mode())
                 file.write(text)
-            os.replace(name, self.path)
+            os.replace(name, self._target)
         except OSError as error:
             self.trouble = error
             if name is not None:
                 with contextlib.suppress(OSError):
                     os.unlink(name)
             return False
-        except BaseException:  # an interrupt between the two: no litter
-            if name is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-            raise
         self.trouble = None
         self.written = True
         return True
 
+    def _temporary(self) -> tuple[int, str]:
+        folder = self._target.parent
+        # Names are at most 255 bytes; ours may be as long as that already.
+        prefix = f".{os.fsdecode(os.fsencode(self._target.name)[:200])}."
+        return tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=folder)
+
     def _mode(self) -> int:
         """Return the permissions of the file that is replaced, or those of a new file."""
         try:
-            return self.path.stat().st_mode & 0o777
+            return self._target.stat().st_mode & 0o777
         except OSError:
             umask = os.umask(0)
             os.umask(umask)
             return 0o666 & ~umask
 
 
+def _unwritable(path: Path, error: Exception) -> UsageError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    if isinstance(error, FileNotFoundError):
+        reason = f"there is no folder {path.parent}"
+    return UsageError(f"the output {path} cannot be written: {reason}")
+
+
 def read_input(path: Path) -> bytes:
     """Return the bytes of an input file. Raises UsageError when there are none to be had."""
     try:
+        found = path.stat()
+        if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+            raise UsageError(f"the input {path} is a device: name a file")
+        if found.st_size > _LARGEST:
+            raise UsageError(f"the input {path} is larger than 2 GiB")
         return path.read_bytes()
     except FileNotFoundError:
         raise UsageError(f"the input {path} does not exist") from None
@@ -77,3 +101,36 @@ def read_input(path: Path) -> bytes:
         raise UsageError(f"the input {path} is a directory: name a file") from None
     except OSError as error:
         raise UsageError(f"the input {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the name
+        raise UsageError(f"the input {str(path)!r} cannot be read: {error}") from None
+
+
+def backup_path(path: Path) -> Path:
+    """Return where the original goes when its file is to be replaced.
+
+    Raises UsageError if there is something already.
+    """
+    backup = path.with_name(path.name + ".orig")
+    if os.path.lexists(backup):
+        raise UsageError(f"the backup {backup} exists already: move it away first")
+    return backup
+
+
+def back_up(path: Path, backup: Path) -> None:
+    """Copy a file, never over another one. Raises UsageError."""
+    try:
+        with open(path, "rb") as source, open(backup, "xb") as copy:
+            shutil.copyfileobj(source, copy)
+        shutil.copystat(path, backup)
+    except OSError as error:
+        raise UsageError(f"the backup {backup} cannot be written: {error.strerror}") from None
+
+
+def rescue(text: bytes, suffix: str) -> Path | None:
+    """Write a result that has no other place to a file for temporary ones; return its path."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
+            file.write(text)
+    except OSError:
+        return None
+    return Path(file.name)

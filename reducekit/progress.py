@@ -3,100 +3,221 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
     from rich.text import Text
+
+_BAR = 24
+_PLAIN_EVERY = 10.0  # seconds between plain lines within a pass that goes well
 
 
 @dataclass(slots=True)
 class Progress:
-    """What has been seen of a reduction so far."""
+    """What has been seen of a reduction so far. Round -1 is before the first pass."""
 
     size_before: int
-    size: int = 0
+    size: int
     checks: int = 0
-    hits: int = 0
     accepted: int = 0
     pass_name: str = ""
-    round: int = 0
+    round: int = -1
     begin: float = field(default_factory=time.monotonic)
 
     def see(self, event: Event) -> None:
         """Take an event in."""
         match event:
-            case Checked(remembered=True):
-                self.hits += 1
-            case Checked():
+            case Checked(remembered=False):
                 self.checks += 1
             case Accepted(text=text):
                 self.size = len(text)
                 self.accepted += 1
             case PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
-            case PassEnded():
-                pass
 
-    def line(self) -> str:
-        """Return the state in one line."""
+    def line(self, width: int = 1000) -> str:
+        """Return the state in one line of at most `width` columns, as much as fits."""
         seconds = time.monotonic() - self.begin
+        time_part = f"{seconds:.0f} s"
+        size = f"{self.size:,} bytes"
+        if self.round < 0:
+            return f"{size}, running the command on it, {time_part}"[:width]
+        share = f"{size} ({100 * self.size / self.size_before:.1f} %)"
         rate = self.checks / seconds if seconds > 0 else 0.0
-        return (
-            f"{self.size:,} bytes ({100 * self.size / self.size_before:.1f} %), "
-            f"{self.checks:,} checks ({rate:.0f}/s), {self.accepted:,} accepted, "
-            f"round {self.round}: {self.pass_name}, {seconds:.0f} s"
+        checks = f"{self.checks:,} checks"
+        forms = (
+            (
+                share,
+                f"{checks} ({rate:.0f}/s)",
+                f"{self.accepted:,} accepted",
+                f"round {self.round}: {self.pass_name}",
+                time_part,
+            ),
+            (share, f"{checks} ({rate:.0f}/s)", self.pass_name, time_part),
+            (share, checks, time_part),
+            (size, checks, time_part),
         )
+        lines = [", ".join(parts) for parts in forms]
+        return next((line for line in lines if len(line) <= width), lines[-1][:width])
+
+
+class Watcher(Protocol):
+    """Shows what happens to somebody."""
+
+    def see(self, event: Event) -> None:
+        """Take an event in, and show it as fits."""
+
+    def note(self, text: str) -> None:
+        """Show a message of its own line."""
+
+
+class _Silent:
+    """Shows nothing."""
+
+    def see(self, event: Event) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class _Plain:
+    """A line whenever a pass has made the text smaller, and now and then within one."""
+
+    progress: Progress
+    stream: IO[str]
+    shown: float = field(default_factory=time.monotonic)
+
+    def see(self, event: Event) -> None:
+        self.progress.see(event)
+        now = time.monotonic()
+        match event:
+            case PassEnded(accepted=accepted) if accepted:
+                pass
+            case Accepted() if now - self.shown >= _PLAIN_EVERY:
+                pass
+            case _:
+                return
+        self.shown = now
+        self.note(self.progress.line())
+
+    def note(self, text: str) -> None:
+        self.stream.write(f"{text}\n")
+        self.stream.flush()
+
+
+@dataclass(slots=True)
+class _Screen:
+    """The live line; notes stand above it."""
+
+    progress: Progress
+    live: Live
+
+    def see(self, event: Event) -> None:
+        self.progress.see(event)
+
+    def note(self, text: str) -> None:
+        self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager
-def watch(size_before: int, *, quiet: bool) -> Iterator[Callable[[Event], None]]:
+def watch(size_before: int, *, quiet: bool) -> Iterator[Watcher]:
     """Show a reduction on standard error as fits it; yields what to tell of its events."""
     progress = Progress(size_before, size_before)
     if quiet:
-        yield lambda event: None
-    elif sys.stderr.isatty():
-        with _live(progress) as show:
-            yield show
+        yield _Silent()
+    elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown"):
+        with _live(progress) as screen:
+            yield screen
     else:
-        yield lambda event: _plain(progress, event)
-
-
-def _plain(progress: Progress, event: Event) -> None:
-    """Print a line whenever a pass has made the text smaller."""
-    progress.see(event)
-    if isinstance(event, PassEnded) and event.accepted:
-        print(progress.line(), file=sys.stderr, flush=True)
+        yield _Plain(progress, _tolerant(sys.stderr))
 
 
 @contextlib.contextmanager
-def _live(progress: Progress) -> Iterator[Callable[[Event], None]]:
+def _live(progress: Progress) -> Iterator[_Screen]:
     # rich takes a fifth of a second to import: only where it is used.
     from rich.console import Console
     from rich.live import Live
+
+    console: Console = Console(file=_tolerant(sys.stderr))
 
     class Line:
         """Renders the state as it is when the screen is drawn."""
 
         def __rich__(self) -> Text:
-            return _styled(progress)
+            return _styled(progress, console.width, console.encoding)
 
-    console: Console = Console(stderr=True)
-    with Live(Line(), console=console, refresh_per_second=8, transient=True):
-        yield progress.see
+    live = Live(
+        Line(),
+        console=console,
+        refresh_per_second=8,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    with live:
+        yield _Screen(progress, live)
 
 
-def _styled(progress: Progress) -> Text:
+def _styled(progress: Progress, width: int, encoding: str) -> Text:
     from rich.text import Text
 
-    share = progress.size / progress.size_before
-    filled = round(24 * (1 - share))
+    # One column is left free: some terminals wrap a line that fills them.
+    line = progress.line(width - 1)
+    if len(line) + _BAR + 2 > width or progress.round < 0:
+        return Text(line, no_wrap=True, overflow="crop")
+    done, rest = "━━" if encoding.startswith("utf") else "#-"
+    filled = round(_BAR * (1 - progress.size / progress.size_before))
     return Text.assemble(
-        ("━" * filled, "green"), ("━" * (24 - filled), "bright_black"), " ", progress.line()
+        (done * filled, "green"),
+        (rest * (_BAR - filled), "bright_black"),
+        " ",
+        line,
+        no_wrap=True,
+        overflow="crop",
     )
+
+
+class _Tolerant:
+    """A stream to which nothing is written any more once that has failed.
+
+    The terminal may have gone, or the disk be full: no reason to stop reducing.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._works = True
+
+    def write(self, text: str) -> int:
+        """Write if possible."""
+        if self._works:
+            try:
+                return self._stream.write(text)
+            except OSError:
+                self._works = False
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush if possible."""
+        if self._works:
+            try:
+                self._stream.flush()
+            except OSError:
+                self._works = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+def _tolerant(stream: IO[str]) -> IO[str]:
+    return cast("IO[str]", _Tolerant(stream))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from reducekit.change import Template
@@ -64,6 +65,7 @@ class _Candidate:
     edits: dict[int, Template]
     what: str
     verdict: bool | None
+    local: bytes | None = None
     remembered: bool = True
     seconds: float = 0.0
 
@@ -80,6 +82,37 @@ def smaller(text: bytes, than: bytes) -> bool:
 def digest(text: bytes) -> bytes:
     """Return 128 bits that stand for a text in the memory of verdicts."""
     return hashlib.sha256(text).digest()[:16]
+
+
+class Pieces:
+    """A document's top-level nodes: what a candidate changes, without all that it leaves alone."""
+
+    MOST = 1 << 16
+    """Bytes; a larger change is not worth remembering beside its whole text."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._tops = list(document.children(0))
+
+    def local(
+        self,
+        accepted: Mapping[int, Template],
+        edits: Mapping[int, Template],
+        more: Mapping[int, Template],
+    ) -> bytes | None:
+        """Return 128 bits that stand for what `more` changes and into what; None if it is large.
+
+        Equal where the same nodes become the same text, whatever else the
+        document holds. `edits` are those accepted and `more` together.
+        """
+        tops, document = self._tops, self.document
+        changed = sorted({tops[bisect_right(tops, node) - 1] for node in more if node})
+        if not changed or sum(document.end[n] - document.start[n] for n in changed) > self.MOST:
+            return None
+        parts = []
+        for node in changed:
+            parts += [document.render(accepted, node), document.render(edits, node)]
+        return digest(b"\0".join(parts))
 
 
 @dataclass(slots=True)
@@ -100,6 +133,7 @@ class Reduction:
     listen: Callable[[Event], None] = lambda event: None
     verdicts: dict[bytes, bool] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
+    _refuted: set[bytes] = field(default_factory=set)
     _tickets: int = 0
     _begin: float = field(default_factory=time.monotonic)
     _running: dict[int, _Candidate] = field(default_factory=dict)
@@ -119,20 +153,23 @@ class Reduction:
         schedule = self.frontend.schedule(self.strategy.name)
         view = self.frontend.parse(text)
         useless: dict[str, bytes] = {}  # pass -> the text on which it found nothing
-        rounds, stopped, progress = 0, None, True
+        rounds, stopped, sweep = 0, None, False
         try:
-            while progress:
+            while True:
                 progress = False
                 for each in schedule.rounds if rounds else schedule.once:
                     if useless.get(each.name) == best.text:
                         continue
-                    if self._run_pass(each, view, best, rounds):
+                    if self._run_pass(each, view, best, rounds, sweep):
                         progress = True
                         view = self.frontend.parse(best.text)
-                    else:
+                    elif sweep:
                         useless[each.name] = best.text
-                if not rounds:
-                    progress = True
+                if sweep and not progress:
+                    break
+                # What was refuted where nothing has changed since is not tried
+                # again, until nothing else helps: then all of it, once more.
+                sweep = rounds > 0 and not progress
                 rounds += 1
         except _Stop as stop:
             stopped = str(stop)
@@ -142,20 +179,25 @@ class Reduction:
             self.executor.cancel(ticket)
         return Result(best.text, self.counts, rounds, self.elapsed, stopped)
 
-    def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int) -> bool:
+    def _run_pass(
+        self, each: Pass, view: View, best: _Best, rounds: int, sweep: bool
+    ) -> bool:
         """Search one pass; return whether it made the best text smaller."""
         problem = each.problem(view)
         if problem is None:
             return False
         self.listen(PassStarted(each.name, rounds))
         checks, accepted = self.counts.checks, self.counts.accepted
-        self._search(self.strategy.start(problem), view.document, best, each.name)
+        pieces = Pieces(view.document)
+        self._search(self.strategy.start(problem), pieces, best, each.name, sweep)
         accepted = self.counts.accepted - accepted
         checks = self.counts.checks - checks
         self.listen(PassEnded(each.name, rounds, checks, accepted, len(best.text)))
         return accepted > 0
 
-    def _search(self, search: Search, document: Document, best: _Best, name: str) -> None:
+    def _search(
+        self, search: Search, pieces: Pieces, best: _Best, name: str, sweep: bool
+    ) -> None:
         """Try what a search proposes, several candidates at a time, verdicts in order."""
         speculation = Speculation(search)
         edits: dict[int, Template] = {}
@@ -165,7 +207,9 @@ class Reduction:
                 change = speculation.extend()
                 if change is None:
                     break
-                flight.append(self._submit(document, edits, dict(change.edits), best, change.what))
+                flight.append(
+                    self._submit(pieces, edits, dict(change.edits), best, change.what, sweep)
+                )
             if not flight:
                 return
             first = flight.popleft()
@@ -187,16 +231,17 @@ class Reduction:
 
     def _submit(
         self,
-        document: Document,
+        pieces: Pieces,
         accepted: dict[int, Template],
         more: dict[int, Template],
         best: _Best,
         what: str,
+        sweep: bool,
     ) -> _Candidate:
         """Make a candidate, and start its check unless the verdict is known already."""
         self._tickets += 1
         edits = accepted | more
-        text = document.render(edits) if more else best.text
+        text = pieces.document.render(edits) if more else best.text
         candidate = _Candidate(self._tickets, text, edits, what, None)
         if not smaller(text, best.text):
             candidate.verdict = False
@@ -205,6 +250,11 @@ class Reduction:
         # A success that is remembered has no run time of its own; it is rare
         # (a success becomes the best text), so it is simply run again.
         if known is False:
+            self.counts.hits += 1
+            candidate.verdict = False
+            return candidate
+        candidate.local = pieces.local(accepted, edits, more)
+        if not sweep and candidate.local in self._refuted:
             self.counts.hits += 1
             candidate.verdict = False
             return candidate
@@ -228,6 +278,8 @@ class Reduction:
             candidate.verdict = finished.interesting
             candidate.seconds = sum(outcome.seconds for outcome in finished.outcomes)
             self.verdicts[digest(candidate.text)] = finished.interesting
+            if candidate.local is not None and not finished.interesting:
+                self._refuted.add(candidate.local)
 
 
 @dataclass(slots=True)

@@ -3,48 +3,84 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
 
 SCHEMA = 1
+_LINES = 12  # of output in the summary
+_COLUMNS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A run of a command on the result, as a user can repeat it; the outcome if it was made."""
+
+    command: str
+    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything the summary tells. `verified` is None when the last check was not made."""
+    """Everything the summary tells.
+
+    `counts.checks` are the oracle's runs on candidates; `runs` are all runs of
+    commands: a check may run two, and there are those on the input, the empty
+    file and the result. `seconds` is wall time and covers all of them.
+    `verified` is None when the result was not checked once more.
+    """
 
     input: Path
     output: Path
     before: Mapping[str, int]
     after: Mapping[str, int]
     counts: Counts
+    runs: int
     seconds: float
     failure: str
-    see_again: str
+    shown: Sequence[Shown]
     stopped: str | None
     verified: bool | None
 
     def text(self) -> str:
         """Return the summary for people."""
-        wide = max(map(len, self.before))
-        lines = [f"{self.output}"]
-        for name, before in self.before.items():
-            after = self.after.get(name)
-            if after is None or (before == 0 and after == 0):
-                continue
-            percent = f"  ({100 * after / before:.3g} %)" if before else ""
-            lines.append(f"  {name:<{wide}}  {before:>9,} -> {after:>7,}{percent}")
         counts = self.counts
-        cost = f"{counts.checks:,} checks, {counts.hits:,} cache hits, {self.seconds:.1f} s"
+        rows = [
+            (name, f"{before:,}", f"{self.after[name]:,}", before, self.after[name])
+            for name, before in self.before.items()
+            if name in self.after and (before or self.after[name])
+        ]
+        first = max((len(row[0]) for row in rows), default=0)
+        second = max((len(row[1]) for row in rows), default=0)
+        third = max((len(row[2]) for row in rows), default=0)
+        first = max(first, len("failure"))
+        lines = [str(self.output)]
+        for name, old, new, before, after in rows:
+            share = f"  ({_percent(after / before)})" if before else ""
+            lines.append(f"  {name:<{first}}  {old:>{second}} -> {new:<{third}}{share}".rstrip())
+        cost = [
+            f"{counts.checks:,} (runs of commands in all: {self.runs:,})",
+            f"cache hits: {counts.hits:,}",
+        ]
         if counts.void:
-            cost += f", {counts.void:,} checks of several jobs unread"
-        lines += [f"  cost: {cost}", f"  kept: {self.failure}"]
+            cost.append(f"unread: {counts.void:,}")
+        cost.append(f"{self.seconds:.1f} s")
+        lines += [
+            f"  {'checks':<{first}}  {', '.join(cost)}",
+            f"  {'failure':<{first}}  {self.failure}",
+        ]
         if self.stopped:
-            lines.append(f"  stopped: {self.stopped}; the result is the best so far")
-        lines.append(f"  see it again: {self.see_again}")
+            lines.append(f"  {'stopped':<{first}}  {self.stopped}; this is the best so far")
+        lines.append("")
+        for each in self.shown:
+            lines.append(f"$ {each.command}")
+            if each.outcome is not None:
+                lines += _excerpt(each.outcome.stdout)
+                lines += _excerpt(each.outcome.stderr)
+                lines.append(f"({each.outcome.describe()})")
         return "\n".join(lines)
 
     def json(self) -> str:
@@ -60,10 +96,31 @@ class Report:
                 "cache_hits": self.counts.hits,
                 "void": self.counts.void,
                 "accepted": self.counts.accepted,
+                "runs": self.runs,
                 "seconds": round(self.seconds, 3),
                 "failure": self.failure,
-                "see_again": self.see_again,
+                "see_again": [each.command for each in self.shown],
                 "stopped": self.stopped,
                 "verified": self.verified,
             }
         )
+
+
+def error_json(message: str, exit_code: int) -> str:
+    """Return, as one line of JSON, why there is no summary."""
+    return json.dumps({"schema": SCHEMA, "error": message, "exit_code": exit_code})
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.{1 if share >= 0.1 else 2}f} %"
+
+
+def _excerpt(text: bytes) -> list[str]:
+    """Return the first lines of an output, fit for a terminal."""
+    lines = text.decode("utf-8", "backslashreplace").expandtabs().splitlines()
+    shown = [
+        "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+        for line in lines[:_LINES]
+    ]
+    shown = [line if len(line) <= _COLUMNS else f"{line[:_COLUMNS]}..." for line in shown]
+    return shown + ([f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])

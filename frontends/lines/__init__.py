@@ -1,39 +1,36 @@
-"""Lines and tokens: the tree of a text whose format is unknown or broken (`--lenient`)."""
+"""Lines and tokens: for a text whose format is unknown or broken (`--lenient`)."""
 
 from __future__ import annotations
 
-import re
-from array import array
+from collections.abc import Mapping
 
-from reducekit.document import Document
+from reducekit.frontend import Schedule
+from reducekit.frontends.lines.parser import LinesView, parse_lines
+from reducekit.frontends.lines.passes import Blanks, DropGroups, DropLines, DropTokens
 
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-_TOKEN = re.compile(rb"[()]|[^\s()]+")  # in bytes, \s is the six ASCII blanks
+__all__ = ["Lines", "LinesView", "parse_lines"]
 
 
-def parse_lines(text: bytes) -> Document:
-    """Parse any bytes: the root's children are lines, their children tokens.
+class Lines:
+    """The frontend for any text. `suffix` is the ending that the oracle's files get."""
 
-    A line includes its newline, so removing a line leaves no empty one behind.
-    A token is a parenthesis, or a longest run of bytes that are neither
-    parentheses nor ASCII blanks. Linear in the text; every text parses.
-    """
-    start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
-    add_start, add_end, add_stop = start.append, end.append, stop.append
-    nodes = 1
-    for line in _LINE.finditer(text):
-        first, last = line.span()
-        number = nodes
-        add_start(first)
-        add_end(last)
-        add_stop(0)
-        nodes += 1
-        for token in _TOKEN.finditer(text, first, last):
-            low, high = token.span()
-            add_start(low)
-            add_end(high)
-            nodes += 1
-            add_stop(nodes)
-        stop[number] = nodes
-    stop[0] = nodes
-    return Document(text, start, end, stop)
+    name = "lines"
+
+    def __init__(self, suffix: str = "") -> None:
+        self.suffix = suffix
+
+    def parse(self, text: bytes) -> LinesView:
+        """Read a text; every text can be read."""
+        return LinesView(parse_lines(text))
+
+    def schedule(self, strategy: str) -> Schedule:
+        """Return the passes: the same for all strategies."""
+        return Schedule(once=(), rounds=(DropLines(), DropGroups(), DropTokens(), Blanks()))
+
+    def measure(self, view: LinesView) -> Mapping[str, int]:
+        """Count bytes, lines and tokens."""
+        return {
+            "bytes": len(view.document.text),
+            "lines": len(view.lines),
+            "tokens": len(view.tokens),
+        }

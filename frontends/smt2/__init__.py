@@ -43,7 +43,20 @@ class Smt2:
     def schedule(self, strategy: str) -> Schedule:
         """Return the passes for a strategy."""
         return Schedule(
-            once=(Layout(), Drop("commands"), TermPass(), Drop("commands"), Rename()),
+            once=(
+                Layout(),
+                Drop("commands"),
+                Rename(),
+                TermPass(),
+                Drop("commands"),
+                Inline(),
+                Declare(),
+                Variables(),
+                Parameters(),
+                Merge(),
+                Sorts(b"Int"),
+                Rename(),
+            ),
             rounds=(
                 Drop("commands"),
                 Scopes(),

@@ -112,7 +112,7 @@ class Rename:
             nodes = sorted(set(places[name]))
             if any(source(node) not in (name, b"|" + name + b"|") for node in nodes):
                 continue
-            if len(new) < len(source(nodes[0])) or (len(new), new) < (len(name), name):
+            if len(new) < len(source(nodes[0])):
                 edits = tuple(Edit(node, (new,)) for node in nodes if source(node) != new)
                 changes.append(Change(edits, "rename"))
         return independent(changes)

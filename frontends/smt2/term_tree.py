@@ -16,10 +16,18 @@ from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
 
-# A term within is tried in place of the whole when it is at most this share of
-# it: a deep chain falls in a few steps, and each try saves most of the text.
-_SHARES = (0.03, 0.1, 0.25, 0.5, 0.8)
-_PER_SHARE = 2
+def _effort(size: int) -> tuple[tuple[float, ...], int]:
+    """Return the shares of a term of so many bytes at which terms within are tried, and how many each.
+
+    A term within stands for the whole when it is at most such a share of it: so
+    a deep chain falls in a few steps. In a small term the direct ones will do.
+    """
+    if size < 80:
+        return (), 0
+    if size < 400:
+        return (0.1, 0.4), 1
+    return (0.03, 0.1, 0.25, 0.5, 0.8), 2
+
 
 # Operators that take any number of arguments, and the least number.
 _AT_LEAST: dict[bytes, int] = {
@@ -124,18 +132,13 @@ class TermTree:
         if sort is None:
             return []
         constants = self.terms.constants(sort)
-        found = [Move(Change((Edit(node, (each,)),), "constant"), ()) for each in constants[:2]]
+        found = [Move(Change((Edit(node, (each,)),), "constant%d %s" % (i, "leaf" if self.document.stop[node] == node + 1 else ("root" if node in self.roots else "inner"))), ()) for i, each in enumerate(constants[: 2 if sort == 'Bool' or self.document.stop[node] == node + 1 else 1])]
         if self.document.stop[node] == node + 1 or is_constant(self.document, self.script, node):
             return found
         for each in self._within(node, sort):
             edits = self.terms.grounded(node, each, each)
             if edits is not None:
-                found.append(Move(Change((Edit(node, (each,)), *edits), "hoist"), (each,)))
-        below = subterms(self.script, node)
-        if len(below) > 1:
-            bare = self._bare(below)
-            if bare:
-                found.append(Move(Change(tuple(bare), "bare arguments"), ()))
+                found.append(Move(Change((Edit(node, (each,)), *edits), f"hoist {'g' if edits else ''} {'direct' if self.document.parent[each]==node else ('nth%d'%len(found))}"), (each,)))
         return found
 
     def _within(self, node: int, sort: Sort) -> list[int]:
@@ -152,13 +155,14 @@ class TermTree:
         chosen: dict[int, None] = {}
         texts = set()
         at = 0
-        for share in _SHARES:
+        shares, most = _effort(size)
+        for share in shares:
             begin = at
             while at < len(sized) and sized[at][0] <= share * size:
                 at += 1
             picked = 0
             for length, negative in reversed(sized[begin:at]):
-                if picked == _PER_SHARE or length <= 1:
+                if picked == most or length <= 1:
                     break
                 text = document.source(-negative)
                 if text not in texts:
@@ -169,15 +173,6 @@ class TermTree:
             if sorts[each] == sort:
                 chosen[each] = None
         return list(chosen)
-
-    def _bare(self, below: Sequence[int]) -> list[Edit]:
-        """Return edits that make every argument a constant, where there is one."""
-        edits = []
-        for each in below:
-            constants = self.terms.constants(self.script.sort[each])
-            if constants and not is_constant(self.document, self.script, each):
-                edits.append(Edit(each, (constants[0],)))
-        return edits
 
     def parts(self, node: int) -> Items | None:
         """Return arguments or bindings that can be dropped."""

@@ -3,229 +3,339 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import signal
-from collections.abc import Iterator, Mapping
+import os
+import re
+import stat
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import click
 
+from reducekit.cli.executors import Executors
+from reducekit.cli.group import Surroundings
+from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
-from reducekit.errors import NotInterestingError, ParseError, UsageError
+from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
 from reducekit.events import Accepted, Event
-from reducekit.executors.executor import Executor
-from reducekit.executors.local import LocalExecutor
-from reducekit.frontend import Frontend
+from reducekit.executors.executor import Finished
+from reducekit.frontend import Frontend, Schedule, View
+from reducekit.frontends.lines import Lines
 from reducekit.golden import Golden, establish, limits_for, trivial
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import SameSignature
+from reducekit.oracle.criterion import Criterion, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.output import OutputFile, read_input
-from reducekit.progress import watch
+from reducekit.oracle.outcome import Outcome
+from reducekit.output import OutputFile, back_up, backup_path, read_input, rescue
+from reducekit.progress import Watcher, watch
 from reducekit.reduction import Budget, Counts, Reduction, Result
-from reducekit.registry import FRONTENDS, load, strategy
-from reducekit.report import Report
+from reducekit.registry import strategy
+from reducekit.report import Report, Shown, error_json
+from reducekit.search.problem import Strategy
 
 INTERRUPTED = 130
+_QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 
-@dataclass(slots=True)
-class _Saver:
-    """Writes each improvement, and passes events on."""
+def run(settings: Settings, frontend: Frontend, surroundings: Surroundings) -> int:
+    """Reduce a file as the options say; return the exit code.
 
+    With --json standard output gets one JSON object whatever happens.
+    """
+    if settings.json and not surroundings.output_open:
+        raise UsageError("standard output is closed: --json has nowhere to go")
+    printed: list[Report] = []
+    try:
+        return _run(settings, frontend, surroundings.interrupts, printed)
+    except BaseException as error:
+        if settings.json and not printed:
+            code = error.exit_code if isinstance(error, ReducekitError) else 4
+            if isinstance(error, KeyboardInterrupt):
+                code = INTERRUPTED
+            click.echo(error_json(str(error) or type(error).__name__, code))
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is to be done, made ready: all that can be wrong with the options is found by now."""
+
+    settings: Settings
+    commands: tuple[Command, ...]
+    criterion: Criterion | None
+    strategy: Strategy
+    frontend: Frontend
+    text: bytes
     output: OutputFile
-    best: bytes
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Accepted):
-            self.best = event.text
-            self.output.write(event.text)
+    backup: Path | None
+    limits: Limits
+    begin: float
 
 
-def run(settings: Settings, frontend: Frontend) -> int:
-    """Reduce a file as the options say; return the exit code."""
+def _run(
+    settings: Settings, frontend: Frontend, interrupts: Interrupts, printed: list[Report]
+) -> int:
+    with interrupts.allowed():
+        job = _prepare(settings, frontend, interrupts)
+    with (
+        Executors(interrupts, job.frontend.suffix) as executors,
+        watch(len(job.text), quiet=settings.quiet) as watcher,
+    ):
+        with interrupts.allowed():
+            golden = _golden(job, executors, watcher)
+        watcher.note(f"to be kept: {golden.criterion.describe()}")
+        if job.backup is not None:
+            back_up(settings.input, job.backup)
+        result = _reduce(job, golden, executors, watcher, interrupts)
+        last = None
+        with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
+            last = _check_again(job, golden, executors, result.text)
+    return _finish(job, golden, result, last, executors.runs, printed)
+
+
+def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> _Job:
+    """Look at all that the options name. Raises UsageError or ParseError; writes nothing."""
+    begin = time.monotonic()
     commands, criterion = commands_and_criterion(settings)
     algorithm = strategy(settings.strategy)
     text = read_input(settings.input)
-    before, frontend = _measure(settings, frontend, text)
-    output = OutputFile(_output_path(settings))
+    parsed = _parse(settings, frontend, text)
+    backup = backup_path(settings.input) if settings.in_place else None
+    with interrupts.held():
+        output = OutputFile(_output_path(settings))
     limits = limits_from(settings)
-    golden = _golden(settings, commands, criterion, text, limits, frontend.suffix)
+    return _Job(
+        settings, commands, criterion, algorithm, parsed, text, output, backup, limits, begin
+    )
 
-    def limits_now(seconds: float) -> Limits:
-        return limits_for(golden.criterion, limits, seconds)
 
-    if settings.in_place:
-        _back_up(settings.input)
-    saver = _Saver(output, text)
-    counts = Counts()
-    oracle = Oracle(commands, golden.criterion)
-    with (
-        _terminate_as_interrupt(),
-        LocalExecutor(oracle, settings.jobs, frontend.suffix) as executor,
-        watch(len(text), quiet=settings.quiet) as show,
-    ):
+class _Parsed:
+    """A frontend that has parsed a text already, and does not do so again."""
 
-        def listen(event: Event) -> None:
-            saver(event)
-            show(event)
+    def __init__(self, frontend: Frontend, text: bytes) -> None:
+        self._frontend = frontend
+        self._text = text
+        self._view: View | None = frontend.parse(text)
+        self.name = frontend.name
+        self.suffix = frontend.suffix
+        self.measure = frontend.measure
 
-        reduction = Reduction(
-            frontend,
-            algorithm,
-            executor,
-            limits_now,
-            width=settings.jobs,
-            budget=Budget(settings.max_checks, settings.max_time),
-            listen=listen,
-            counts=counts,
-        )
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in the text, besides blanks and comments."""
+        return self._view is not None and len(self._view.document) <= 1
+
+    def parse(self, text: bytes) -> View:
+        """Return the view that is there, once: it is large."""
+        if text == self._text and self._view is not None:
+            view, self._view = self._view, None
+            return view
+        return self._frontend.parse(text)
+
+    def schedule(self, strategy: str) -> Schedule:
+        """Return the passes for a strategy of that name."""
+        return self._frontend.schedule(strategy)
+
+
+def _parse(settings: Settings, frontend: Frontend, text: bytes) -> Frontend:
+    """Parse the input; with --lenient as lines if it is not of its format."""
+    try:
+        if not text.strip():
+            raise ParseError("the input is empty", text, 0)
         try:
-            result = reduction.run(text, golden.seconds)
-        except KeyboardInterrupt:
-            result = Result(saver.best, counts, 0, reduction.elapsed, "interrupted")
-    interrupted = result.stopped == "interrupted"
-    if not output.written or output.trouble:
-        output.write(result.text)
-    again = interrupted or _verify(oracle, result.text, limits_now(golden.seconds), frontend.suffix)
+            parsed = _Parsed(frontend, text)
+        except ParseError as error:
+            if not settings.lenient:
+                error.add_note("(--lenient reduces such a file too, by lines and tokens)")
+                raise
+            parsed = _Parsed(Lines(frontend.suffix), text)
+        if parsed.empty:
+            raise ParseError("the input is empty: only comments", text, 0)
+    except ParseError as error:
+        error.args = (f"{settings.input}, {error}",)
+        raise
+    return parsed
+
+
+def _output_path(settings: Settings) -> Path:
+    source, output = settings.input, settings.output
+    if settings.in_place:
+        if output is not None:
+            raise UsageError("--in-place and -o do not go together: give one")
+        if not stat.S_ISREG(source.stat().st_mode):
+            raise UsageError(f"the input {source} is not a regular file: name the output with -o")
+        return source
+    if output is None:
+        if not stat.S_ISREG(source.stat().st_mode):
+            raise UsageError(f"the input {source} is not a regular file: name the output with -o")
+        output = source.with_name(f"{source.stem}.reduced{source.suffix}")
+    with contextlib.suppress(OSError):
+        if output.samefile(source):
+            raise UsageError(f"the output {output} is the input: say --in-place to replace it")
+    return output
+
+
+def _golden(job: _Job, executors: Executors, watcher: Watcher) -> Golden:
+    """Make sure that the input fails every time, and an empty one does not."""
+    settings = job.settings
+    golden = establish(
+        job.commands,
+        job.criterion,
+        job.text,
+        job.limits,
+        executors.open,
+        path=str(settings.input),
+        out=not settings.ignore_out,
+        err=not settings.ignore_err,
+    )
+    if trivial(job.commands, golden, job.limits, executors.open):
+        crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
+        said = f"an empty file fails in the same way ({golden.criterion.describe()})"
+        if not crash:
+            raise NotInterestingError(
+                f"{said}: there is nothing to reduce. Does the command read the file? "
+                "Is what is looked for in every run?\n"
+                f"command: {job.commands[0].shell_line(str(settings.input))}"
+            )
+        watcher.note(f"reducekit: {said}")
+    return golden
+
+
+def _reduce(
+    job: _Job, golden: Golden, executors: Executors, watcher: Watcher, interrupts: Interrupts
+) -> Result:
+    """Reduce, and write each improvement; whatever happens, the best result is saved."""
+    best, counts = job.text, Counts()
+
+    def listen(event: Event) -> None:
+        nonlocal best
+        interrupts.check()  # a signal that was raised where Python drops exceptions
+        if isinstance(event, Accepted):
+            with interrupts.held():
+                best = event.text
+                job.output.write(best)
+        watcher.see(event)
+
+    def save() -> None:
+        if not job.output.written or job.output.trouble:
+            job.output.write(best)
+
+    settings = job.settings
+    reduction: Reduction | None = None
+    try:
+        with interrupts.allowed():
+            oracle = Oracle(job.commands, golden.criterion)
+            reduction = Reduction(
+                job.frontend,
+                job.strategy,
+                executors.open(oracle, settings.jobs),
+                partial(limits_for, golden.criterion, job.limits),
+                width=settings.jobs,
+                budget=Budget(settings.max_checks, settings.max_time),
+                listen=listen,
+                counts=counts,
+            )
+            result = reduction.run(job.text, golden.seconds)
+    except KeyboardInterrupt:
+        result = Result(best, counts, 0, 0.0, "interrupted")
+    except Exception as error:
+        save()
+        if job.output.trouble is None:
+            error.add_note(f"the best result so far ({len(best):,} bytes) is in {job.output.path}")
+        raise
+    save()
+    return result
+
+
+def _check_again(job: _Job, golden: Golden, executors: Executors, text: bytes) -> Finished:
+    """Run the oracle once more on what is in the output file."""
+    if not job.output.trouble:
+        with contextlib.suppress(OSError):
+            text = job.output.path.read_bytes()
+    limits = limits_for(golden.criterion, job.limits, golden.seconds)
+    executor = executors.open(Oracle(job.commands, golden.criterion))
+    executor.submit(0, text, limits)
+    while not (finished := executor.wait()):
+        pass
+    return finished[0]
+
+
+def _finish(
+    job: _Job,
+    golden: Golden,
+    result: Result,
+    last: Finished | None,
+    runs: int,
+    printed: list[Report],
+) -> int:
+    """Print the summary; return the exit code, or raise what went wrong in the end."""
+    settings, output = job.settings, job.output
     if output.trouble:
-        raise UsageError(
-            f"the result could not be written to {output.path}: {output.trouble.strerror}"
-        )
+        message = f"the result could not be written to {output.path}: {output.trouble.strerror}"
+        elsewhere = rescue(result.text, job.frontend.suffix)
+        if elsewhere is not None:
+            message += f"; it is in {elsewhere}"
+        raise UsageError(message)
+    interrupted = last is None or result.stopped == "interrupted"
+    quick = not interrupted or len(job.text) <= _QUICK
     report = Report(
         input=settings.input,
         output=output.path,
-        before=before,
-        after=_counted(frontend, result.text),
+        before=_count(job.frontend, job.text, quick),
+        after=_count(job.frontend, result.text, quick),
         counts=result.counts,
-        seconds=result.seconds,
+        runs=runs,
+        seconds=time.monotonic() - job.begin,
         failure=golden.criterion.describe(),
-        see_again=commands[0].shell_line(str(output.path)),
-        stopped=result.stopped,
-        verified=None if interrupted else again,
+        shown=_shown(job, last),
+        stopped="interrupted" if interrupted else result.stopped,
+        verified=None if last is None else last.interesting,
     )
     if settings.json:
         click.echo(report.json())
     elif not settings.quiet:
         click.echo(report.text())
-    if not again:
+    printed.append(report)
+    if interrupted:
+        return INTERRUPTED
+    if last is not None and not last.interesting:
         raise NotInterestingError(
-            "the result did not show the failure when it was checked once more: "
+            f"{output.path} did not show the failure when it was checked once more: "
             "the command does not always end the same way"
         )
-    return INTERRUPTED if interrupted else 0
+    return 0
 
 
-def _measure(
-    settings: Settings, frontend: Frontend, text: bytes
-) -> tuple[Mapping[str, int], Frontend]:
-    """Parse the input and count what is in it; with --lenient as lines if it does not parse."""
-    if not text.strip():
-        raise ParseError("the input is empty", text, 0)
-    try:
-        return frontend.measure(frontend.parse(text)), frontend
-    except ParseError:
-        if not settings.lenient:
-            raise
-    lines: Frontend = load(FRONTENDS, "lines")()
-    return lines.measure(lines.parse(text)), _WithSuffix(lines, frontend.suffix)
+def _count(frontend: Frontend, text: bytes, quick: bool) -> Mapping[str, int]:
+    """Count what is in a text; only its bytes when there is no time, or it does not parse."""
+    if quick:
+        with contextlib.suppress(ParseError):
+            return frontend.measure(frontend.parse(text))
+    return {"bytes": len(text)}
 
 
-@dataclass(frozen=True, slots=True)
-class _WithSuffix:
-    """A frontend whose candidates are files with another ending."""
-
-    inner: Frontend
-    suffix: str
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.inner, name)
-
-
-def _counted(frontend: Frontend, text: bytes) -> Mapping[str, int]:
-    try:
-        return frontend.measure(frontend.parse(text))
-    except ParseError:
-        return {"bytes": len(text)}
+def _shown(job: _Job, last: Finished | None) -> list[Shown]:
+    """Return how to see the failure again, and how that looks."""
+    path = str(job.output.path)
+    found = [] if last is None else list(last.outcomes)
+    shown = []
+    for number, command in enumerate(job.commands):
+        outcome = found[number] if number < len(found) else None
+        if outcome is not None:
+            outcome = _as_if_run_on(outcome, job.frontend.suffix, path)
+        shown.append(Shown(command.shell_line(path), outcome))
+    return shown
 
 
-def _output_path(settings: Settings) -> Path:
-    source = settings.input
-    if settings.in_place:
-        if settings.output is not None:
-            raise UsageError("--in-place and -o do not go together: give one")
-        return source
-    if settings.output is None:
-        return source.with_name(f"{source.stem}.reduced{source.suffix}")
-    with contextlib.suppress(OSError):
-        if settings.output.samefile(source):
-            raise UsageError("the output is the input: say --in-place to replace it")
-    return settings.output
-
-
-def _back_up(path: Path) -> None:
-    backup = path.with_name(path.name + ".orig")
-    if backup.exists():
-        raise UsageError(f"the backup {backup} exists already: move it away first")
-    try:
-        shutil.copy2(path, backup)
-    except OSError as error:
-        raise UsageError(f"the backup {backup} cannot be written: {error.strerror}") from None
-
-
-def _golden(
-    settings: Settings,
-    commands: tuple[Command, ...],
-    criterion: object,
-    text: bytes,
-    limits: Limits,
-    suffix: str,
-) -> Golden:
-    """Make sure that the input fails every time, and an empty one does not."""
-
-    def open_executor(oracle: Oracle) -> Executor:
-        return LocalExecutor(oracle, 1, suffix)
-
-    golden = establish(
-        commands,
-        criterion,  # type: ignore[arg-type]
-        text,
-        limits,
-        open_executor,
-        path=str(settings.input),
-        out=not settings.ignore_out,
-        err=not settings.ignore_err,
+def _as_if_run_on(outcome: Outcome, suffix: str, path: str) -> Outcome:
+    """Put the name of the output in place of the oracle's file, which has gone."""
+    place = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/input" + re.escape(os.fsencode(suffix)))
+    name = os.fsencode(path)
+    return replace(
+        outcome,
+        stdout=place.sub(lambda _: name, outcome.stdout),
+        stderr=place.sub(lambda _: name, outcome.stderr),
     )
-    if trivial(commands, golden, limits, open_executor):
-        crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
-        said = f"an empty file fails in the same way ({golden.criterion.describe()})"
-        if not crash:
-            raise NotInterestingError(f"{said}: there is nothing to reduce")
-        click.echo(f"reducekit: {said}", err=True)
-    return golden
-
-
-def _verify(oracle: Oracle, text: bytes, limits: Limits, suffix: str) -> bool:
-    """Check the final text once more, as the user would."""
-    with LocalExecutor(oracle, 1, suffix) as executor:
-        executor.submit(0, text, replace(limits, wall=None if limits.wall is None else limits.wall))
-        while not (finished := executor.wait()):
-            pass
-        return finished[0].interesting
-
-
-@contextlib.contextmanager
-def _terminate_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does: with the best result saved."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -46,7 +47,19 @@ class Settings:
 
 
 _PATH = click.Path(path_type=Path)
-_SECONDS = click.FloatRange(min=0, min_open=True)
+
+
+class _Seconds(click.FloatRange):
+    """A time that the system calls can take; `nan` compares with nothing, so it is asked for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is not a time in seconds.", param, ctx)
+        return found
+
+
+_SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("input", type=_PATH),
     click.argument("command", nargs=-1, type=click.UNPROCESSED),
@@ -64,7 +77,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--slower-than", type=_SECONDS, metavar="S", help="Keep that a run takes S seconds or more."
     ),
-    click.option("--exit-code", type=int, metavar="N", help="Keep this exit status."),
+    click.option(
+        "--exit-code",
+        type=click.IntRange(min=-64, max=255),
+        metavar="N",
+        help="Keep this exit status; above 128 or negative: this signal.",
+    ),
     click.option(
         "--match-out", multiple=True, metavar="REGEX", help="Keep that the output matches."
     ),
@@ -89,7 +107,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.IntRange(min=1, max=1024),
         default=1,
         show_default=True,
-        help="Checks at the same time; the result does not depend on it.",
+        metavar="N",
+        help="Checks at the same time; without a --max the result does not depend on it.",
     ),
     click.option(
         "--timeout",
@@ -99,12 +118,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--memory",
-        type=click.IntRange(min=1),
+        type=click.IntRange(min=1, max=10_000_000),
         metavar="MB",
         help="Megabytes of address space for each process of a run.",
     ),
     click.option(
-        "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N runs."
+        "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
     ),
     click.option("--max-time", type=_SECONDS, metavar="S", help="Stop after S seconds."),
     click.option("--lenient", is_flag=True, help="Reduce what does not parse by lines and tokens."),
@@ -161,6 +180,8 @@ def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Cri
             "--exit-code": settings.exit_code is not None,
             "--match-out": bool(settings.match_out),
             "--match-err": bool(settings.match_err),
+            "--ignore-out": settings.ignore_out,
+            "--ignore-err": settings.ignore_err,
         }
         wrong = [name for name, used in looked_at.items() if used]
         if wrong:
@@ -176,9 +197,16 @@ def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Cri
             "--reference, --slower-than and --match-out, --match-err, --exit-code "
             "each say what is wrong: give one"
         )
+    if any(kinds) and (settings.ignore_out or settings.ignore_err):
+        raise UsageError(
+            "--ignore-out and --ignore-err are about the command's own failure: "
+            "they do not go with an option that says what is wrong"
+        )
     if settings.reference is not None:
         return (command, Command.of(settings.reference, stdin=settings.stdin)), Disagree()
     if settings.slower_than is not None:
+        if settings.timeout is not None:
+            raise UsageError("--slower-than is the time limit: it does not go with --timeout")
         return (command,), SlowerThan(settings.slower_than)
     if matches:
         out = tuple(map(_pattern, settings.match_out))

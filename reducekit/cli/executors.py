@@ -1,0 +1,70 @@
+"""The executors of one run of the command line: closed whatever happens, and counted."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from reducekit.cli.interrupts import Interrupts
+from reducekit.executors.executor import Finished
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+
+
+class Executors:
+    """Opens local executors, and closes at the end what is still open."""
+
+    def __init__(self, interrupts: Interrupts, suffix: str) -> None:
+        self._interrupts = interrupts
+        self._suffix = suffix
+        self._opened: list[_Local] = []
+
+    def open(self, oracle: Oracle, jobs: int = 1) -> LocalExecutor:
+        """Open an executor."""
+        with self._interrupts.held():
+            executor = _Local(self._interrupts, oracle, jobs, self._suffix)
+            self._opened.append(executor)
+        return executor
+
+    @property
+    def runs(self) -> int:
+        """How many runs of commands were started."""
+        return sum(each.runs for each in self._opened)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for each in reversed(self._opened):
+            each.close()
+
+
+class _Local(LocalExecutor):
+    """A local executor that counts, and that no signal interrupts where it tidies up."""
+
+    def __init__(self, interrupts: Interrupts, oracle: Oracle, jobs: int, suffix: str) -> None:
+        super().__init__(oracle, jobs, suffix)
+        self._interrupts = interrupts
+        self.runs = 0
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check."""
+        super().submit(ticket, text, limits)
+        self.runs += 1
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for checks to finish."""
+        finished = super().wait(timeout)
+        self.runs += sum(len(each.outcomes) - 1 for each in finished)
+        return finished
+
+    def close(self) -> None:
+        """End all checks, in one piece."""
+        with self._interrupts.held():
+            super().close()

@@ -1,0 +1,63 @@
+"""Signals that end a run: noticed at any time, acted on only where that is safe."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """SIGINT, SIGTERM and SIGHUP as KeyboardInterrupt, once, and only while it is allowed.
+
+    Elsewhere a signal is noted, and raises when it is allowed the next time. So
+    no file is left half written and no process behind, and a second Ctrl-C
+    during the clean-up changes nothing. A signal that was ignored when we were
+    started (by `nohup`, or by a shell that runs us in the background) stays so.
+    """
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._allowed = False
+
+    def install(self) -> None:
+        """Take the signals over, for the rest of the process."""
+        for number in _ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.seen = self.seen or number
+        if self._allowed:
+            self._allowed = False
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come and one is allowed to."""
+        if self.seen:
+            self._allowed = False
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Let a signal raise KeyboardInterrupt within, also one that has come before."""
+        try:
+            self._allowed = True
+            self.check()
+            yield
+        finally:
+            self._allowed = False
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold signals back within; the one that came raises behind, where that is allowed."""
+        before, self._allowed = self._allowed, False
+        try:
+            yield
+        finally:
+            self._allowed = before
+        if before:
+            self.check()
