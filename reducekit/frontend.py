@@ -31,10 +31,19 @@ class Pass(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The order of passes: some once, then the rounds until none of them helps any more."""
+    """The order of passes.
 
-    once: Sequence[Pass]
+    `prepare` brings the text into a normal form, in which it may stay as long
+    as it was; each of its passes runs once. `once` are the quick ones that come
+    first. `rounds` are repeated while any of them helps; in them, a change that
+    was refuted is not tried again where nothing has changed. `closing` is the
+    sweep that tries everything on the result; when it helps, the rounds go on.
+    """
+
     rounds: Sequence[Pass]
+    prepare: Sequence[Pass] = ()
+    once: Sequence[Pass] = ()
+    closing: Sequence[Pass] = ()
 
 
 class Frontend(Protocol):

@@ -27,6 +27,8 @@ class OutputFile:
         self.path = path
         self.written = False
         self.trouble: OSError | None = None
+        if path == Path("-"):
+            raise UsageError("the output is replaced at every improvement: name a file, not -")
         try:
             self._target = path.resolve()
             mode = self._target.stat().st_mode if self._target.exists() else stat.S_IFREG
@@ -81,7 +83,7 @@ class OutputFile:
 
 def _unwritable(path: Path, error: Exception) -> UsageError:
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and not path.parent.exists():
         reason = f"there is no folder {path.parent}"
     return UsageError(f"the output {path} cannot be written: {reason}")
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, Protocol
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
 
@@ -140,7 +140,7 @@ def watch(size_before: int, *, quiet: bool) -> Iterator[Watcher]:
         with _live(progress) as screen:
             yield screen
     else:
-        yield _Plain(progress, _tolerant(sys.stderr))
+        yield _Plain(progress, sys.stderr)
 
 
 @contextlib.contextmanager
@@ -149,7 +149,7 @@ def _live(progress: Progress) -> Iterator[_Screen]:
     from rich.console import Console
     from rich.live import Live
 
-    console: Console = Console(file=_tolerant(sys.stderr))
+    console: Console = Console(stderr=True)
 
     class Line:
         """Renders the state as it is when the screen is drawn."""
@@ -186,38 +186,3 @@ def _styled(progress: Progress, width: int, encoding: str) -> Text:
         no_wrap=True,
         overflow="crop",
     )
-
-
-class _Tolerant:
-    """A stream to which nothing is written any more once that has failed.
-
-    The terminal may have gone, or the disk be full: no reason to stop reducing.
-    """
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-        self._works = True
-
-    def write(self, text: str) -> int:
-        """Write if possible."""
-        if self._works:
-            try:
-                return self._stream.write(text)
-            except OSError:
-                self._works = False
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush if possible."""
-        if self._works:
-            try:
-                self._stream.flush()
-            except OSError:
-                self._works = False
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-
-def _tolerant(stream: IO[str]) -> IO[str]:
-    return cast("IO[str]", _Tolerant(stream))

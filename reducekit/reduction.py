@@ -6,7 +6,7 @@ import hashlib
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reducekit.change import Template
@@ -56,6 +56,21 @@ class _Stop(Exception):
     """The budget is used up."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """Which candidates are worth a run."""
+
+    everything: bool
+    """Also what was refuted before where nothing has changed since."""
+    sideways: bool = False
+    """Also what is not smaller: only in passes that run once."""
+
+
+_PREPARE = _Mode(everything=True, sideways=True)
+_ONWARD = _Mode(everything=False)
+_SWEEP = _Mode(everything=True)
+
+
 @dataclass(slots=True)
 class _Candidate:
     """A candidate in flight. The verdict is None until it is in."""
@@ -84,17 +99,17 @@ def digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()[:16]
 
 
-class Pieces:
-    """A document's top-level nodes: what a candidate changes, without all that it leaves alone."""
+class Surroundings:
+    """What a candidate changes, seen from the nodes right above: without all that it leaves alone."""
 
     MOST = 1 << 16
     """Bytes; a larger change is not worth remembering beside its whole text."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self._tops = list(document.children(0))
+        self._tops = frozenset(document.children(0))
 
-    def local(
+    def key(
         self,
         accepted: Mapping[int, Template],
         edits: Mapping[int, Template],
@@ -102,15 +117,15 @@ class Pieces:
     ) -> bytes | None:
         """Return 128 bits that stand for what `more` changes and into what; None if it is large.
 
-        Equal where the same nodes become the same text, whatever else the
-        document holds. `edits` are those accepted and `more` together.
+        Equal where the same nodes with the same siblings become the same text,
+        whatever else the document holds. `edits` are `accepted` and `more`.
         """
         tops, document = self._tops, self.document
-        changed = sorted({tops[bisect_right(tops, node) - 1] for node in more if node})
-        if not changed or sum(document.end[n] - document.start[n] for n in changed) > self.MOST:
+        above = {node if node in tops else document.parent[node] for node in more}
+        if 0 in above or sum(document.end[n] - document.start[n] for n in above) > self.MOST:
             return None
         parts = []
-        for node in changed:
+        for node in sorted(above):
             parts += [document.render(accepted, node), document.render(edits, node)]
         return digest(b"\0".join(parts))
 
@@ -153,24 +168,32 @@ class Reduction:
         schedule = self.frontend.schedule(self.strategy.name)
         view = self.frontend.parse(text)
         useless: dict[str, bytes] = {}  # pass -> the text on which it found nothing
-        rounds, stopped, sweep = 0, None, False
+        rounds, stopped = 0, None
+
+        def run(passes: Sequence[Pass], mode: _Mode) -> bool:
+            nonlocal view
+            progress = False
+            for each in passes:
+                if useless.get(each.name) == best.text:
+                    continue
+                if self._run_pass(each, view, best, rounds, mode):
+                    progress = True
+                    view = self.frontend.parse(best.text)
+                elif mode.everything:
+                    useless[each.name] = best.text
+            return progress
+
         try:
+            run(schedule.prepare, _PREPARE)
+            run(schedule.once, _ONWARD)
             while True:
-                progress = False
-                for each in schedule.rounds if rounds else schedule.once:
-                    if useless.get(each.name) == best.text:
-                        continue
-                    if self._run_pass(each, view, best, rounds, sweep):
-                        progress = True
-                        view = self.frontend.parse(best.text)
-                    elif sweep:
-                        useless[each.name] = best.text
-                if sweep and not progress:
-                    break
-                # What was refuted where nothing has changed since is not tried
-                # again, until nothing else helps: then all of it, once more.
-                sweep = rounds > 0 and not progress
                 rounds += 1
+                if run(schedule.rounds, _ONWARD):
+                    continue
+                if run(schedule.closing, _ONWARD):
+                    continue
+                if not run(schedule.closing or schedule.rounds, _SWEEP):
+                    break
         except _Stop as stop:
             stopped = str(stop)
         except ParseError as error:
@@ -179,24 +202,22 @@ class Reduction:
             self.executor.cancel(ticket)
         return Result(best.text, self.counts, rounds, self.elapsed, stopped)
 
-    def _run_pass(
-        self, each: Pass, view: View, best: _Best, rounds: int, sweep: bool
-    ) -> bool:
+    def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int, mode: _Mode) -> bool:
         """Search one pass; return whether it made the best text smaller."""
         problem = each.problem(view)
         if problem is None:
             return False
         self.listen(PassStarted(each.name, rounds))
         checks, accepted = self.counts.checks, self.counts.accepted
-        pieces = Pieces(view.document)
-        self._search(self.strategy.start(problem), pieces, best, each.name, sweep)
+        around = Surroundings(view.document)
+        self._search(self.strategy.start(problem), around, best, each.name, mode)
         accepted = self.counts.accepted - accepted
         checks = self.counts.checks - checks
         self.listen(PassEnded(each.name, rounds, checks, accepted, len(best.text)))
         return accepted > 0
 
     def _search(
-        self, search: Search, pieces: Pieces, best: _Best, name: str, sweep: bool
+        self, search: Search, around: Surroundings, best: _Best, name: str, mode: _Mode
     ) -> None:
         """Try what a search proposes, several candidates at a time, verdicts in order."""
         speculation = Speculation(search)
@@ -208,7 +229,7 @@ class Reduction:
                 if change is None:
                     break
                 flight.append(
-                    self._submit(pieces, edits, dict(change.edits), best, change.what, sweep)
+                    self._submit(around, edits, dict(change.edits), best, change.what, mode)
                 )
             if not flight:
                 return
@@ -231,19 +252,19 @@ class Reduction:
 
     def _submit(
         self,
-        pieces: Pieces,
+        around: Surroundings,
         accepted: dict[int, Template],
         more: dict[int, Template],
         best: _Best,
         what: str,
-        sweep: bool,
+        mode: _Mode,
     ) -> _Candidate:
         """Make a candidate, and start its check unless the verdict is known already."""
         self._tickets += 1
         edits = accepted | more
-        text = pieces.document.render(edits) if more else best.text
+        text = around.document.render(edits) if more else best.text
         candidate = _Candidate(self._tickets, text, edits, what, None)
-        if not smaller(text, best.text):
+        if text == best.text or not (mode.sideways or smaller(text, best.text)):
             candidate.verdict = False
             return candidate
         known = self.verdicts.get(digest(text))
@@ -253,8 +274,8 @@ class Reduction:
             self.counts.hits += 1
             candidate.verdict = False
             return candidate
-        candidate.local = pieces.local(accepted, edits, more)
-        if not sweep and candidate.local in self._refuted:
+        candidate.local = around.key(accepted, edits, more)
+        if not mode.everything and candidate.local in self._refuted:
             self.counts.hits += 1
             candidate.verdict = False
             return candidate

@@ -11,7 +11,7 @@ from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.layout import tidy
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.symbols import Merge, Rename, Sorts, Variables
-from reducekit.frontends.smt2.term_tree import TermPass
+from reducekit.frontends.smt2.term_tree import Literals, TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent
 from reducekit.search.problem import Items
@@ -42,9 +42,22 @@ class Smt2:
 
     def schedule(self, strategy: str) -> Schedule:
         """Return the passes for a strategy."""
+        onward = (
+            Drop("commands"),
+            Scopes(),
+            Inline(),
+            Declare(),
+            Variables(),
+            Parameters(),
+            Merge(),
+            Sorts(b"Int"),
+            Sorts(b"Bool"),
+            Literals(),
+            Rename(),
+        )
         return Schedule(
+            prepare=(Layout(),),
             once=(
-                Layout(),
                 Drop("commands"),
                 Rename(),
                 TermPass(),
@@ -57,19 +70,8 @@ class Smt2:
                 Sorts(b"Int"),
                 Rename(),
             ),
-            rounds=(
-                Drop("commands"),
-                Scopes(),
-                TermPass(),
-                Variables(),
-                Parameters(),
-                Inline(),
-                Declare(),
-                Merge(),
-                Sorts(b"Int"),
-                Sorts(b"Bool"),
-                Rename(),
-            ),
+            rounds=(*onward, TermPass()),
+            closing=(*onward, TermPass(thorough=True)),
         )
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:

@@ -22,7 +22,16 @@ def tidy(document: Document) -> bytes:
     Blanks are only taken away or exchanged, never put where there are none:
     the tokens of the result are the tokens of the script.
     """
-    return b"".join(tidy_command(document.source(node)) + b"\n" for node in document.children(0))
+    text, end = document.text, document.end
+    out, last = [], 0
+    for node in document.children(0):
+        if last and document.start[node] > last:
+            out.append(b"\n")
+        out.append(tidy_command(document.source(node)))
+        last = end[node]
+    if last < len(text):
+        out.append(b"\n")
+    return b"".join(out)
 
 
 def tidy_command(source: bytes) -> bytes:

@@ -7,6 +7,7 @@ binder by a constant of its sort.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
@@ -14,14 +15,18 @@ from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import Independent, independent
 from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
 
-def _effort(size: int) -> tuple[tuple[float, ...], int]:
-    """Return the shares of a term of so many bytes at which terms within are tried, and how many each.
+
+def _effort(size: int, thorough: bool) -> tuple[tuple[float, ...], int]:
+    """Return at which shares of a term of so many bytes terms within are tried, and how many each.
 
     A term within stands for the whole when it is at most such a share of it: so
     a deep chain falls in a few steps. In a small term the direct ones will do.
     """
+    if thorough:
+        return (0.03, 0.1, 0.25, 0.5, 0.8), 2
     if size < 80:
         return (), 0
     if size < 400:
@@ -116,8 +121,9 @@ class ArgumentItems:
 class TermTree:
     """All terms of a script, for a search from the top down."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, *, thorough: bool = False) -> None:
         self.terms = terms
+        self.thorough = thorough
         self.script = terms.script
         self.document = terms.document
         self.roots: Sequence[int] = list(term_roots(terms.script))
@@ -127,19 +133,37 @@ class TermTree:
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return constants of the sort, then terms within of the same sort, then bare arguments."""
+        """Return constants of the sort, then terms within of the same sort.
+
+        A thorough search adds more constants, a declared one among them, and
+        terms within of all sizes.
+        """
         sort = self.script.sort[node]
         if sort is None:
             return []
-        constants = self.terms.constants(sort)
-        found = [Move(Change((Edit(node, (each,)),), "constant%d %s" % (i, "leaf" if self.document.stop[node] == node + 1 else ("root" if node in self.roots else "inner"))), ()) for i, each in enumerate(constants[: 2 if sort == 'Bool' or self.document.stop[node] == node + 1 else 1])]
-        if self.document.stop[node] == node + 1 or is_constant(self.document, self.script, node):
+        leaf = self.document.stop[node] == node + 1
+        literal = is_constant(self.document, self.script, node)
+        found = [
+            Move(Change((Edit(node, (each,)),), f"constant{i}"), ())
+            for i, each in enumerate(self._constants(node, sort, leaf or literal))
+        ]
+        if leaf or literal:
             return found
         for each in self._within(node, sort):
             edits = self.terms.grounded(node, each, each)
             if edits is not None:
-                found.append(Move(Change((Edit(node, (each,)), *edits), f"hoist {'g' if edits else ''} {'direct' if self.document.parent[each]==node else ('nth%d'%len(found))}"), (each,)))
+                found.append(Move(Change((Edit(node, (each,)), *edits), "hoist"), (each,)))
         return found
+
+    def _constants(self, node: int, sort: Sort, leaf: bool) -> list[bytes]:
+        """Return the constants to try for a node, without the node itself."""
+        constants = self.terms.constants(sort)
+        most = 3 if self.thorough else 2 if leaf or sort == "Bool" else 1
+        chosen = constants[:most]
+        if self.thorough:
+            chosen += self.terms.declared_of(sort)[:1]
+        own = self.document.source(node)
+        return [each for each in dict.fromkeys(chosen) if each != own]
 
     def _within(self, node: int, sort: Sort) -> list[int]:
         """Return a few terms of a sort below a node: small ones first, direct ones last."""
@@ -155,7 +179,7 @@ class TermTree:
         chosen: dict[int, None] = {}
         texts = set()
         at = 0
-        shares, most = _effort(size)
+        shares, most = _effort(size, self.thorough)
         for share in shares:
             begin = at
             while at < len(sized) and sized[at][0] <= share * size:
@@ -207,9 +231,45 @@ class TermTree:
 class TermPass:
     """The pass over all terms."""
 
-    name = "terms"
+    def __init__(self, *, thorough: bool = False) -> None:
+        self.thorough = thorough
+        self.name = "all of the terms" if thorough else "terms"
 
     def problem(self, view: ScriptView) -> TermTree | None:
         """Return the tree of terms."""
-        tree = TermTree(view.terms)
+        tree = TermTree(view.terms, thorough=self.thorough)
         return tree if tree.roots else None
+
+
+class Literals:
+    """Bit-vector literals in their shortest spelling."""
+
+    name = "literals"
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return one change a literal that has a shorter spelling."""
+        document, sorts = view.document, view.script.sort
+        changes = []
+        for node, sort in enumerate(sorts):
+            if isinstance(sort, tuple) and sort[0] == "BitVec":
+                own = document.source(node)
+                match = _LITERAL.fullmatch(own)
+                if match is not None:
+                    short = _shortest(int(match[1]), int(match[2]))
+                    if len(short) < len(own):
+                        changes.append(Change((Edit(node, (short,)),), "literal"))
+        return independent(changes)
+
+
+_LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
+
+
+def _shortest(value: int, width: int) -> bytes:
+    """Return a bit-vector literal in as few bytes as there are."""
+    value %= 1 << width
+    digits = (
+        b"#x%0*x" % (width // 4, value)
+        if width % 4 == 0
+        else b"#b%s" % f"{value:0{width}b}".encode()
+    )
+    return min(digits, b"(_ bv%d %d)" % (value, width), key=len)

@@ -58,9 +58,13 @@ class Terms:
             return []
         found = self._constants.get(sort)
         if found is None:
-            found = list(default_constants(sort, self.script)) or self._declared.get(sort, [])[:1]
+            found = list(default_constants(sort, self.script)) or self.declared_of(sort)[:1]
             self._constants[sort] = found
         return found
+
+    def declared_of(self, sort: Sort) -> list[bytes]:
+        """Return the declared constants of a sort, in order of declaration."""
+        return self._declared.get(sort, [])
 
     @cached_property
     def _declared(self) -> dict[Sort, list[bytes]]:

@@ -80,21 +80,8 @@ def invoke(arguments: list[str], surroundings: Surroundings) -> int:
     except KeyboardInterrupt:
         say("reducekit: interrupted before there was a result; nothing was written")
         return _INTERRUPTED
-    except OSError as error:
-        if _of_output():
-            return 0  # main() says so
-        return _bug(error)
     except Exception as error:
         return _bug(error)
-
-
-def _of_output() -> bool:
-    """Say whether standard output is what an error is about: it still holds what failed."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False
 
 
 def _bug(error: Exception) -> int:

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import click
-
 from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
@@ -55,7 +53,7 @@ def run(settings: Settings, frontend: Frontend, surroundings: Surroundings) -> i
             code = error.exit_code if isinstance(error, ReducekitError) else 4
             if isinstance(error, KeyboardInterrupt):
                 code = INTERRUPTED
-            click.echo(error_json(str(error) or type(error).__name__, code))
+            print(error_json(str(error) or type(error).__name__, code))
         raise
 
 
@@ -295,9 +293,9 @@ def _finish(
         verified=None if last is None else last.interesting,
     )
     if settings.json:
-        click.echo(report.json())
+        print(report.json())
     elif not settings.quiet:
-        click.echo(report.text())
+        print(report.text())
     printed.append(report)
     if interrupted:
         return INTERRUPTED

@@ -5,7 +5,36 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TextIO
+
+
+class Stream(io.TextIOWrapper):
+    """A text stream that remembers in `trouble` why it failed, and swallows all from then on.
+
+    That nobody can read what we print is no reason to stop in the middle.
+    """
+
+    trouble: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write a text; return its length."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            self._give_up(error)
+            return len(text)
+
+    def flush(self) -> None:
+        """Write what is in the buffer."""
+        try:
+            super().flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.trouble = self.trouble or error
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self.fileno())  # where the buffer goes that is left
+        os.close(null)
 
 
 def prepare() -> bool:
@@ -20,31 +49,21 @@ def prepare() -> bool:
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=errors)
+        elif type(stream) is io.TextIOWrapper:
+            ours = Stream(
+                stream.detach(), stream.encoding, errors, line_buffering=stream.line_buffering
+            )
+            setattr(sys, name, ours)
     return given
 
 
 def say(text: str) -> None:
-    """Print a message to standard error. One that cannot be printed is no reason to stop."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        silence(sys.stderr)
+    """Print a message to standard error."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def output_trouble() -> OSError | None:
-    """Flush standard output; if that does not work return why, and let what comes go nowhere."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        silence(sys.stdout)
-        return error
-    return None
-
-
-def silence(stream: TextIO) -> None:
-    """Let what a stream still holds, and what comes, go nowhere."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, stream.fileno())
-    os.close(null)
+    """Flush standard output; return why not all of it could be written, if so."""
+    sys.stdout.flush()
+    trouble: OSError | None = getattr(sys.stdout, "trouble", None)
+    return trouble

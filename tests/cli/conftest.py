@@ -1,0 +1,36 @@
+"""The tool in a folder of its own; afterwards no process of a test may be left."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import Tool
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Iterator[Tool]:
+    mark = f"REDUCEKIT_TEST_CLI_{os.getpid()}_{time.monotonic_ns()}"
+    yield Tool(tmp_path, {mark: "1"})
+    give_up = time.monotonic() + 10
+    while marked(mark) and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert marked(mark) == []
+
+
+def marked(mark: str) -> list[str]:
+    """Return the command lines of the processes that have the variable in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if mark.encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().decode(errors="replace"))
+        except OSError:
+            pass  # it has gone, or is not ours
+    return found

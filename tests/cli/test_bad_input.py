@@ -1,0 +1,294 @@
+"""What is wrong gets one message with place and reason and an exit code; no file is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+import pytest
+
+from tests.cli.tool import NEEDLE, Done, Tool, problem
+
+
+def refused(tool: Tool, *arguments: str) -> Done:
+    """Run the tool on what it has to refuse; return how it ended."""
+    before = tool.files()
+    done = tool(*arguments)
+    assert tool.files() == before
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    return done
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1, column 1: the input is empty"),
+        (" \n\t\r\n", "line 1, column 1: the input is empty"),
+        ("; a\n;b", "line 1, column 1: the input is empty: only comments"),
+        ("(check-sat)\n (assert true))\n", "line 2, column 15: a ')' without its '('"),
+        ("(check-sat)\n (a (b)\n", "line 2, column 2: this '(' is never closed"),
+        ('(a)\n(echo "b"" )\n(c)', "line 2, column 7: this string is never closed"),
+        ("(a)\r\n(b |c\n)", "line 2, column 4: this quoted symbol is never closed"),
+    ],
+)
+def test_what_does_not_parse(tool: Tool, text: str, said: str) -> None:
+    tool.write("in.smt2", text)
+    done = refused(tool, "smt2", "in.smt2", "--cmd", "false")
+    assert done.code == 3
+    assert done.err.splitlines()[0] == f"reducekit: in.smt2, {said}"
+    assert ("--lenient" in done.err) == ("empty" not in said)
+
+
+def test_lenient_does_not_help_an_empty_file(tool: Tool) -> None:
+    tool.write("in.smt2", " \n")
+    assert refused(tool, "smt2", "in.smt2", "--cmd", "false", "--lenient").code == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("none.smt2", "the input none.smt2 does not exist"),
+        ("none/in.smt2", "the input none/in.smt2 does not exist"),
+        ("ok.smt2/in.smt2", "the input ok.smt2/in.smt2 cannot be read: Not a directory"),
+        ("folder", "the input folder is a directory: name a file"),
+        ("loop", "the input loop cannot be read: Too many levels of symbolic links"),
+        ("/dev/zero", "the input /dev/zero is a device: name a file"),
+        # Nobody may read that, not even root.
+        ("/proc/self/mem", "the input /proc/self/mem cannot be read: Input/output error"),
+    ],
+)
+def test_inputs(tool: Tool, name: str, said: str) -> None:
+    tool.write("ok.smt2", problem())
+    (tool.folder / "folder").mkdir()
+    (tool.folder / "loop").symlink_to("loop")
+    done = refused(tool, "smt2", name, "--cmd", "false")
+    assert (done.code, done.err) == (2, f"reducekit: {said}\n")
+
+
+def test_an_input_that_may_not_be_read(tool: Tool) -> None:
+    if os.geteuid() == 0:
+        return  # root may read everything; /proc/self/mem above stands for it
+    tool.write("in.smt2", problem()).chmod(0)
+    done = tool("smt2", "in.smt2", "--cmd", "false")
+    assert (done.code, done.err) == (
+        2,
+        "reducekit: the input in.smt2 cannot be read: Permission denied\n",
+    )
+
+
+def test_a_pipe_as_input_needs_a_name_for_the_output(tool: Tool) -> None:
+    for arguments, code in (((), 2), (("-o", "out"), 0)):
+        process = tool.start("smt2", "/dev/stdin", "--oracle", NEEDLE, *arguments, stdin=-1)
+        assert process.stdin is not None
+        process.stdin.write(problem())
+        done = tool.end(process)
+        assert done.code == code, done.err
+        assert ("not a regular file: name the output with -o" in done.err) == (code == 2)
+    assert "needle" in (tool.folder / "out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("./none", "the program './none' does not exist"),
+        ("no-such-program", "the program 'no-such-program' is not in PATH"),
+        ("plain", "the program 'plain' is not in PATH; did you mean ./plain?"),
+        ("./plain", "the program './plain' is not executable (chmod +x ./plain)"),
+        ("./folder", "the program './folder' is a directory"),
+        ("sh 'a", 'the command "sh \'a" cannot be read: No closing quotation'),
+        ("  ", "the command is empty"),
+    ],
+)
+def test_commands(tool: Tool, command: str, said: str) -> None:
+    tool.write("in.smt2", problem())
+    tool.write("plain", "exit 1\n")
+    (tool.folder / "folder").mkdir()
+    done = refused(tool, "smt2", "in.smt2", "--cmd", command)
+    assert (done.code, done.err) == (2, f"reducekit: {said}\n")
+
+
+def test_the_reference_command(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    done = refused(tool, "smt2", "in.smt2", "--cmd", "false", "--reference", "./none")
+    assert (done.code, done.err) == (2, "reducekit: the program './none' does not exist\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#!/no/such/shell\n", "its interpreter '/no/such/shell' does not exist"),
+        ("exit 1\n", "does a script lack its first line '#!/bin/sh'?"),
+        ("", "does a script lack its first line '#!/bin/sh'?"),
+    ],
+)
+def test_commands_that_do_not_start(tool: Tool, text: str, said: str) -> None:
+    tool.write("in.smt2", problem())
+    tool.write("solver", text).chmod(0o755)
+    done = refused(tool, "smt2", "in.smt2", "--cmd", "./solver")
+    assert done.code == 2
+    assert done.err.startswith(f"reducekit: cannot run {tool.folder}/solver: ")
+    assert done.err.endswith(f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("folder", "the output folder is a directory: name a file with -o"),
+        ("none/out", "the output none/out cannot be written: there is no folder none"),
+        ("in.smt2/out", "the output in.smt2/out cannot be written: Not a directory"),
+        ("in.smt2", "the output in.smt2 is the input: say --in-place to replace it"),
+        ("folder/../in.smt2", "is the input: say --in-place to replace it"),
+        ("link", "the output link is the input: say --in-place to replace it"),
+        # Nobody may write there, not even root.
+        ("/proc/out", "the output /proc/out cannot be written: "),
+        ("/dev/null", "the output /dev/null is not a regular file: name another with -o"),
+        ("-", "the output is replaced at every improvement: name a file, not -"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_outputs(tool: Tool, output: str, said: str) -> None:
+    tool.write("in.smt2", problem())
+    (tool.folder / "folder").mkdir()
+    (tool.folder / "link").symlink_to("in.smt2")
+    # Found before the command runs for the first time.
+    done = refused(tool, "smt2", "in.smt2", "--oracle", "touch ran", "-o", output)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_backup_that_is_there(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    tool.write("in.smt2.orig", "mine")
+    done = refused(tool, "smt2", "in.smt2", "--oracle", NEEDLE, "--in-place")
+    assert (done.code, done.err) == (
+        2,
+        "reducekit: the backup in.smt2.orig exists already: move it away first\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "which program fails? Say --cmd"),
+        (["--cmd", "false", "--oracle", "false"], "--cmd and --oracle do not go together"),
+        (["--cmd", "false", "--", "false"], "--cmd and the command behind -- do not go together"),
+        (["--oracle", "false", "--match-out", "x"], "with --oracle only the exit status counts"),
+        (["--oracle", "false", "--ignore-err"], "with --oracle only the exit status counts"),
+        (["--cmd", "a", "--match-out", "("], "'(' is not a regular expression: missing )"),
+        (["--cmd", "a", "--match-err", "[b"], "'[b' is not a regular expression"),
+        (["--cmd", "true", "--reference", "true", "--slower-than", "1"], "give one"),
+        (["--cmd", "true", "--reference", "true", "--exit-code", "1"], "give one"),
+        (["--cmd", "true", "--exit-code", "1", "--ignore-out"], "do not go with an option"),
+        (["--cmd", "true", "--slower-than", "1", "--timeout", "1"], "not go with --timeout"),
+        (["--cmd", "true", "--in-place", "-o", "x"], "--in-place and -o do not go together"),
+        (["--cmd", "a", "--strategy", "x"], "'x' among the strategies: adaptive, ddmin, halving"),
+        (["--cmd", "a", "--no-such"], "--no-such"),
+        (["--cmd", "a", "--jobs", "0"], "Invalid value for '-j' / '--jobs'"),
+        (["--cmd", "a", "--max-checks", "-1"], "Invalid value for '--max-checks'"),
+        (["--cmd", "a", "--max-time", "nan"], "'nan' is not a time in seconds"),
+        (["--cmd", "a", "--timeout", "1e300"], "Invalid value for '--timeout'"),
+        (["--cmd", "a", "--timeout", "0"], "Invalid value for '--timeout'"),
+        (["--cmd", "a", "--memory", "1" * 30], "Invalid value for '--memory'"),
+        (["--cmd", "a", "--exit-code", "256"], "Invalid value for '--exit-code'"),
+        (["--cmd"], "Option '--cmd' requires an argument"),
+    ],
+)
+def test_options(tool: Tool, options: Sequence[str], said: str) -> None:
+    tool.write("in.smt2", problem())
+    for name in ("a", "b"):
+        options = [f"sh -c {name}" if word == name else word for word in options]
+    done = refused(tool, "smt2", "in.smt2", *options)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_no_input_and_no_command(tool: Tool) -> None:
+    done = refused(tool, "smt2")
+    assert done.code == 2
+    assert "Missing argument 'INPUT'" in done.err
+    tool.write("in.smt2", problem())
+    done = refused(tool, "in.smt2", "--cmd", "false")
+    assert done.code == 2
+    assert "did you mean: reducekit smt2 in.smt2" in done.err
+
+
+def test_an_input_that_does_not_fail(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    script = tool.script("solver", "echo sat; echo 'c done' >&2")
+    done = refused(tool, "smt2", "in.smt2", "--cmd", f"{script} --fast")
+    assert done.code == 1
+    assert "the input does not fail" in done.err
+    assert f"command: {script} --fast in.smt2\n" in done.err
+    assert "ended: exit status 0" in done.err
+    assert "stdout:\n  sat\n" in done.err
+    assert "stderr:\n  c done\n" in done.err
+    for way in ("--oracle", "--match-out", "--reference", "--slower-than"):
+        assert way in done.err
+
+
+def test_an_input_that_fails_at_times(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    been = tool.temporary / "been"
+    script = tool.script("solver", f"test -e {been} && exit 5; : > {been}; echo sat")
+    done = tool("smt2", "in.smt2", "--cmd", script)
+    assert done.code == 1
+    assert "two runs on the same input ended differently" in done.err
+    assert "run 1:" in done.err
+    assert "run 2:" in done.err
+    assert not (tool.folder / "in.reduced.smt2").exists()
+
+
+def test_a_criterion_that_an_empty_file_meets(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    done = refused(tool, "smt2", "in.smt2", "--oracle", "true")
+    assert done.code == 1
+    assert "an empty file fails in the same way (exit status 0)" in done.err
+    assert "in.smt2" in done.err
+
+
+def test_a_crash_on_an_empty_file_is_said_and_reduced(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    done = tool("smt2", "in.smt2", "--", "sh", "-c", "kill -SEGV $$")
+    assert done.code == 0
+    assert "an empty file fails in the same way (signal SIGSEGV)" in done.err
+
+
+def test_errors_with_json(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    done = tool("smt2", "in.smt2", "--cmd", "true", "--json")
+    assert done.code == 1
+    assert "does not fail" in done.err
+    report = json.loads(done.out)
+    assert report["exit_code"] == 1
+    assert report["error"].startswith("the input does not fail")
+
+
+def test_an_output_folder_that_goes_away(tool: Tool) -> None:
+    """The result is never lost."""
+    tool.write("in.smt2", problem())
+    (tool.folder / "place").mkdir()
+    script = tool.script("test", f"{NEEDLE} $1 && rm -rf {tool.folder}/place")
+    done = tool("smt2", "in.smt2", "--oracle", script, "-o", "place/out.smt2")
+    assert done.code == 2
+    begin, _, path = done.err.splitlines()[-1].partition("; it is in ")
+    assert begin.endswith("could not be written to place/out.smt2: No such file or directory")
+    with open(path, encoding="utf-8") as file:
+        assert len(file.read()) < 90
+
+
+def test_a_command_that_goes_away(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    runs = tool.temporary / "runs"
+    script = tool.script(
+        "test",
+        f'echo >> {runs}; [ $(wc -l < {runs}) -lt 10 ] || rm -f "$0"; {NEEDLE} "$1"',
+    )
+    done = tool("smt2", "in.smt2", "--oracle", script)
+    assert done.code == 2
+    assert f"cannot run {script}: No such file or directory" in done.err
+    result = (tool.folder / "in.reduced.smt2").read_bytes()
+    assert f"the best result so far ({len(result):,} bytes) is in in.reduced.smt2" in done.err
+    assert b"needle" in result

@@ -1,0 +1,161 @@
+"""Signals at any time: the best result is whole and saved, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import NEEDLE, PATIENCE, Tool, problem, until
+
+
+class Hanging:
+    """An oracle that notes its runs, and hangs from a certain one on, with company."""
+
+    def __init__(self, tool: Tool, quick: int) -> None:
+        self.tool = tool
+        self.quick = quick
+        self.runs = tool.temporary / "runs"
+        self.runs.touch()
+        tool.write("in.smt2", problem())
+        self.script = tool.script(
+            "test",
+            f"trap '' INT TERM HUP; echo $1 >> {self.runs}\n"
+            f"[ $(wc -l < {self.runs}) -le {quick} ] || {{ setsid sleep 600 & sleep 600; }}\n"
+            f"{NEEDLE} $1",
+        )
+
+    def start(self, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """Start a reduction; return when the oracle hangs."""
+        process = self.tool.start(
+            "smt2", "in.smt2", "--oracle", self.script, *arguments, before=before
+        )
+        until(lambda: len(self.seen()) > self.quick)
+        return process
+
+    def seen(self) -> list[str]:
+        return self.runs.read_text().splitlines()
+
+    def check_nothing_is_left(self) -> None:
+        """Look for files; the fixture looks for processes."""
+        for candidate in self.seen():
+            assert not Path(candidate).parents[1].exists()
+        assert [path for path in self.tool.folder.iterdir() if path.suffix == ".tmp"] == []
+        assert [path.name for path in self.tool.temporary.iterdir()] == ["runs"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_in_the_middle(tool: Tool, number: int, jobs: str) -> None:
+    hanging = Hanging(tool, 10)
+    process = hanging.start("--jobs", jobs)
+    process.send_signal(number)
+    done = tool.end(process)
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    result = (tool.folder / "in.reduced.smt2").read_text()
+    assert "needle" in result
+    assert len(result) < len(problem())
+    assert done.out.startswith("in.reduced.smt2\n")
+    assert f"-> {len(result)}" in done.out
+    assert "  stopped   interrupted; this is the best so far\n" in done.out
+    hanging.check_nothing_is_left()
+
+
+@pytest.mark.parametrize("quick", [0, 1, 2])
+def test_at_the_start(tool: Tool, quick: int) -> None:
+    """In the golden runs, and in that on an empty file."""
+    hanging = Hanging(tool, quick)
+    process = hanging.start()
+    process.send_signal(signal.SIGINT)
+    done = tool.end(process)
+    assert (done.code, done.out) == (130, "")
+    assert done.err == "reducekit: interrupted before there was a result; nothing was written\n"
+    assert not (tool.folder / "in.reduced.smt2").exists()
+    hanging.check_nothing_is_left()
+
+
+def test_before_anything_smaller_was_found(tool: Tool) -> None:
+    hanging = Hanging(tool, 3)
+    process = hanging.start("--json")
+    process.send_signal(signal.SIGINT)
+    done = tool.end(process)
+    assert done.code == 130
+    report = json.loads(done.out)
+    assert report["stopped"] == "interrupted"
+    assert report["verified"] is None
+    assert (tool.folder / "in.reduced.smt2").read_text() == problem()
+
+
+def test_at_the_start_with_json(tool: Tool) -> None:
+    process = Hanging(tool, 0).start("--json")
+    process.send_signal(signal.SIGTERM)
+    done = tool.end(process)
+    assert done.code == 130
+    assert json.loads(done.out)["exit_code"] == 130
+
+
+@pytest.mark.parametrize("quick", [0, 10])
+def test_again_and_again(tool: Tool, quick: int) -> None:
+    """More signals during the clean-up change nothing."""
+    hanging = Hanging(tool, quick)
+    process = hanging.start()
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    done = tool.end(process)
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    assert "Exception" not in done.err
+    assert ("interrupted" in done.out) == (quick > 0)
+    hanging.check_nothing_is_left()
+
+
+def test_an_ignored_signal_stays_ignored(tool: Tool) -> None:
+    """As for a job that a shell runs in the background, or under nohup."""
+    tool.write("in.smt2", problem())
+    gate = tool.temporary / "gate"
+    script = tool.script(
+        "test", f"touch {gate}.seen; until [ -e {gate} ]; do sleep 0.01; done; {NEEDLE} $1"
+    )
+    before = ("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh")
+    process = tool.start("smt2", "in.smt2", "--oracle", script, before=before)
+    until((tool.temporary / "gate.seen").exists)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGHUP)
+    gate.touch()
+    assert tool.end(process).code == 0
+
+
+def test_in_place(tool: Tool) -> None:
+    hanging = Hanging(tool, 10)
+    process = hanging.start("--in-place")
+    process.send_signal(signal.SIGINT)
+    assert tool.end(process).code == 130
+    assert (tool.folder / "in.smt2.orig").read_text() == problem()
+    assert "needle" in (tool.folder / "in.smt2").read_text()
+    assert len((tool.folder / "in.smt2").read_text()) < len(problem())
+
+
+@pytest.mark.parametrize("improvements", [1, 2, 4, 8, 12])
+def test_killed(tool: Tool, improvements: int) -> None:
+    """The output is whole and interesting at all times, so after SIGKILL, too."""
+    tool.write("in.smt2", problem(60))
+    output = tool.folder / "out.smt2"
+    process = tool.start("smt2", "in.smt2", "--oracle", NEEDLE, "-o", output)
+    found: set[int] = set()
+
+    def improved() -> bool:
+        if output.exists():
+            found.add(output.stat().st_ino)
+        return len(found) >= improvements or process.poll() is not None
+
+    until(improved)
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    assert subprocess.run(f"{NEEDLE} {output}", shell=True).returncode == 0
+    text = output.read_text()
+    assert len(text) < len(problem(60))
+    assert text.count("(") == text.count(")")

@@ -1,0 +1,107 @@
+"""Runs the command line as users do: as a process, on small generated inputs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PROGRAM = [sys.executable, "-m", "reducekit"]
+PATIENCE = 60
+"""Seconds after which a test gives up on what should be there at once."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Tool:
+    """reducekit in a folder of its own, with a place for temporary files."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+
+    def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+        environment = {
+            **os.environ,
+            "TMPDIR": str(self.temporary),
+            **self.environment,
+        }
+        return subprocess.Popen(
+            [*options.pop("before", ()), *PROGRAM, *map(str, arguments)],
+            **{
+                "cwd": self.folder,
+                "env": environment,
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                "text": True,
+                **options,
+            },
+        )
+
+    def end(self, process: subprocess.Popen[str]) -> Done:
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return Done(process.returncode, out or "", err or "")
+
+    def __call__(self, *arguments: str | Path, **options: Any) -> Done:
+        return self.end(self.start(*arguments, **options))
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def script(self, name: str, body: str) -> Path:
+        """Write a shell script; it gets the candidate as its last argument."""
+        path = self.write(name, f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return path
+
+    def files(self) -> dict[str, bytes | None]:
+        """Return all files with their contents, to see that none was touched."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else None
+            for path in sorted(self.folder.rglob("*"))
+        }
+
+
+def problem(count: int = 12, needed: Sequence[int] = (7,)) -> str:
+    """Return a script with so many assertions; the needed ones mention the word `needle`."""
+    lines = ["(set-logic QF_UFLIA)", "(declare-fun needle (Int) Bool)"]
+    for index in range(count):
+        lines.append(f"(declare-fun x{index} () Int)")
+        term = f"(needle (+ x{index} {index}))" if index in needed else f"(> x{index} {index})"
+        lines.append(f"(assert (and {term} (< x{index} (* 2 {index + 1}))))")
+    return "\n".join([*lines, "(check-sat)", "(exit)", ""])
+
+
+NEEDLE = "grep -q '(assert.*(needle'"
+"""An interestingness test that `problem` passes."""
+
+
+def until(ready: Callable[[], bool]) -> None:
+    """Wait for something that must come."""
+    give_up = time.monotonic() + PATIENCE
+    while not ready():
+        assert time.monotonic() < give_up, "waited in vain"
+        time.sleep(0.005)

@@ -1,0 +1,199 @@
+"""The strategies over items: what they leave is 1-minimal, they end, and their counts are exact."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.strategies import COUNT, Made, cluster, declared, measure, scatter
+from reducekit.search.selecting import Selector
+from reducekit.search.simulator import simulate
+from reducekit.strategies.adaptive import Backward, backward
+from reducekit.strategies.ddmin import selector as ddmin
+from reducekit.strategies.halving import selector as halving
+
+SELECTORS: dict[str, Callable[[int], Selector]] = {
+    "adaptive": backward,
+    "ddmin": ddmin,
+    "halving": halving,
+}
+every = pytest.mark.parametrize("name", SELECTORS)
+
+
+def monotone(needed: Collection[int]) -> Callable[[frozenset[int]], bool]:
+    wanted = frozenset(needed)
+    return lambda kept: wanted <= kept
+
+
+def arbitrary(seed: int, count: int, share: int) -> Callable[[frozenset[int]], bool]:
+    """An oracle that says yes to the whole, and to `share` in 256 of the other sets."""
+
+    def interesting(kept: frozenset[int]) -> bool:
+        if len(kept) == count:
+            return True
+        text = f"{seed} {sorted(kept)}".encode()
+        return hashlib.sha256(text).digest()[0] < share
+
+    return interesting
+
+
+def is_minimal(left: frozenset[int], interesting: Callable[[frozenset[int]], bool]) -> bool:
+    """Tell whether no single item can go."""
+    return not any(interesting(left - {item}) for item in left)
+
+
+@every
+@given(data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_with_a_monotone_oracle_exactly_the_needed_items_stay(
+    name: str, data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, 40))
+    needed = data.draw(st.frozensets(st.integers(0, max(0, count - 1)), max_size=count))
+    needed = needed if count else frozenset()
+    found = simulate(SELECTORS[name], count, monotone(needed))
+    assert found.left == needed
+
+
+@given(st.integers(0, 30), st.integers(), st.integers(0, 200))
+@settings(max_examples=100, deadline=None)
+def test_ddmin_is_1_minimal_in_one_go_whatever_the_oracle(
+    count: int, seed: int, share: int
+) -> None:
+    interesting = arbitrary(seed, count, share)
+    found = simulate(ddmin, count, interesting)
+    assert interesting(found.left)
+    assert is_minimal(found.left, interesting)
+
+
+@every
+@given(st.integers(0, 30), st.integers(), st.integers(0, 200))
+@settings(max_examples=80, deadline=None)
+def test_repeated_all_are_1_minimal_whatever_the_oracle(
+    name: str, count: int, seed: int, share: int
+) -> None:
+    interesting = arbitrary(seed, count, share)
+    found = simulate(SELECTORS[name], count, interesting, repeat=True)
+    assert interesting(found.left)
+    assert is_minimal(found.left, interesting)
+
+
+@every
+@given(data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_no_selector_proposes_nothing_and_all_end(name: str, data: st.DataObject) -> None:
+    """Whatever the verdicts, and whatever else a closure takes along."""
+    count = data.draw(st.integers(0, 30))
+    selector = SELECTORS[name](count)
+    present = set(range(count))
+    for _ in range(2 * (count + 2) ** 2):
+        chosen = selector.propose()
+        if chosen is None:
+            break
+        assert chosen
+        assert len(set(chosen)) == len(chosen)
+        assert present.issuperset(chosen)
+        taken: Collection[int] = ()
+        if data.draw(st.booleans()):
+            more = data.draw(st.frozensets(st.sampled_from(sorted(present)), max_size=4))
+            taken = frozenset(chosen) | more
+        present.difference_update(taken)
+        selector = selector.after(taken)
+    else:
+        pytest.fail("does not end")
+
+
+@every
+def test_a_selector_is_immutable(name: str) -> None:
+    """What follows a failure is known before the verdict is: so a step changes nothing."""
+    selector = SELECTORS[name](16)
+    first = list(selector.propose() or ())
+    selector.after(first).after(())
+    selector.after(()).after(())
+    assert list(selector.propose() or ()) == first
+
+
+def test_adaptive_does_not_test_the_half_that_is_known_to_fail() -> None:
+    found = simulate(backward, 8, monotone({0}))
+    sizes = [len(kept) for kept in found.tested]
+    # All; the back half goes; then each half of what is known to hold the needed one.
+    assert sizes == [0, 4, 2, 1]
+
+
+def test_adaptive_gallops() -> None:
+    selector: Selector = Backward(tuple(range(100)), 1)
+    sizes = []
+    while (chosen := selector.propose()) is not None:
+        sizes.append(len(chosen))
+        selector = selector.after(chosen)
+    assert sizes == [1, 2, 4, 8, 16, 32, 37]
+
+
+def test_halving_is_figure_8() -> None:
+    """Blocks of all sizes from front to back; no block is looked at again after it went."""
+    found = simulate(halving, 8, monotone({2, 5}))
+    tested = ["".join(map(str, sorted(kept))) for kept in found.tested]
+    assert tested == ["", "4567", "0123", "234567", "2367", "2345", "345", "245", "25", "2"]
+
+
+def test_ddmin_on_the_example_of_the_paper() -> None:
+    """Items 1, 7 and 8 of 8 are needed (Zeller and Hildebrandt, section 3.3)."""
+    found = simulate(ddmin, 8, monotone({0, 6, 7}))
+    tested = ["".join(str(item + 1) for item in sorted(kept)) for kept in found.tested]
+    assert found.left == {0, 6, 7}
+    assert tested == [
+        *("1234", "5678"),
+        *("12", "34", "56", "78", "345678", "125678"),
+        "1278",
+        *("1", "2", "7", "8", "278", "178"),
+        *("18", "17"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("oracle", "count", "runs"),
+    [
+        (scatter(1, 100, seed=7), 100, 12),
+        (scatter(5, 100, seed=7), 100, 123),
+        (scatter(20, 100, seed=7), 100, 316),
+        (scatter(50, 200, seed=7), 200, 732),
+        (cluster(10, 100, seed=7), 100, 85),
+        (declared(3, 20, 100, seed=7), 100, 785),
+    ],
+    ids=lambda value: value.name if isinstance(value, Made) else str(value),
+)
+def test_runs_of_ddmin(oracle: Made, count: int, runs: int) -> None:
+    assert measure(oracle, ddmin, count) == (runs, len(oracle.smallest()))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "adaptive_runs", "halving_runs"),
+    [
+        (scatter(1, seed=1), 12, 22),
+        (scatter(10, seed=1), 102, 143),
+        (scatter(100, seed=1), 633, 864),
+        (scatter(300, seed=1), 1312, 1823),
+        (cluster(100, seed=2), 228, 339),
+        (declared(1, COUNT, seed=1), 45, 178),
+        (declared(10, COUNT, seed=1), 256, 2714),
+        (declared(10, 100, seed=1), 523, 7285),
+    ],
+    ids=lambda value: value.name if isinstance(value, Made) else str(value),
+)
+def test_adaptive_takes_fewer_runs_than_halving(
+    oracle: Made, adaptive_runs: int, halving_runs: int
+) -> None:
+    smallest = len(oracle.smallest())
+    assert measure(oracle, backward) == (adaptive_runs, smallest)
+    assert measure(oracle, halving) == (halving_runs, smallest)
+    assert adaptive_runs <= halving_runs
+
+
+def test_halving_is_ahead_when_few_needed_items_stand_together() -> None:
+    oracle = cluster(50, seed=1)
+    assert measure(oracle, backward) == (158, 50)
+    assert measure(oracle, halving) == (125, 50)
