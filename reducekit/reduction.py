@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -16,7 +16,6 @@ from reducekit.search.problem import Items, Strategy
 from reducekit.search.selecting import Selecting, Selector
 from reducekit.strategies.levels import level_by_level
 
-
 Chunks = tuple[tuple[int, ...], ...]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from reducekit.errors import NotInterestingError
 from reducekit.executors.local import LocalExecutor
+from reducekit.golden import Golden, establish, limits_for, timeout_for, trivial
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -17,7 +18,6 @@ from reducekit.oracle.criterion import (
     SlowerThan,
     TimesOut,
 )
-from reducekit.golden import Golden, establish, limits_for, timeout_for, trivial
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 

@@ -10,9 +10,13 @@ from reducekit.frontends.smt2.drop import Drop, Scopes
 from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.layout import tidy
 from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.symbols import Merge, Rename, Sorts, Variables
-from reducekit.frontends.smt2.term_tree import Literals, TermPass
+from reducekit.frontends.smt2.term_tree import TermPass
+from reducekit.frontends.smt2.twins import Twins
+from reducekit.frontends.smt2.untyped import Untyped
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.widths import Widths
 from reducekit.search.independent import Independent
 from reducekit.search.problem import Items
 
@@ -52,7 +56,9 @@ class Smt2:
             Merge(),
             Sorts(b"Int"),
             Sorts(b"Bool"),
+            Spelling(),
             Literals(),
+            Flatten(),
             Rename(),
         )
         return Schedule(
@@ -68,10 +74,12 @@ class Smt2:
                 Parameters(),
                 Merge(),
                 Sorts(b"Int"),
+                Widths(),
+                Spelling(),
                 Rename(),
             ),
             rounds=(*onward, TermPass()),
-            closing=(*onward, TermPass(thorough=True)),
+            closing=(*onward, TermPass(thorough=True), Widths(), Twins(), Untyped()),
         )
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:

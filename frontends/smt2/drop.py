@@ -101,7 +101,7 @@ class ScopeTree:
                 below[path[-1]].append(index)
                 below[index] = []
                 path.append(index)
-            elif 0 <= partner and partner == path[-1]:
+            elif partner >= 0 and partner == path[-1]:
                 path.pop()
         self.below = below
 

@@ -1,4 +1,4 @@
-"""Passes over the functions of a script: fewer parameters, declarations for definitions, inlining."""
+"""Passes over functions: fewer parameters, declarations in place of definitions, inlining."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Variables:
 
 
 class Merge:
-    """Every use of a declared symbol becomes another of the same sorts, and its declaration goes."""
+    """Uses of a declared symbol become another of its sorts, and its declaration goes."""
 
     name = "merge"
 

@@ -7,7 +7,6 @@ binder by a constant of its sort.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
@@ -15,7 +14,6 @@ from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent, independent
 from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
 
 
@@ -239,37 +237,3 @@ class TermPass:
         """Return the tree of terms."""
         tree = TermTree(view.terms, thorough=self.thorough)
         return tree if tree.roots else None
-
-
-class Literals:
-    """Bit-vector literals in their shortest spelling."""
-
-    name = "literals"
-
-    def problem(self, view: ScriptView) -> Independent | None:
-        """Return one change a literal that has a shorter spelling."""
-        document, sorts = view.document, view.script.sort
-        changes = []
-        for node, sort in enumerate(sorts):
-            if isinstance(sort, tuple) and sort[0] == "BitVec":
-                own = document.source(node)
-                match = _LITERAL.fullmatch(own)
-                if match is not None:
-                    short = _shortest(int(match[1]), int(match[2]))
-                    if len(short) < len(own):
-                        changes.append(Change((Edit(node, (short,)),), "literal"))
-        return independent(changes)
-
-
-_LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
-
-
-def _shortest(value: int, width: int) -> bytes:
-    """Return a bit-vector literal in as few bytes as there are."""
-    value %= 1 << width
-    digits = (
-        b"#x%0*x" % (width // 4, value)
-        if width % 4 == 0
-        else b"#b%s" % f"{value:0{width}b}".encode()
-    )
-    return min(digits, b"(_ bv%d %d)" % (value, width), key=len)

@@ -1,4 +1,4 @@
-"""What passes need to know of terms: where they are, what refers to what, what can stand for them."""
+"""What passes need to know of terms: where they are, what refers to what, what can replace them."""
 
 from __future__ import annotations
 

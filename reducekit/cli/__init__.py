@@ -23,4 +23,5 @@ def main() -> None:
     if trouble is not None and not isinstance(trouble, BrokenPipeError):
         say(f"reducekit: standard output cannot be written: {trouble.strerror}")
         code = code or _USAGE
+    interrupts.ignore()
     sys.exit(code)

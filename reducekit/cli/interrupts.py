@@ -29,6 +29,12 @@ class Interrupts:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
 
+    def ignore(self) -> None:
+        """Ignore the signals from now on: an ending interpreter would let them kill it."""
+        for number in _ENDING:
+            if signal.getsignal(number) == self._note:
+                signal.signal(number, signal.SIG_IGN)
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.seen = self.seen or number
         if self._allowed:

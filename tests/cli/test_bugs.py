@@ -1,4 +1,4 @@
-"""A bug of ours, or of a package that brings a strategy: one message, and the best result is saved."""
+"""A bug, of ours or of a strategy from elsewhere: one message, and the best result is saved."""
 
 from __future__ import annotations
 

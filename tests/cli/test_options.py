@@ -166,8 +166,10 @@ def test_so_much_time(tool: Tool) -> None:
 
 
 def test_memory(tool: Tool) -> None:
-    """A limit on the address space reaches the command."""
-    script = tool.script("solver", "[ $(ulimit -v) = 195312 ] && grep -q needle $1 && exit 3; :")
+    """A limit on the address space reaches the command, a moment after it has started."""
+    script = tool.script(
+        "solver", "sleep 0.02; [ $(ulimit -v) = 195312 ] && grep -q needle $1 && exit 3; :"
+    )
     assert "needle" in reduced(tool, "--cmd", str(script), "--memory", "200")
 
 

@@ -177,13 +177,9 @@ BV = "(declare-fun a () (_ BitVec 4))(assert (= a @))"
 )
 def test_what_a_step_does(step: str, template: str, term: str, results: list[str]) -> None:
     (text,) = variants(template, term)
-    found = [each for each in each_change(f"assert: {step}", text) if each != text]
-    if step in ("bit-vectors to 0", "Booleans to false", "Booleans to true"):
-        found = found[-1:]  # the equality and `a` are terms too
-        expected = variants(template, *results)
-        assert found == expected or not expected
-    else:
-        assert found == variants(template, *results)
+    found = each_change(f"assert: {step}", text)
+    assert set(variants(template, *results)) <= set(found)
+    assert bool(found) == bool(results)
 
 
 @pytest.mark.parametrize("kind", ["define-fun", "assert", "get-value"])

@@ -1,0 +1,82 @@
+"""Equal terms are changed together: some failures need two copies of one term, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.constants import is_constant
+from reducekit.frontends.smt2.terms import Terms, subterms
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import NOTHING, Items, Move, Selection
+
+_LEAST = 8  # bytes; smaller terms have nothing in them to hoist
+_MOST = 100  # classes
+
+
+class TwinTree:
+    """Classes of equal terms, each by its first occurrence."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.script = terms.script
+        self.document = terms.document
+        self.twins: dict[int, list[int]] = {}
+        self.first: dict[bytes, int] = {}
+        document, sorts, stop = self.document, self.script.sort, self.document.stop
+        for node in range(1, len(document)):
+            if sorts[node] is None or stop[node] == node + 1 or self.weight(node) < _LEAST:
+                continue
+            text = document.source(node)
+            first = self.first.setdefault(text, node)
+            self.twins.setdefault(first, []).append(node)
+        self.twins = {first: nodes for first, nodes in self.twins.items() if len(nodes) > 1}
+        self.roots: Sequence[int] = sorted(self.twins, key=self.weight)[-_MOST:]
+
+    def weight(self, node: int) -> int:
+        """Return the bytes of one occurrence."""
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return constants, and the direct terms of the same sort, for all occurrences."""
+        twins = self.twins.get(node)
+        sort = self.script.sort[node]
+        if twins is None or sort is None or is_constant(self.document, self.script, node):
+            return []
+        found = [
+            Move(Change(tuple(Edit(each, (constant,)) for each in twins), "twins to constant"), ())
+            for constant in self.terms.constants(sort)[:1]
+        ]
+        for below in subterms(self.script, node):
+            if self.script.sort[below] == sort:
+                edits = [Edit(each, (each + below - node,)) for each in twins]
+                for each in twins:
+                    grounded = self.terms.grounded(each, each + below - node, each + below - node)
+                    if grounded is None:
+                        break
+                    edits += grounded
+                else:
+                    rest = self.first.get(self.document.source(below), -1)
+                    found.append(
+                        Move(Change(tuple(edits), "twins hoist"), (rest,) if rest >= 0 else ())
+                    )
+        return found
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing."""
+        return None
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        """Return nothing: every class is a root."""
+        return ()
+
+
+class Twins:
+    """The pass over equal terms."""
+
+    name = "twins"
+
+    def problem(self, view: ScriptView) -> TwinTree | None:
+        """Return the classes of equal terms."""
+        tree = TwinTree(view.terms)
+        return tree if tree.roots else None

@@ -1,0 +1,85 @@
+"""Changes without regard to sorts: for oracles that do not mind, such as a parser's own bugs.
+
+A few probes tell whether the oracle is of that kind: a term in place of one of
+another sort, a command's content in place of the command. Only where a probe
+succeeds is anything below tried, so a strict solver costs a few checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducekit.change import Change, Edit, Template
+from reducekit.document import Document
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import NOTHING, Items, Move, Selection
+
+_PROBES = 2
+
+
+class UntypedTree:
+    """Nodes of any kind; a number beyond the document's is a node that a probe has opened."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.document = view.document
+        self.commands = frozenset(view.commands.nodes)
+        names = view.commands.names
+        asserts = [
+            node for node, name in zip(view.commands.nodes, names, strict=True) if name == b"assert"
+        ]
+        heaviest = sorted(asserts or view.commands.nodes, key=self.weight)[-_PROBES:]
+        self.roots: Sequence[int] = heaviest
+
+    def _node(self, node: int) -> tuple[int, bool]:
+        size = len(self.document)
+        return (node - size, True) if node >= size else (node, False)
+
+    def weight(self, node: int) -> int:
+        """Return the bytes of a node."""
+        node, _ = self._node(node)
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return nothing, `0` and the node's children in its place; for a probe, one way in."""
+        node, opened = self._node(node)
+        size = len(self.document)
+        children = list(self.document.children(node))
+        found: list[Move] = []
+        if opened:
+            found.append(_move(node, ()))
+            found.append(_move(node, (b"0",)))
+            found += [_move(node, (each,), each + size) for each in reversed(children)]
+        elif node in self.commands and len(children) > 1:
+            body = children[-1]
+            found.append(_move(node, (body,), body + size))
+            inner = sorted(_arguments(self.document, body), key=self.weight, reverse=True)
+            found += [_move(body, (each,), each + size) for each in inner[:2]]
+        return found
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing: the moves remove what can go."""
+        return None
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        """Return the children of an opened node; a failed probe opens nothing."""
+        node, opened = self._node(node)
+        size = len(self.document)
+        return [each + size for each in self.document.children(node)] if opened else []
+
+
+def _arguments(document: Document, node: int) -> list[int]:
+    return list(document.children(node))[1:]
+
+
+def _move(node: int, template: Template, *rest: int) -> Move:
+    return Move(Change((Edit(node, template),), "untyped"), rest)
+
+
+class Untyped:
+    """The pass over nodes of any kind."""
+
+    name = "untyped"
+
+    def problem(self, view: ScriptView) -> UntypedTree | None:
+        """Return the tree of nodes."""
+        return UntypedTree(view) if view.commands.nodes else None

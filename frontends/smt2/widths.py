@@ -1,0 +1,90 @@
+"""Bit-vectors become narrower: all of one width at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.constants import is_constant
+from reducekit.frontends.smt2.spelling import shortest
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import NOTHING, Items, Move, Selection
+
+_TARGETS = (1, 2, 4, 8, 16, 32)
+
+
+class WidthTree:
+    """The widths of a script, each a node of its own; the widest first."""
+
+    def __init__(self, view: ScriptView) -> None:
+        document, script = view.document, view.script
+        self.numerals: dict[int, list[int]] = {}
+        self.literals: dict[int, list[tuple[int, int]]] = {}
+        for node, sort in enumerate(script.sort):
+            if isinstance(sort, tuple) and sort[0] == "BitVec":
+                width = sort[1]
+                assert isinstance(width, int)
+                value = (
+                    literal_value(document.source(node))
+                    if is_constant(document, script, node)
+                    else None
+                )
+                if value is not None:
+                    self.literals.setdefault(width, []).append((node, value))
+        source, stop = document.source, document.stop
+        for node in range(1, len(document) - 3):
+            if stop[node] == node + 4 and source(node + 2) == b"BitVec":
+                text = source(node + 3)
+                if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
+                    self.numerals.setdefault(int(text), []).append(node + 3)
+        widths = set(self.numerals) | set(self.literals)
+        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
+
+    def weight(self, node: int) -> int:
+        """Return the width itself."""
+        return node
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the narrower widths to try, the narrowest first."""
+        return [self._narrow(node, target) for target in _TARGETS if target < node]
+
+    def _narrow(self, width: int, target: int) -> Move:
+        edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(width, ())]
+        edits += [
+            Edit(each, (shortest(value, target),)) for each, value in self.literals.get(width, ())
+        ]
+        return Move(Change(tuple(edits), "narrow"), ())
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing."""
+        return None
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        """Return nothing."""
+        return ()
+
+
+def literal_value(text: bytes) -> int | None:
+    """Return the value of a bit-vector literal in any spelling, None if it is none."""
+    try:
+        if text.startswith(b"#x"):
+            return int(text[2:], 16)
+        if text.startswith(b"#b"):
+            return int(text[2:], 2)
+        parts = text.strip(b"()").split()
+        if len(parts) == 3 and parts[0] == b"_" and parts[1].startswith(b"bv"):
+            return int(parts[1][2:])
+    except ValueError:
+        pass
+    return None
+
+
+class Widths:
+    """The pass over bit-vector widths."""
+
+    name = "widths"
+
+    def problem(self, view: ScriptView) -> WidthTree | None:
+        """Return the widths that can become narrower."""
+        tree = WidthTree(view)
+        return tree if tree.roots else None
