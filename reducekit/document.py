@@ -16,6 +16,7 @@ from functools import cached_property
 from reducekit.change import Template
 
 _NEWLINE, _RETURN = b"\n\r"
+_BLANKS = re.compile(rb"[ \t]*")
 _REST_OF_LINE = re.compile(rb"[ \t]*(?:\r?\n)?")
 
 
@@ -85,6 +86,7 @@ class Document:
         node's subtree only, the node itself included: so this ends.
         """
         text, start, end, stop = self.text, self.start, self.end, self.stop
+        delimited = bool(self.delimiters)
         order = sorted(edits)
         out: list[bytes] = []
         # Work yet to do, last first: a literal, or the bytes pos..limit whose
@@ -107,14 +109,27 @@ class Document:
             while low < high:
                 node = order[low]
                 template = edits[node]
-                removed = not template and bool(self.delimiters)
-                cut = self._blanks_before(pos, node) if removed else start[node]
+                low = bisect_left(order, stop[node], low + 1, high)
+                cut, behind = start[node], end[node]
+                removed = not template and delimited
+                if removed:
+                    # Neighbours that go together are one cut, with the blanks between.
+                    while (
+                        low < high
+                        and order[low] == stop[node]
+                        and not edits[order[low]]
+                        and text[behind : start[order[low]]].isspace()
+                    ):
+                        node = order[low]
+                        behind = end[node]
+                        low = bisect_left(order, stop[node], low + 1, high)
+                    cut = self._blanks_before(pos, cut, behind)
                 if pos < cut:
                     out.append(text[pos:cut])
-                pos = end[node]
+                pos = behind
                 if removed and (not out or out[-1].endswith(b"(")):
-                    pos = self._blanks_behind(pos)
-                low = bisect_left(order, stop[node], low + 1, high)
+                    blanks = _REST_OF_LINE if not out else _BLANKS
+                    pos = blanks.match(text, pos).end()  # type: ignore[union-attr]  # both match nothing
                 if any(type(part) is int for part in template):
                     stack.append((pos, limit, low, high))
                     for part in reversed(template):
@@ -133,24 +148,15 @@ class Document:
                     out.append(text[pos:limit])
         return b"".join(self._separated(out) if self.delimiters else out)
 
-    def _blanks_behind(self, pos: int) -> int:
-        """Return where the blanks end that go with a removed first node: those up to a line's end."""
-        match = _REST_OF_LINE.match(self.text, pos)
-        return match.end() if match else pos
+    def _blanks_before(self, pos: int, cut: int, behind: int) -> int:
+        """Return where the blanks begin that go with the bytes `cut .. behind`, not before `pos`.
 
-    def _blanks_before(self, pos: int, node: int) -> int:
-        """Return where the blanks before a node begin that go with it, at `pos` at the earliest.
-
-        A line break goes only if another follows the node, for it may end a comment.
+        A line break goes only if another follows the cut, for it may end a comment.
         """
-        text, cut = self.text, self.start[node]
+        text = self.text
         while cut > pos and text[cut - 1] in b" \t":
             cut -= 1
-        if (
-            cut > pos
-            and text[cut - 1] == _NEWLINE
-            and text[self.end[node] : self.end[node] + 1] in b"\r\n"
-        ):
+        if cut > pos and text[cut - 1] == _NEWLINE and text.startswith((b"\n", b"\r\n"), behind):
             cut -= 1
             if cut > pos and text[cut - 1] == _RETURN:
                 cut -= 1

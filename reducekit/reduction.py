@@ -1,4 +1,4 @@
-"""Passes to a fixpoint: ties documents, searches, the executor and the memory of verdicts together."""
+"""Passes to a fixpoint: ties documents, searches, the executor and known verdicts together."""
 
 from __future__ import annotations
 
@@ -99,10 +99,11 @@ def digest(text: bytes) -> bytes:
 
 
 class Surroundings:
-    """What a candidate changes, seen from the nodes right above: without all that it leaves alone."""
+    """What a candidate changes, seen from the nodes right above: without what it leaves alone."""
 
-    MOST = 1 << 16
-    """Bytes; a larger change is not worth remembering beside its whole text."""
+    BYTES = 1 << 16
+    NODES = 64
+    """A change of more bytes or nodes is not worth remembering beside its whole text."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -120,8 +121,13 @@ class Surroundings:
         whatever else the document holds. `edits` are `accepted` and `more`.
         """
         tops, document = self._tops, self.document
+        if len(more) > self.NODES:
+            return None
         above = {node if node in tops else document.parent[node] for node in more}
-        if 0 in above or sum(document.end[n] - document.start[n] for n in above) > self.MOST:
+        if (
+            0 in above
+            or sum(document.end[node] - document.start[node] for node in above) > self.BYTES
+        ):
             return None
         parts = []
         for node in sorted(above):
@@ -238,6 +244,8 @@ class Reduction:
             ok = first.verdict
             speculation.settle(ok)
             self.listen(Checked(ok, first.remembered, first.what, len(first.text)))
+            if not ok and first.local is not None:
+                self._refuted.add(first.local)
             if ok:
                 for late in flight:
                     if self._running.pop(late.ticket, None):
@@ -266,6 +274,7 @@ class Reduction:
         if text == best.text or not (mode.sideways or smaller(text, best.text)):
             candidate.verdict = False
             return candidate
+        candidate.local = around.key(accepted, edits, more)
         known = self.verdicts.get(digest(text))
         # A success that is remembered has no run time of its own; it is rare
         # (a success becomes the best text), so it is simply run again.
@@ -273,7 +282,6 @@ class Reduction:
             self.counts.hits += 1
             candidate.verdict = False
             return candidate
-        candidate.local = around.key(accepted, edits, more)
         if not mode.everything and candidate.local in self._refuted:
             self.counts.hits += 1
             candidate.verdict = False
@@ -298,8 +306,6 @@ class Reduction:
             candidate.verdict = finished.interesting
             candidate.seconds = sum(outcome.seconds for outcome in finished.outcomes)
             self.verdicts[digest(candidate.text)] = finished.interesting
-            if candidate.local is not None and not finished.interesting:
-                self._refuted.add(candidate.local)
 
 
 @dataclass(slots=True)

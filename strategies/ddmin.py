@@ -1,4 +1,4 @@
-"""ddmin of Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002.
+"""ddmin: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002.
 
 Section 3.3, figure 5: test each of n subsets alone, then each complement;
 reduce to what fails, else double n. Duplicates (for n = 2 the complements are

@@ -72,7 +72,7 @@ def tokens(text: bytes) -> list[bytes]:
 
 
 def trees(pieces: st.SearchStrategy[bytes]) -> st.SearchStrategy[Tree]:
-    leaves = st.tuples(st.just([]), pieces)
+    leaves: st.SearchStrategy[Tree] = st.tuples(st.builds(list), pieces)
     return st.recursive(
         leaves,
         lambda below: st.tuples(st.lists(st.tuples(pieces, below), max_size=4), pieces),

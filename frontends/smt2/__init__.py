@@ -8,8 +8,10 @@ from reducekit.change import Change, Edit
 from reducekit.frontend import Schedule
 from reducekit.frontends.smt2.drop import Drop, Scopes
 from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.hierarchy import Hierarchy
 from reducekit.frontends.smt2.layout import tidy
 from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.phases import paper_schedule
 from reducekit.frontends.smt2.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.term_tree import TermPass
@@ -45,7 +47,11 @@ class Smt2:
         return ScriptView(parse(text))
 
     def schedule(self, strategy: str) -> Schedule:
-        """Return the passes for a strategy."""
+        """Return our passes for `adaptive`, one tree for `hdd`, else those of the ddSMT paper."""
+        if strategy == "hdd":
+            return Schedule(rounds=(Hierarchy(),))
+        if strategy != "adaptive":
+            return paper_schedule()
         onward = (
             Drop("commands"),
             Scopes(),

@@ -61,10 +61,12 @@ class CommandItems:
         return frozenset(self.item[index] for index in indices if index in self.item)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the chosen commands."""
-        nodes = self.commands.nodes
-        edits = (Edit(nodes[self.indices[item]], ()) for item in sorted(chosen))
-        return Change(tuple(edits), "drop commands")
+        """Drop the chosen commands; not while one that has to stay uses what they define."""
+        nodes, users = self.commands.nodes, self.commands.users
+        dropped = [self.indices[item] for item in sorted(chosen)]
+        if any(user not in self.item for index in dropped for user in users[index]):
+            return Change(())
+        return Change(tuple(Edit(nodes[index], ()) for index in dropped), "drop commands")
 
 
 class Drop:

@@ -13,7 +13,6 @@ elsewhere stays.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -63,7 +62,7 @@ class Phase:
         """Return the substitutions of all terms, in the order of the text."""
         if not applies(view.script, self.theory):
             return None
-        terms, names = view.terms, NamesInUse(view.terms)
+        terms, names = view.terms, view.terms.names
         changes, weights = [], []
         for node in terms_of(view.script, self.commands):
             edits = self.substitute(terms, node)
@@ -89,7 +88,7 @@ class Fresh:
         script = view.script
         if not applies(script, self.theory):
             return None
-        document, names = view.document, NamesInUse(view.terms)
+        document, names = view.document, view.terms.names
         found = [
             node
             for node in terms_of(script, self.commands)
@@ -147,36 +146,6 @@ class FreshItems:
                     declarations[self.places[item]].append(self.declarations[item])
         edits.extend(Edit(place, (*lines, place)) for place, lines in declarations.items())
         return Change(tuple(edits), self.what)
-
-
-class NamesInUse:
-    """The terms that a `:named` attribute names and that are used by that name."""
-
-    def __init__(self, terms: Terms) -> None:
-        definitions = terms.script.definitions
-        self.stop = terms.document.stop
-        found = [
-            (definition.binder, terms.references[index])
-            for index, definition in enumerate(definitions)
-            if definition.kind == "named" and index in terms.references
-        ]
-        found.sort()
-        self.binders = [binder for binder, _ in found]
-        self.uses = [uses for _, uses in found]
-
-    def lost(self, edit: Edit) -> bool:
-        """Tell whether an edit drops a name that is used outside of what it drops."""
-        node, template = edit
-        last = self.stop[node]
-        at = bisect_left(self.binders, node)
-        while at < len(self.binders) and self.binders[at] < last:
-            binder = self.binders[at]
-            if not any(
-                isinstance(part, int) and part <= binder < self.stop[part] for part in template
-            ) and any(not node <= use < last for use in self.uses[at]):
-                return True
-            at += 1
-        return False
 
 
 def applies(script: Script, theory: str) -> bool:

@@ -93,27 +93,23 @@ class Rename:
     def problem(self, view: ScriptView) -> Independent | None:
         """Return one change a name, whatever it defines: so shadowing stays as it is."""
         terms = view.terms
-        source = terms.document.source
-        places: dict[bytes, list[int]] = {}
-        taken = set()
+        document = terms.document
+        source, stop = document.source, document.stop
+        places: dict[bytes, set[int]] = {}
         for index, definition in enumerate(terms.script.definitions):
-            nodes = [definition.node, *terms.references.get(index, ())]
-            known = places.setdefault(definition.name, [])
-            known.extend(nodes)
-        document, refs = terms.document, terms.script.refs
-        defined = {node for nodes in places.values() for node in nodes}
-        for node in range(1, len(document)):
-            if document.stop[node] == node + 1 and refs[node] < 0 and node not in defined:
-                taken.add(source(node))
-        short = (name for name in _short_names() if name not in taken)
+            known = places.setdefault(definition.name, set())
+            known.update((definition.node, *terms.references.get(index, ())))
+        # A name in use is not given to another symbol: not all of them may be renamed.
+        used = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+        short = (name for name in _short_names() if name not in used)
         changes = []
-        order = sorted(places, key=lambda name: (-len(places[name]), places[name][0]))
-        for name, new in zip(order, short, strict=False):
-            nodes = sorted(set(places[name]))
-            if any(source(node) not in (name, b"|" + name + b"|") for node in nodes):
+        for name in sorted(places, key=lambda name: (-len(places[name]), min(places[name]))):
+            spellings = {source(node) for node in places[name]}
+            if len(name) < 2 or not spellings <= {name, b"|" + name + b"|"}:
                 continue
-            if len(new) < len(source(nodes[0])):
-                edits = tuple(Edit(node, (new,)) for node in nodes if source(node) != new)
+            new = next(short)
+            if len(new) < len(name):
+                edits = tuple(Edit(node, (new,)) for node in sorted(places[name]))
                 changes.append(Change(edits, "rename"))
         return independent(changes)
 

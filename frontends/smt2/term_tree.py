@@ -142,16 +142,16 @@ class TermTree:
         leaf = self.document.stop[node] == node + 1
         literal = is_constant(self.document, self.script, node)
         found = [
-            Move(Change((Edit(node, (each,)),), f"constant{i}"), ())
-            for i, each in enumerate(self._constants(node, sort, leaf or literal))
+            Move(Change((Edit(node, (each,)),), "constant"), ())
+            for each in self._constants(node, sort, leaf or literal)
         ]
-        if leaf or literal:
-            return found
-        for each in self._within(node, sort):
-            edits = self.terms.grounded(node, each, each)
-            if edits is not None:
-                found.append(Move(Change((Edit(node, (each,)), *edits), "hoist"), (each,)))
-        return found
+        if not leaf and not literal:
+            for each in self._within(node, sort):
+                edits = self.terms.grounded(node, each, each)
+                if edits is not None:
+                    found.append(Move(Change((Edit(node, (each,)), *edits), "hoist"), (each,)))
+        lost = self.terms.names.lost
+        return [move for move in found if not lost(move.change.edits[0])]
 
     def _constants(self, node: int, sort: Sort, leaf: bool) -> list[bytes]:
         """Return the constants to try for a node, without the node itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -86,6 +87,11 @@ class Terms:
         return found
 
     @cached_property
+    def names(self) -> NamesInUse:
+        """The names that terms have by `:named` and that are used."""
+        return NamesInUse(self)
+
+    @cached_property
     def by_binder(self) -> dict[int, list[int]]:
         """The definitions of each binding form."""
         found: dict[int, list[int]] = {}
@@ -110,3 +116,33 @@ class Terms:
                         return None
                     edits.append(Edit(each, (constants[0],)))
         return edits
+
+
+class NamesInUse:
+    """The terms that a `:named` attribute names and that are used by that name."""
+
+    def __init__(self, terms: Terms) -> None:
+        definitions = terms.script.definitions
+        self.stop = terms.document.stop
+        found = [
+            (definition.binder, terms.references[index])
+            for index, definition in enumerate(definitions)
+            if definition.kind == "named" and index in terms.references
+        ]
+        found.sort()
+        self.binders = [binder for binder, _ in found]
+        self.uses = [uses for _, uses in found]
+
+    def lost(self, edit: Edit) -> bool:
+        """Tell whether an edit drops a name that is used outside of what it drops."""
+        node, template = edit
+        last = self.stop[node]
+        at = bisect_left(self.binders, node)
+        while at < len(self.binders) and self.binders[at] < last:
+            binder = self.binders[at]
+            if not any(
+                isinstance(part, int) and part <= binder < self.stop[part] for part in template
+            ) and any(not node <= use < last for use in self.uses[at]):
+                return True
+            at += 1
+        return False

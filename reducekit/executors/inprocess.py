@@ -1,4 +1,4 @@
-"""An executor that calls a Python function: for tests, simulations and oracles written in Python."""
+"""An executor that calls a Python function: for tests and oracles written in Python."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Pure search: proposes candidates and takes verdicts; runs nothing."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from reducekit.change import Change
 from reducekit.search.problem import NOTHING, Items, Selection
@@ -20,67 +19,64 @@ class Selector(Protocol):
         """Return what goes on when `taken` was taken: at least the proposed items, or none."""
 
 
-@dataclass(frozen=True, slots=True)
+class Candidate(NamedTuple):
+    """A closed selection: the items proposed with those needed, and the idle ones besides."""
+
+    chosen: Selection
+    idle: Selection
+
+
 class Selecting:
-    """The Search that takes items as a Selector says.
+    """The Search that takes items as a Selector says. Immutable.
 
     A selection is closed before it is tried: what it needs comes along, and
     what it leaves idle too. A selection that needs an item refuted on its own
     is not tried, for taking more than a refuted item would hardly do better.
     When a single item fails together with idle ones, it is tried once more
-    without them: an idle declaration may be what the failure is about.
+    without them (`bare`): an idle declaration may be what the failure is about.
     """
 
-    items: Items
-    selector: Selector
-    taken: Selection = NOTHING
-    refuted: Selection = NOTHING
-    bare: bool = False
+    __slots__ = ("_candidate", "_proposed", "_refuted", "items", "selector", "taken")
 
-    def _chosen(self) -> tuple[Selection, Selection] | None:
-        """The items of the next candidate: proposed and needed, and idle ones."""
-        proposed = self.selector.propose()
-        if proposed is None:
-            return None
-        chosen = frozenset(proposed)
-        closure = self.items.close(chosen, self.taken)
-        if not self.refuted.isdisjoint(closure.needed):
-            return NOTHING, NOTHING
-        idle = NOTHING if self.bare else closure.idle - self.refuted
-        return chosen | closure.needed, idle
+    def __init__(
+        self,
+        items: Items,
+        selector: Selector,
+        taken: Selection = NOTHING,
+        refuted: Selection = NOTHING,
+        *,
+        bare: bool = False,
+    ) -> None:
+        self.items = items
+        self.selector = selector
+        self.taken = taken
+        self._refuted = refuted
+        proposed = selector.propose()
+        self._proposed: Selection | None = None if proposed is None else frozenset(proposed)
+        self._candidate = Candidate(NOTHING, NOTHING)
+        if self._proposed is not None:
+            closure = items.close(self._proposed, taken)
+            if refuted.isdisjoint(closure.needed):
+                idle = NOTHING if bare else closure.idle - refuted
+                self._candidate = Candidate(self._proposed | closure.needed, idle)
 
     def propose(self) -> Change | None:
         """Return the change of the next selection."""
-        parts = self._chosen()
-        if parts is None:
+        if self._proposed is None:
             return None
-        chosen, idle = parts
-        if not chosen:
-            return Change(())
-        return self.items.change(chosen | idle, self.taken)
+        chosen, idle = self._candidate
+        return self.items.change(chosen | idle, self.taken) if chosen else Change(())
 
     def after(self, ok: bool) -> Selecting:
         """Tell the selector what was taken, and remember single items that were refuted."""
-        parts = self._chosen()
-        assert parts is not None
-        chosen, idle = parts
+        assert self._proposed is not None, "after() without a proposal"
+        items, selector, taken, refuted = self.items, self.selector, self.taken, self._refuted
+        chosen, idle = self._candidate
         if ok:
-            all_chosen = chosen | idle
-            return replace(
-                self,
-                selector=self.selector.after(all_chosen),
-                taken=self.taken | all_chosen,
-                bare=False,
-            )
-        proposed = self.selector.propose()
-        assert proposed is not None
-        if len(proposed) > 1:
-            return replace(self, selector=self.selector.after(()), bare=False)
-        if idle:
-            return replace(self, bare=True)
-        return replace(
-            self,
-            selector=self.selector.after(()),
-            refuted=self.refuted.union(proposed),
-            bare=False,
-        )
+            chosen |= idle
+            return Selecting(items, selector.after(chosen), taken | chosen, refuted)
+        if len(self._proposed) == 1:
+            if idle:
+                return Selecting(items, selector, taken, refuted, bare=True)
+            refuted |= self._proposed
+        return Selecting(items, selector.after(()), taken, refuted)

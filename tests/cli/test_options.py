@@ -24,7 +24,7 @@ def test_an_oracle(tool: Tool) -> None:
     result = reduced(tool, "--oracle", NEEDLE)
     assert "(needle" in result
     assert "(check-sat)" not in result
-    assert len(result) < 90
+    assert len(result) < 200
 
 
 def test_a_crash_is_kept_and_nothing_else(tool: Tool) -> None:
@@ -137,7 +137,9 @@ def test_jobs_do_not_change_the_result(tool: Tool) -> None:
 @pytest.mark.parametrize("strategy", ["adaptive", "ddmin", "halving", "hdd"])
 def test_strategies(tool: Tool, strategy: str) -> None:
     text = problem(4, (2,))
-    assert len(reduced(tool, "--oracle", NEEDLE, "--strategy", strategy, text=text)) < 90
+    result = reduced(tool, "--oracle", NEEDLE, "--strategy", strategy, text=text)
+    assert "(needle" in result
+    assert len(result) < len(text) / 2
 
 
 @pytest.mark.parametrize("checks", [0, 1, 5])
@@ -179,7 +181,7 @@ def test_in_place(tool: Tool) -> None:
     done = tool("smt2", "in.smt2", "--oracle", NEEDLE, "--in-place")
     assert done.code == 0, done.err
     assert (tool.folder / "in.smt2.orig").read_text() == problem()
-    assert len(source.read_text()) < 90
+    assert len(source.read_text()) < 200
     assert stat.S_IMODE(source.stat().st_mode) == 0o640
     assert not (tool.folder / "in.reduced.smt2").exists()
 

@@ -97,15 +97,14 @@ def test_any_bytes_parse_or_are_refused_at_the_right_place(size: int, text: byte
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser, "_CHUNK", size)
         expected = fault(text)
-        try:
-            document = parse(text)
-        except ParseError as error:
-            assert error.offset == expected
-            before = text[: error.offset].split(b"\n")
-            assert (error.line, error.column) == (len(before), len(before[-1]) + 1)
-        else:
-            assert expected is None
-            assert document.render({}) == text
+        if expected is None:
+            assert parse(text).render({}) == text
+            return
+        with pytest.raises(ParseError) as caught:
+            parse(text)
+    assert caught.value.offset == expected
+    before = text[:expected].split(b"\n")
+    assert (caught.value.line, caught.value.column) == (len(before), len(before[-1]) + 1)
 
 
 def fault(text: bytes) -> int | None:
