@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from reducekit.change import Template
+from reducekit.change import Change, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
@@ -29,15 +30,20 @@ class Budget:
 
 @dataclass(slots=True)
 class Counts:
-    """What a reduction has cost so far."""
+    """What a reduction has cost so far. All but `runs` are the same for every number of jobs."""
 
     checks: int = 0
-    """Oracle runs of candidates."""
+    """Candidates whose verdict took a run of the oracle."""
     hits: int = 0
     """Candidates whose verdict was known already."""
-    void: int = 0
-    """Runs ended unread, as an earlier candidate succeeded (only with several jobs)."""
+    runs: int = 0
+    """Runs started, also of candidates that were overtaken by an earlier one's success."""
     accepted: int = 0
+
+    @property
+    def void(self) -> int:
+        """Runs whose verdict was not used."""
+        return self.runs - self.checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +76,24 @@ _ONWARD = _Mode(everything=False)
 _SWEEP = _Mode(everything=True)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A candidate in flight. The verdict is None until it is in."""
+    """A candidate in flight."""
 
-    ticket: int
     text: bytes
     edits: dict[int, Template]
     what: str
-    verdict: bool | None
-    local: bytes | None = None
-    remembered: bool = True
-    seconds: float = 0.0
+    key: bytes | None
+    """Stands for the text among the verdicts; None if it is not worth a run."""
+    around: bytes | None
+    """Stands for what is changed, and into what, among the refuted changes."""
+
+
+class _Verdict(NamedTuple):
+    """What the oracle said of a text, and how long it took."""
+
+    interesting: bool
+    seconds: float
 
 
 def smaller(text: bytes, than: bytes) -> bool:
@@ -151,12 +163,14 @@ class Reduction:
     width: int = 1
     budget: Budget = field(default_factory=Budget)
     listen: Callable[[Event], None] = lambda event: None
-    verdicts: dict[bytes, bool] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
+    _verdicts: dict[bytes, _Verdict] = field(default_factory=dict)
+    _used: set[bytes] = field(default_factory=set)
+    """The keys of the verdicts that have been used; the others came too late so far."""
     _refuted: set[bytes] = field(default_factory=set)
-    _tickets: int = 0
+    _running: dict[bytes, int] = field(default_factory=dict)
+    """The ticket of each text that is being checked."""
     _begin: float = field(default_factory=time.monotonic)
-    _running: dict[int, _Candidate] = field(default_factory=dict)
 
     @property
     def elapsed(self) -> float:
@@ -203,8 +217,7 @@ class Reduction:
             stopped = str(stop)
         except ParseError as error:
             stopped = f"the best text can no longer be parsed ({error})"
-        for ticket in list(self._running):
-            self.executor.cancel(ticket)
+        self._cancel(list(self._running))
         return Result(best.text, self.counts, rounds, self.elapsed, stopped)
 
     def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int, mode: _Mode) -> bool:
@@ -229,70 +242,85 @@ class Reduction:
         edits: dict[int, Template] = {}
         flight: deque[_Candidate] = deque()
         while True:
-            while len(flight) < self.width and self.executor.free:
+            while len(flight) < self.width:
                 change = speculation.extend()
                 if change is None:
                     break
-                flight.append(
-                    self._submit(around, edits, dict(change.edits), best, change.what, mode)
-                )
+                flight.append(self._candidate(around, edits, change, best.text, mode))
+                self._start(flight[-1], best.seconds, mode)
             if not flight:
                 return
             first = flight.popleft()
-            while first.verdict is None:
-                self._collect()
-            ok = first.verdict
-            speculation.settle(ok)
-            self.listen(Checked(ok, first.remembered, first.what, len(first.text)))
-            if not ok and first.local is not None:
-                self._refuted.add(first.local)
-            if ok:
-                for late in flight:
-                    if self._running.pop(late.ticket, None):
-                        self.executor.cancel(late.ticket)
-                        self.counts.void += 1
+            checks = self.counts.checks
+            verdict = self._verdict(first, best.seconds, mode)
+            known = self.counts.checks == checks
+            speculation.settle(verdict.interesting)
+            self.listen(Checked(verdict.interesting, known, first.what, len(first.text)))
+            if verdict.interesting:
+                self._cancel([late.key for late in flight if late.key is not None])
                 flight.clear()
                 edits = first.edits
-                best.text, best.seconds = first.text, first.seconds
+                best.text, best.seconds = first.text, verdict.seconds
                 self.counts.accepted += 1
                 self.listen(Accepted(first.text, first.what, name))
+            elif first.around is not None:
+                self._refuted.add(first.around)
 
-    def _submit(
+    def _candidate(
         self,
         around: Surroundings,
         accepted: dict[int, Template],
-        more: dict[int, Template],
-        best: _Best,
-        what: str,
+        change: Change,
+        best: bytes,
         mode: _Mode,
     ) -> _Candidate:
-        """Make a candidate, and start its check unless the verdict is known already."""
-        self._tickets += 1
+        """Make the candidate of a change on top of the accepted edits."""
+        more = dict(change.edits)
         edits = accepted | more
-        text = around.document.render(edits) if more else best.text
-        candidate = _Candidate(self._tickets, text, edits, what, None)
-        if text == best.text or not (mode.sideways or smaller(text, best.text)):
-            candidate.verdict = False
-            return candidate
-        candidate.local = around.key(accepted, edits, more)
-        known = self.verdicts.get(digest(text))
-        # A success that is remembered has no run time of its own; it is rare
-        # (a success becomes the best text), so it is simply run again.
-        if known is False:
+        text = around.document.render(edits) if more else best
+        if text == best or not (mode.sideways or smaller(text, best)):
+            return _Candidate(text, edits, change.what, None, None)
+        return _Candidate(text, edits, change.what, digest(text), around.key(accepted, edits, more))
+
+    def _start(self, candidate: _Candidate, seconds: float, mode: _Mode) -> None:
+        """Start the check of a candidate, if it seems to be needed and there is room."""
+        key = candidate.key
+        if key is None or key in self._verdicts or key in self._running:
+            return
+        if self._spent or (not mode.everything and candidate.around in self._refuted):
+            return
+        if self.executor.free:
+            self.counts.runs += 1
+            self._running[key] = self.counts.runs
+            self.executor.submit(self.counts.runs, candidate.text, self.limits(seconds))
+
+    def _verdict(self, candidate: _Candidate, seconds: float, mode: _Mode) -> _Verdict:
+        """Return the verdict on the first candidate in flight: now all before it are known.
+
+        What is counted and skipped here depends on nothing that came early.
+        """
+        key = candidate.key
+        if key is None:
+            return _Verdict(interesting=False, seconds=0.0)
+        if key in self._used:
             self.counts.hits += 1
-            candidate.verdict = False
-            return candidate
-        if not mode.everything and candidate.local in self._refuted:
+            return self._verdicts[key]
+        if not mode.everything and candidate.around in self._refuted:
             self.counts.hits += 1
-            candidate.verdict = False
-            return candidate
-        if self.budget.checks is not None and self.counts.checks >= self.budget.checks:
+            self._cancel([key])
+            return _Verdict(interesting=False, seconds=0.0)
+        if self._spent:
             raise _Stop(f"after {self.counts.checks} checks")
+        while key not in self._verdicts:
+            self._start(candidate, seconds, mode)
+            self._collect()
+        self._used.add(key)
         self.counts.checks += 1
-        candidate.remembered = False
-        self._running[candidate.ticket] = candidate
-        self.executor.submit(candidate.ticket, text, self.limits(best.seconds))
-        return candidate
+        return self._verdicts[key]
+
+    @property
+    def _spent(self) -> bool:
+        return self.budget.checks is not None and self.counts.checks >= self.budget.checks
 
     def _collect(self) -> None:
         """Wait for verdicts, as long as the budget lasts."""
@@ -301,11 +329,18 @@ class Reduction:
             timeout = self.budget.seconds - self.elapsed
             if timeout <= 0:
                 raise _Stop(f"after {self.budget.seconds:g} s")
+        keys = {ticket: key for key, ticket in self._running.items()}
         for finished in self.executor.wait(timeout):
-            candidate = self._running.pop(finished.ticket)
-            candidate.verdict = finished.interesting
-            candidate.seconds = sum(outcome.seconds for outcome in finished.outcomes)
-            self.verdicts[digest(candidate.text)] = finished.interesting
+            key = keys[finished.ticket]
+            del self._running[key]
+            spent = sum(outcome.seconds for outcome in finished.outcomes)
+            self._verdicts[key] = _Verdict(finished.interesting, spent)
+
+    def _cancel(self, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            ticket = self._running.pop(key, None)
+            if ticket is not None:
+                self.executor.cancel(ticket)
 
 
 @dataclass(slots=True)

@@ -62,7 +62,9 @@ class Ddmin:
             chunks = tuple(chunk for chunk in left if chunk)
             if len(chunks) == 1:
                 return Ddmin(halve(chunks))
-            return Ddmin(chunks, first=(self.first + self.test) % n % max(1, len(chunks)))
+            # The chunks alone have been tested, unless the configuration is a new one.
+            first = (self.first + self.test) % n % max(1, len(chunks))
+            return Ddmin(chunks, len(chunks) if self.test >= n else 0, first)
         if n == 1:
             return Ddmin(chunks, 2)
         if self.test + 1 < 2 * n:

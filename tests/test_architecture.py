@@ -27,7 +27,7 @@ ENGINE = (
     "reducekit.reduction",
     "reducekit.search",
 )
-FACES = ("reducekit.progress", "reducekit.report")
+FACES = ("reducekit.output", "reducekit.progress", "reducekit.registry", "reducekit.report")
 ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.errors": (),
     "reducekit.change": (),
@@ -56,8 +56,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.strategies",
     ),
     "reducekit.progress": BASE,
+    "reducekit.output": BASE,
+    # Entry points: what is registered, not who.
+    "reducekit.registry": (*BASE, "reducekit.search"),
     "reducekit.report": ENGINE,
     "reducekit.cli": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
+    "reducekit.__main__": ("reducekit.cli",),
     "reducekit.ui": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
 }
 

@@ -17,7 +17,7 @@ def report(stdout: bytes = b"sat\n", stopped: str | None = None, void: int = 0) 
         output=Path("out.smt2"),
         before={"bytes": 1_234_567, "pushes": 0, "terms": 40},
         after={"bytes": 51, "pushes": 0, "terms": 10},
-        counts=Counts(checks=1200, hits=3, void=void, accepted=5),
+        counts=Counts(checks=1200, hits=3, runs=1200 + void, accepted=5),
         runs=1204,
         seconds=12.34,
         failure="signal SIGSEGV",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from reducekit.change import Change, Edit
 from reducekit.frontend import Schedule
@@ -49,9 +50,9 @@ class Smt2:
     def schedule(self, strategy: str) -> Schedule:
         """Return our passes for `adaptive`, one tree for `hdd`, else those of the ddSMT paper."""
         if strategy == "hdd":
-            return Schedule(rounds=(Hierarchy(),))
+            return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
         if strategy != "adaptive":
-            return paper_schedule()
+            return replace(paper_schedule(), prepare=(Layout(),))
         onward = (
             Drop("commands"),
             Scopes(),
