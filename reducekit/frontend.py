@@ -36,14 +36,17 @@ class Schedule:
     `prepare` brings the text into a normal form, in which it may stay as long
     as it was; each of its passes runs once. `once` are the quick ones that come
     first. `rounds` are repeated while any of them helps; in them, a change that
-    was refuted is not tried again where nothing has changed. `closing` is the
-    sweep that tries everything on the result; when it helps, the rounds go on.
+    was refuted is not tried again where nothing has changed. `closing` are the
+    dearer ones, for the result of the rounds, and `sweep` those that are tried
+    in full on the result of all; when one helps, the rounds go on. Without a
+    `sweep`, it is the rounds.
     """
 
     rounds: Sequence[Pass]
     prepare: Sequence[Pass] = ()
     once: Sequence[Pass] = ()
     closing: Sequence[Pass] = ()
+    sweep: Sequence[Pass] = ()
 
 
 class Frontend(Protocol):

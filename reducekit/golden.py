@@ -65,7 +65,7 @@ class _Record:
 
 def timeout_for(seconds: float) -> float:
     """Return the wall limit for candidates when the best so far takes that many seconds."""
-    return max(0.5, 5 * seconds + 0.25)
+    return max(0.4, 4 * seconds + 0.2)
 
 
 def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:

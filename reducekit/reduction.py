@@ -22,10 +22,14 @@ from reducekit.search.speculation import Speculation
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop early: after so many checks or seconds. None: never."""
+    """When to stop early. None: never."""
 
     checks: int | None = None
+    """After so many checks."""
     seconds: float | None = None
+    """After so many seconds."""
+    patience: int | None = None
+    """After so many checks in a row without success."""
 
 
 @dataclass(slots=True)
@@ -170,12 +174,20 @@ class Reduction:
     _refuted: set[bytes] = field(default_factory=set)
     _running: dict[bytes, int] = field(default_factory=dict)
     """The ticket of each text that is being checked."""
+    _failures: int = 0
+    """Checks since the last success."""
     _begin: float = field(default_factory=time.monotonic)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the reduction was made."""
         return time.monotonic() - self._begin
+
+    def know(self, text: bytes, *, interesting: bool) -> None:
+        """Take in a verdict that is known before; it counts as a cache hit when it is needed."""
+        key = digest(text)
+        self._verdicts[key] = _Verdict(interesting, 0.0)
+        self._used.add(key)
 
     def run(self, text: bytes, seconds: float) -> Result:
         """Reduce an interesting text on which the oracle took so many seconds.
@@ -211,7 +223,7 @@ class Reduction:
                     continue
                 if run(schedule.closing, _ONWARD):
                     continue
-                if not run(schedule.closing or schedule.rounds, _SWEEP):
+                if not run(schedule.sweep or schedule.rounds, _SWEEP):
                     break
         except _Stop as stop:
             stopped = str(stop)
@@ -309,6 +321,8 @@ class Reduction:
             self.counts.hits += 1
             self._cancel([key])
             return _Verdict(interesting=False, seconds=0.0)
+        if self.budget.patience is not None and self._failures >= self.budget.patience:
+            raise _Stop(f"after {self._failures} checks in a row without success")
         if self._spent:
             raise _Stop(f"after {self.counts.checks} checks")
         while key not in self._verdicts:
@@ -316,7 +330,9 @@ class Reduction:
             self._collect()
         self._used.add(key)
         self.counts.checks += 1
-        return self._verdicts[key]
+        verdict = self._verdicts[key]
+        self._failures = 0 if verdict.interesting else self._failures + 1
+        return verdict
 
     @property
     def _spent(self) -> bool:

@@ -135,8 +135,8 @@ def test_trivial() -> None:
 
 
 def test_limits() -> None:
-    assert timeout_for(0.01) == 0.5
-    assert timeout_for(2.0) == 10.25
-    assert limits_for(ExitZero(), Limits(memory=5), 2.0) == Limits(wall=10.25, memory=5)
+    assert timeout_for(0.01) == 0.4
+    assert timeout_for(2.0) == 8.2
+    assert limits_for(ExitZero(), Limits(memory=5), 2.0) == Limits(wall=8.2, memory=5)
     assert limits_for(ExitZero(), Limits(wall=3.0), 2.0).wall == 3.0
     assert limits_for(SlowerThan(7.0), Limits(wall=3.0), 2.0).wall == 7.0

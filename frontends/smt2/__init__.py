@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reducekit.change import Change, Edit
 from reducekit.frontend import Schedule
-from reducekit.frontends.smt2.drop import Drop, Scopes
+from reducekit.frontends.smt2.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.hierarchy import Hierarchy
 from reducekit.frontends.smt2.layout import tidy
@@ -54,7 +54,7 @@ class Smt2:
         if strategy != "adaptive":
             return replace(paper_schedule(), prepare=(Layout(),))
         onward = (
-            Drop("commands"),
+            DropBackward(),
             Scopes(),
             Inline(),
             Declare(),
@@ -71,10 +71,10 @@ class Smt2:
         return Schedule(
             prepare=(Layout(),),
             once=(
-                Drop("commands"),
+                DropBackward(),
                 Rename(),
                 TermPass(),
-                Drop("commands"),
+                DropBackward(),
                 Inline(),
                 Declare(),
                 Variables(),
@@ -86,6 +86,7 @@ class Smt2:
                 Rename(),
             ),
             rounds=(*onward, TermPass()),
+            sweep=onward,
             closing=(*onward, TermPass(thorough=True), Widths(), Twins(), Untyped()),
         )
 

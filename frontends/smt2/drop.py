@@ -16,13 +16,13 @@ class CommandItems:
     """Commands as items: dropping a declaration needs its users gone, a push its pop.
 
     A declaration whose last user goes has lost its purpose and goes along.
-    Commands not in `droppable` stay.
+    The items are the commands of `droppable`, in its order; all others stay.
     """
 
-    def __init__(self, document: Document, commands: Commands, droppable: Collection[int]) -> None:
+    def __init__(self, document: Document, commands: Commands, droppable: Sequence[int]) -> None:
         self.document = document
         self.commands = commands
-        self.indices = sorted(droppable)
+        self.indices = droppable
         self.item = {index: item for item, index in enumerate(self.indices)}
 
     @cached_property
@@ -80,7 +80,7 @@ class Drop:
         self.keep = frozenset(keep)
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return the commands of the names looked for."""
+        """Return the commands of the names looked for, in the order of the script."""
         names = view.commands.names
         found = [
             index
@@ -88,6 +88,28 @@ class Drop:
             if name not in self.keep and (not self.only or name in self.only)
         ]
         return CommandItems(view.document, view.commands, found) if found else None
+
+
+class DropBackward:
+    """The pass over all commands for a search from the back: the asserts come last.
+
+    So they are tried before all else. Where declarations stand between them, a
+    run of asserts would hardly ever be free of a declaration that is needed.
+    """
+
+    name = "commands"
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return all commands: those that are used, those that are not, the asserts."""
+        commands = view.commands
+
+        def rank(index: int) -> int:
+            if commands.names[index] == b"assert":
+                return 2
+            return 0 if commands.users[index] else 1
+
+        found = sorted(range(len(commands.nodes)), key=rank)
+        return CommandItems(view.document, commands, found) if found else None
 
 
 class ScopeTree:

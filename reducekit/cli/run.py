@@ -83,11 +83,11 @@ def _run(
         watch(len(job.text), quiet=settings.quiet) as watcher,
     ):
         with interrupts.allowed():
-            golden = _golden(job, executors, watcher)
+            golden, empty = _golden(job, executors, watcher)
         watcher.note(f"to be kept: {golden.criterion.describe()}")
         if job.backup is not None:
             back_up(settings.input, job.backup)
-        result = _reduce(job, golden, executors, watcher, interrupts)
+        result = _reduce(job, golden, empty, executors, watcher, interrupts)
         last = None
         with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
             last = _check_again(job, golden, executors, result.text)
@@ -176,8 +176,8 @@ def _output_path(settings: Settings) -> Path:
     return output
 
 
-def _golden(job: _Job, executors: Executors, watcher: Watcher) -> Golden:
-    """Make sure that the input fails every time, and an empty one does not."""
+def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, bool]:
+    """Make sure that the input fails every time; say whether an empty one does, by a crash."""
     settings = job.settings
     golden = establish(
         job.commands,
@@ -189,7 +189,8 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> Golden:
         out=not settings.ignore_out,
         err=not settings.ignore_err,
     )
-    if trivial(job.commands, golden, job.limits, executors.open):
+    empty = trivial(job.commands, golden, job.limits, executors.open)
+    if empty:
         crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
         said = f"an empty file fails in the same way ({golden.criterion.describe()})"
         if not crash:
@@ -199,11 +200,16 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> Golden:
                 f"command: {job.commands[0].shell_line(str(settings.input))}"
             )
         watcher.note(f"reducekit: {said}")
-    return golden
+    return golden, empty
 
 
 def _reduce(
-    job: _Job, golden: Golden, executors: Executors, watcher: Watcher, interrupts: Interrupts
+    job: _Job,
+    golden: Golden,
+    empty: bool,
+    executors: Executors,
+    watcher: Watcher,
+    interrupts: Interrupts,
 ) -> Result:
     """Reduce, and write each improvement; whatever happens, the best result is saved."""
     best, counts = job.text, Counts()
@@ -232,10 +238,11 @@ def _reduce(
                 executors.open(oracle, settings.jobs),
                 partial(limits_for, golden.criterion, job.limits),
                 width=settings.jobs,
-                budget=Budget(settings.max_checks, settings.max_time),
+                budget=Budget(settings.max_checks, settings.max_time, settings.patience or None),
                 listen=listen,
                 counts=counts,
             )
+            reduction.know(b"", interesting=empty)
             result = reduction.run(job.text, golden.seconds)
     except KeyboardInterrupt:
         result = Result(best, counts, 0, 0.0, "interrupted")

@@ -41,6 +41,7 @@ class Settings:
     memory: int | None
     max_checks: int | None
     max_time: float | None
+    patience: int
     lenient: bool
     json: bool
     quiet: bool
@@ -126,6 +127,14 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
     ),
     click.option("--max-time", type=_SECONDS, metavar="S", help="Stop after S seconds."),
+    click.option(
+        "--patience",
+        type=click.IntRange(min=0),
+        default=2000,
+        show_default=True,
+        metavar="N",
+        help="Stop after N checks in a row without success; 0: never.",
+    ),
     click.option("--lenient", is_flag=True, help="Reduce what does not parse by lines and tokens."),
     click.option("--json", is_flag=True, help="Print the summary as one JSON object."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
