@@ -12,19 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from reducekit.change import Change
-from reducekit.search.problem import (
-    NOTHING,
-    Closure,
-    Items,
-    Move,
-    Search,
-    Selection,
-    Tree,
-)
+from reducekit.search.problem import NOTHING, Items, Move, Search, Selection, Tree, Unrelated
 from reducekit.search.selecting import Selecting
 
 
-class Level:
+class Level(Unrelated):
     """The nodes of one level as items: taking one applies its first move."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int]) -> None:
@@ -38,10 +30,6 @@ class Level:
     def weights(self) -> Sequence[int]:
         """The weights of the nodes."""
         return [self.tree.weight(node) for node in self.nodes]
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Nodes of one level do not depend on each other."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return all first moves of the chosen nodes together."""

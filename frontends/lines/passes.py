@@ -8,7 +8,7 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.lines.parser import LinesView
 from reducekit.search.independent import Independent, independent
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import Items, Move, Selection, Undivided
 
 _ENDS = b" \t\r\n\f\v()"
 """Bytes that are no part of a word."""
@@ -39,7 +39,7 @@ class DropTokens:
         return Independent(changes, weights) if changes else None
 
 
-class GroupTree:
+class GroupTree(Undivided):
     """Groups in parentheses, outermost first: each can go as a whole.
 
     Nodes are indices of groups.
@@ -79,11 +79,7 @@ class GroupTree:
             at += 1
         return [Move(Change(tuple(edits), "drop group"), ())]
 
-    def parts(self, node: int) -> Items | None:
-        """Nothing: tokens have a pass of their own."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the groups directly within."""
         return self.below[node]
 

@@ -9,7 +9,7 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.commands import Commands
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
+from reducekit.search.problem import Closure, Items, Move, Selection, Undivided
 
 
 class CommandItems:
@@ -112,7 +112,7 @@ class DropBackward:
         return CommandItems(view.document, commands, found) if found else None
 
 
-class ScopeTree:
+class ScopeTree(Undivided):
     """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2)."""
 
     def __init__(self, document: Document, commands: Commands) -> None:
@@ -144,11 +144,7 @@ class ScopeTree:
         nodes = self.commands.nodes[node : self.commands.partner[node] + 1]
         return [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
 
-    def parts(self, node: int) -> Items | None:
-        """Nothing: commands have a pass of their own."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the scopes directly within."""
         return self.below[node]
 

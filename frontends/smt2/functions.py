@@ -11,7 +11,7 @@ from reducekit.frontends.smt2.sorts import print_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent, independent
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.search.problem import Selection, Unrelated
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
 
@@ -27,7 +27,7 @@ class Parameter:
     arguments: Sequence[int]
 
 
-class ParameterItems:
+class ParameterItems(Unrelated):
     """Parameters as items: dropped from the declaration and from all uses at once."""
 
     def __init__(
@@ -45,10 +45,6 @@ class ParameterItems:
     def weights(self) -> Sequence[int]:
         """The number of arguments that go."""
         return [1 + len(each.arguments) for each in self.parameters]
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Parameters do not need each other."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop parameters; a function without any is a constant."""

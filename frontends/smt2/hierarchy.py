@@ -8,10 +8,10 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.term_tree import TermTree
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import Move, Selection, Undivided
 
 
-class ScriptTree:
+class ScriptTree(Undivided):
     """Commands, and below them their terms; the first move of each is its minimal replacement."""
 
     def __init__(self, view: ScriptView) -> None:
@@ -29,11 +29,7 @@ class ScriptTree:
             return [Move(Change((Edit(node, ()),), "drop commands"), ())]
         return self.terms.moves(node)
 
-    def parts(self, node: int) -> Items | None:
-        """Nothing: HDD knows nodes only."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the terms directly below."""
         return subterms(self.terms.script, node)
 

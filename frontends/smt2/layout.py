@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import re
 
+from reducekit.change import Change, Edit
 from reducekit.document import Document
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import Independent
+from reducekit.search.problem import Items
 
 # Strings and quoted symbols are matched first, so that their blanks stay.
 _GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')
@@ -47,3 +51,16 @@ def tidy_command(source: bytes) -> bytes:
         return b" "
 
     return _GAP.sub(gap, source)
+
+
+class Layout:
+    """The pass that drops comments and normalises blanks."""
+
+    name = "layout"
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return the one change of the whole text."""
+        text = tidy(view.document)
+        if text == view.document.text:
+            return None
+        return Independent([Change((Edit(0, (text,)),), "layout")])

@@ -29,7 +29,7 @@ from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.search.problem import Selection, Unrelated
 
 # The commands with terms that the paper knows, in its order, each with its kin
 # of later versions of the standard.
@@ -101,7 +101,7 @@ class Fresh:
         return FreshItems(self.name, script, found) if found else None
 
 
-class FreshItems:
+class FreshItems(Unrelated):
     """Terms as items: taking one puts a variable there, declared in front of the command.
 
     Edits of one node replace each other, so a command's declarations are made
@@ -127,10 +127,6 @@ class FreshItems:
     def weights(self) -> Sequence[int]:
         """The bytes of each term."""
         return [self.document.end[node] - self.document.start[node] for node in self.nodes]
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Terms do not need each other."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Put variables for the chosen terms; declare those that are seen in the result."""

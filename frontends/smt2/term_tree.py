@@ -14,7 +14,7 @@ from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Closure, Items, Move, Selection
+from reducekit.search.problem import Items, Move, Selection, Unrelated
 
 
 def _effort(size: int, thorough: bool) -> tuple[tuple[float, ...], int]:
@@ -44,7 +44,7 @@ _AT_LEAST: dict[bytes, int] = {
 _QUANTIFIERS = frozenset(b"forall exists lambda choice".split())
 
 
-class BindingItems:
+class BindingItems(Unrelated):
     """The variables of a let or quantifier as items: a dropped one becomes a constant."""
 
     def __init__(self, terms: Terms, node: int, definitions: Sequence[int]) -> None:
@@ -62,10 +62,6 @@ class BindingItems:
         """The bytes of each binding."""
         document = self.terms.document
         return [document.end[each] - document.start[each] for each in self.bindings]
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Bindings do not need each other."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop bindings; without any left, the body stands alone."""
@@ -86,7 +82,7 @@ class BindingItems:
         return Change(tuple(edits), "drop bindings")
 
 
-class ArgumentItems:
+class ArgumentItems(Unrelated):
     """The arguments of an operator that takes any number of them."""
 
     def __init__(self, terms: Terms, node: int, arguments: Sequence[int], least: int) -> None:
@@ -100,10 +96,6 @@ class ArgumentItems:
         """The bytes of each argument."""
         document = self.document
         return [document.end[each] - document.start[each] for each in self.arguments]
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Arguments do not need each other."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop arguments; a single one left stands for the whole where the sorts allow it."""

@@ -8,13 +8,13 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.terms import Terms, subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import Move, Undivided
 
 _LEAST = 8  # bytes; smaller terms have nothing in them to hoist
 _MOST = 100  # classes
 
 
-class TwinTree:
+class TwinTree(Undivided):
     """Classes of equal terms, each by its first occurrence."""
 
     def __init__(self, terms: Terms) -> None:
@@ -61,14 +61,6 @@ class TwinTree:
                         Move(Change(tuple(edits), "twins hoist"), (rest,) if rest >= 0 else ())
                     )
         return found
-
-    def parts(self, node: int) -> Items | None:
-        """Nothing."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
-        """Return nothing: every class is a root."""
-        return ()
 
 
 class Twins:

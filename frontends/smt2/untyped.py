@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import Move, Selection, Undivided
 
 _PROBES = 2
 
 
-class UntypedTree:
+class UntypedTree(Undivided):
     """Nodes of any kind; a number beyond the document's is a node that a probe has opened."""
 
     def __init__(self, view: ScriptView) -> None:
@@ -56,11 +56,7 @@ class UntypedTree:
             found += [_move(body, (each,), each + size) for each in inner[:2]]
         return found
 
-    def parts(self, node: int) -> Items | None:
-        """Nothing: the moves remove what can go."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the children of an opened node; a failed probe opens nothing."""
         node, opened = self._node(node)
         size = len(self.document)

@@ -8,12 +8,12 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import Move, Undivided
 
 _TARGETS = (1, 2, 4, 8, 16, 32)
 
 
-class WidthTree:
+class WidthTree(Undivided):
     """The widths of a script, each a node of its own; the widest first."""
 
     def __init__(self, view: ScriptView) -> None:
@@ -54,14 +54,6 @@ class WidthTree:
             Edit(each, (shortest(value, target),)) for each, value in self.literals.get(width, ())
         ]
         return Move(Change(tuple(edits), "narrow"), ())
-
-    def parts(self, node: int) -> Items | None:
-        """Nothing."""
-        return None
-
-    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
-        """Return nothing."""
-        return ()
 
 
 def literal_value(text: bytes) -> int | None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.search.problem import Selection, Unrelated
 
 
-class Independent:
+class Independent(Unrelated):
     """A list of changes as items; taking several applies all their edits."""
 
     def __init__(self, changes: Sequence[Change], weights: Sequence[int] | None = None) -> None:
         self.changes = changes
         self.weights: Sequence[int] = weights or [1] * len(changes)
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Nothing goes along."""
-        return Closure(NOTHING, NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the edits of all chosen changes together."""

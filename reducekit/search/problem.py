@@ -87,6 +87,26 @@ class Tree(Protocol):
 Problem = Items | Tree
 
 
+class Unrelated:
+    """Base of items that neither need each other nor lose their purpose together."""
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Nothing goes along."""
+        return Closure(NOTHING, NOTHING)
+
+
+class Undivided:
+    """Base of trees whose nodes have nothing to drop within; below them there is nothing either."""
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing can be dropped from within a node."""
+        return None
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Nothing is below a node."""
+        return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """An algorithm by name: how it searches items, and how a tree."""

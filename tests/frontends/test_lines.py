@@ -104,7 +104,13 @@ def test_groups_are_nested_and_stray_parentheses_are_in_none() -> None:
                for o, c in tree.groups]  # fmt: skip
     assert sources == [b"(a (b) (c\n(d)))", b"(b)", b"(c\n(d))", b"(d)", b"(e)"]
     assert list(tree.roots) == [0, 4]
-    assert [list(tree.children(node)) for node in range(5)] == [[1, 2], [], [3], [], []]
+    assert [list(tree.children(node, frozenset())) for node in range(5)] == [
+        [1, 2],
+        [],
+        [3],
+        [],
+        [],
+    ]
     assert [tree.weight(node) for node in range(5)] == [len(source) for source in sources]
 
 
@@ -175,7 +181,7 @@ def test_deep_nesting() -> None:
     depth = 200_000
     tree = groups_of(b"(f " * depth + b"x" + b")" * depth)
     assert len(tree.groups) == depth
-    assert tree.children(depth - 2) == [depth - 1]
+    assert tree.children(depth - 2, frozenset()) == [depth - 1]
     (move,) = tree.moves(1)
     assert tree.document.render(dict(move.change.edits)).split() == [b"(f", b")"]
     left = reduce(b"(" * 300 + b"x" + b")" * 300, lambda candidate: b"x" in candidate)
