@@ -45,7 +45,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.frontend": (*BASE, "reducekit.search"),
     # Ties the above together.
     "reducekit.reduction": ENGINE,
-    "reducekit": ENGINE,
+    "reducekit": (*ENGINE, "reducekit.api"),
     # One algorithm a file, over abstract changes.
     "reducekit.strategies": (*BASE, "reducekit.search"),
     # One format a folder: nothing about running.
@@ -62,6 +62,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.report": ENGINE,
     "reducekit.cli": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
     "reducekit.__main__": ("reducekit.cli",),
+    # The public face of the engine.
+    "reducekit.api": (*ENGINE, "reducekit.registry"),
     "reducekit.ui": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
 }
 
