@@ -14,7 +14,7 @@ from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Move, Selection, Undivided
 
-_PROBES = 2
+_PROBES = 1
 
 
 class UntypedTree(Undivided):

@@ -35,6 +35,7 @@ from reducekit.report import Report, Shown, error_json
 from reducekit.search.problem import Strategy
 
 INTERRUPTED = 130
+_LAST_CHECKS = 5
 _QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 
@@ -90,7 +91,7 @@ def _run(
         result = _reduce(job, golden, empty, executors, watcher, interrupts)
         last = None
         with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
-            last = _check_again(job, golden, executors, result.text)
+            last = _check_again(job, golden, executors, watcher, result.text)
     return _finish(job, golden, result, last, executors.runs, printed)
 
 
@@ -255,17 +256,30 @@ def _reduce(
     return result
 
 
-def _check_again(job: _Job, golden: Golden, executors: Executors, text: bytes) -> Finished:
-    """Run the oracle once more on what is in the output file."""
+def _check_again(
+    job: _Job, golden: Golden, executors: Executors, watcher: Watcher, text: bytes
+) -> Finished:
+    """Run the oracle once more on what is in the output file; again if that does not fail."""
     if not job.output.trouble:
         with contextlib.suppress(OSError):
             text = job.output.path.read_bytes()
     limits = limits_for(golden.criterion, job.limits, golden.seconds)
     executor = executors.open(Oracle(job.commands, golden.criterion))
-    executor.submit(0, text, limits)
-    while not (finished := executor.wait()):
-        pass
-    return finished[0]
+    last: Finished | None = None
+    for tries in range(1, _LAST_CHECKS + 1):
+        executor.submit(tries, text, limits)
+        while not (finished := executor.wait()):
+            pass
+        last = finished[0]
+        if last.interesting:
+            if tries > 1:
+                watcher.note(
+                    f"reducekit: the result shows the failure, but only in run {tries} of the last "
+                    "check: the command does not always end the same way"
+                )
+            break
+    assert last is not None
+    return last
 
 
 def _finish(
@@ -308,7 +322,7 @@ def _finish(
         return INTERRUPTED
     if last is not None and not last.interesting:
         raise NotInterestingError(
-            f"{output.path} did not show the failure when it was checked once more: "
+            f"{output.path} did not show the failure in any of {_LAST_CHECKS} more runs: "
             "the command does not always end the same way"
         )
     return 0
