@@ -31,6 +31,9 @@ class Interrupts:
 
     def ignore(self) -> None:
         """Ignore the signals from now on: an ending interpreter would let them kill it."""
+        # Blocked first: CPython complains of a signal that has come already and
+        # finds its handler gone. Those are handled within this call.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         for number in _ENDING:
             if signal.getsignal(number) == self._note:
                 signal.signal(number, signal.SIG_IGN)
