@@ -75,6 +75,8 @@ class _Mode:
     """Also what is not smaller: only in passes that run once."""
 
 
+_LOOK_AHEAD = 16
+
 _PREPARE = _Mode(everything=True, sideways=True)
 _ONWARD = _Mode(everything=False)
 _SWEEP = _Mode(everything=True)
@@ -254,7 +256,8 @@ class Reduction:
         edits: dict[int, Template] = {}
         flight: deque[_Candidate] = deque()
         while True:
-            while len(flight) < self.width:
+            # Known verdicts take no slot, so looking ahead goes past them, but not for ever.
+            while self.executor.free and len(flight) < _LOOK_AHEAD * self.width:
                 change = speculation.extend()
                 if change is None:
                     break
