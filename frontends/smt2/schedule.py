@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.smt2.datatypes import Members, Tactics
 from reducekit.frontends.smt2.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.layout import Layout
@@ -25,12 +26,13 @@ def own_schedule() -> Schedule:
         Declare(),
         Variables(),
         Parameters(),
+        Members(),
         Merge(),
         Sorts(b"Int"),
         Sorts(b"Bool"),
     )
     spelling: tuple[Pass, ...] = (Spelling(), Literals(), Flatten(), Rename())
-    cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *symbols, *spelling)
+    cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *symbols, Tactics(), *spelling)
     return Schedule(
         prepare=(Layout(),),
         once=(
