@@ -1,0 +1,219 @@
+"""What each of our own passes does by itself: a script, what has to stay, and what comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from reducekit.executors.inprocess import InProcess
+from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.datatypes import Members, Tactics
+from reducekit.frontends.smt2.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.layout import Layout
+from reducekit.frontends.smt2.spelling import Flatten, Literals, Spelling, shortest
+from reducekit.frontends.smt2.symbols import Merge, Rename, Sorts, Variables
+from reducekit.frontends.smt2.term_tree import TermPass
+from reducekit.frontends.smt2.twins import Twins
+from reducekit.frontends.smt2.untyped import Untyped
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.widths import Widths
+from reducekit.oracle.limits import Limits
+from reducekit.reduction import Reduction
+from reducekit.strategies.adaptive import adaptive
+
+
+class Single:
+    """The frontend with one pass."""
+
+    name = "smt2"
+    suffix = ".smt2"
+
+    def __init__(self, each: Pass) -> None:
+        self.each = each
+
+    def parse(self, text: bytes) -> ScriptView:
+        return Smt2().parse(text)
+
+    def schedule(self, strategy: str) -> Schedule:
+        if isinstance(self.each, Layout):
+            return Schedule(rounds=(), prepare=(self.each,))
+        return Schedule(rounds=(self.each,))
+
+    def measure(self, view: ScriptView) -> Mapping[str, int]:
+        return Smt2().measure(view)
+
+
+CASES: list[tuple[Pass, str, str, str]] = [
+    (
+        Layout(),
+        '; a comment\n( assert\n\t(= |a b| ; (\n "x  y" ) )\r\n(exit)\n',
+        "=",
+        '(assert (= |a b| "x  y"))\n(exit)\n',
+    ),
+    (
+        DropBackward(),
+        "(declare-fun a () Int)\n(declare-fun b () Int)\n(assert (> b 1))\n(assert (> a 1))\n",
+        "> a",
+        "(declare-fun a () Int)\n(assert (> a 1))\n",
+    ),
+    (
+        DropBackward(),
+        "(push 1)\n(declare-fun a () Int)\n(assert (> a 1))\n(pop 1)\n(check-sat)\n",
+        "check-sat",
+        "(check-sat)\n",
+    ),
+    (
+        Scopes(),
+        "(push 1)\n(push 1)\n(assert false)\n(pop 1)\n(check-sat)\n(pop 1)\n",
+        "check-sat",
+        "(push 1)\n(check-sat)\n(pop 1)\n",
+    ),
+    (
+        TermPass(),
+        "(declare-fun a () Int)\n"
+        "(assert (and true (=> (> a 3) (let ((x (+ a 1))) (> (mod x 0) a)))))",
+        "mod",
+        "(declare-fun a () Int)\n(assert (> (mod 0 0) 0))",
+    ),
+    (
+        TermPass(),
+        "(declare-fun p (Int) Bool)\n(assert (forall ((x Int) (y Int)) (or (p y) (p (+ x y 7)))))",
+        r"forall.*\+",
+        "(declare-fun p (Int) Bool)\n(assert (forall ((x Int)) (p (+ 0 0))))",
+    ),
+    (
+        Variables(),
+        "(declare-fun a () Int)\n(declare-fun b () (_ BitVec 8))\n(assert (= a (bv2nat b)))",
+        "bv2nat",
+        "(assert (= 0 (bv2nat #x00)))",
+    ),
+    (
+        Merge(),
+        "(declare-fun a () Int)\n(declare-fun b () Int)\n(declare-fun c () Real)\n(assert (< a b))",
+        "<",
+        "(declare-fun a () Int)\n(declare-fun c () Real)\n(assert (< a a))",
+    ),
+    (
+        Sorts(b"Int"),
+        "(declare-sort Element 0)\n(declare-fun f (Element) Element)\n"
+        "(assert (forall ((x Element)) (= (f x) x)))",
+        "f x",
+        "(declare-fun f (Int) Int)\n(assert (forall ((x Int)) (= (f x) x)))",
+    ),
+    (
+        Rename(),
+        "(declare-fun |long name| () Int)\n(assert (let ((other |long name|)) (> other a)))",
+        ">",
+        "(declare-fun b () Int)\n(assert (let ((c b)) (> c a)))",
+    ),
+    (
+        Parameters(),
+        "(declare-fun f (Int Bool Int) Int)\n(assert (= (f 1 true 2) (f (f 3 false 4) true 5)))",
+        r"f \(f|f \d",
+        "(declare-fun f (Int) Int)\n(assert (= (f 1) (f (f 3))))",
+    ),
+    (
+        Parameters(),
+        "(define-fun g ((x Int) (y Int)) Int (+ x y))\n(assert (= (g 1 2) 3))",
+        r"\+",
+        "(define-fun g () Int (+ 0 0))\n(assert (= g 3))",
+    ),
+    (
+        Inline(),
+        "(define-fun seven () Int 7)\n(assert (= seven (mod seven 2)))",
+        "mod",
+        "(assert (= 7 (mod 7 2)))",
+    ),
+    (
+        Declare(),
+        "(define-fun g ((x Int) (y Bool)) Int (ite y (+ x 1) (* 2 (+ x 17 x))))",
+        "g",
+        "(declare-fun g (Int Bool) Int)",
+    ),
+    (
+        Members(),
+        "(declare-datatypes ((T 0)) (((nil) (leaf (v Int)) (cons (hd Int) (tl T)))))\n"
+        "(declare-const x T)\n(assert (= (hd x) 3))\n(assert (= x (cons 1 x)))",
+        "cons 1",
+        "(declare-datatypes ((T 0)) (((cons (hd Int)))))\n"
+        "(declare-const x T)\n(assert (= (hd x) 3))\n(assert (= x (cons 1)))",
+    ),
+    (
+        Members(),
+        "(declare-datatypes () ((E a b c)))\n(assert (= a a))",
+        "E",
+        "(declare-datatypes () ((E a)))\n(assert (= a a))",
+    ),
+    (
+        Tactics(),
+        "(check-sat-using (then (using-params simplify :som true) (or-else qfbv smt)))",
+        "smt",
+        "(check-sat-using smt)",
+    ),
+    (
+        Spelling(),
+        "(set-logic QF_UFLIA)\n(declare-fun a () Int)\n(declare-fun f (Int) Int)",
+        "f",
+        "(set-logic ALL)\n(declare-const a Int)\n(declare-fun f (Int) Int)",
+    ),
+    (
+        Literals(),
+        "(assert (= (_ bv5 8) #b00001111 (_ bv1 64)))",
+        "=",
+        "(assert (= #x05 #b00001111 (_ bv1 64)))",
+    ),
+    (
+        Flatten(),
+        "(declare-fun p () Bool)\n(assert (and (and p (or p p)) (and p p) p))",
+        "or",
+        "(declare-fun p () Bool)\n(assert (and p (or p p) p p p))",
+    ),
+    (
+        Widths(),
+        "(declare-fun x () (_ BitVec 64))\n(assert (bvult x (_ bv12345 64)))",
+        "bvult",
+        "(declare-fun x () (_ BitVec 1))\n(assert (bvult x #b1))",
+    ),
+    (
+        Twins(),
+        "(declare-fun a () Int)\n(assert (distinct (+ 1 (* 2 a)) (+ 1 (* 2 a))))",
+        r"distinct (\([^()]*(?:\([^()]*\))?\)) \1",
+        "(declare-fun a () Int)\n(assert (distinct (* 2 a) (* 2 a)))",
+    ),
+    (
+        Untyped(),
+        "(assert (= (bvudiv #x00 #x00) #x00))",
+        "bvudiv",
+        "bvudiv",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("each", "before", "stays", "after"),
+    CASES,
+    ids=[f"{case[0].name}-{i}" for i, case in enumerate(CASES)],
+)
+def test_pass(each: Pass, before: str, stays: str, after: str) -> None:
+    pattern = re.compile(stays.encode())
+    with InProcess(lambda text: pattern.search(text) is not None) as executor:
+        reduction = Reduction(Single(each), adaptive, executor, lambda seconds: Limits())
+        assert reduction.run(before.encode(), 0.0).text.decode() == after
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "text"),
+    [
+        (0, 1, b"#b0"),
+        (5, 8, b"#x05"),
+        (1, 64, b"(_ bv1 64)"),
+        (300, 8, b"#x2c"),
+        (3, 9, b"(_ bv3 9)"),
+    ],
+)
+def test_shortest_literal(value: int, width: int, text: bytes) -> None:
+    assert shortest(value, width) == text
