@@ -35,6 +35,15 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class WentBack:
+    """The best text turned out not to fail every time: an earlier, larger one is the best again."""
+
+    text: bytes
+    size: int
+    """Bytes of the text that was given up."""
+
+
+@dataclass(frozen=True, slots=True)
 class PassEnded:
     """A pass ends, with what it came to."""
 
@@ -45,4 +54,4 @@ class PassEnded:
     size: int
 
 
-Event: TypeAlias = PassStarted | Checked | Accepted | PassEnded
+Event: TypeAlias = PassStarted | Checked | Accepted | WentBack | PassEnded

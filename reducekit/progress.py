@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
-from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
+from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted, WentBack
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +41,8 @@ class Progress:
             case Accepted(text=text):
                 self.size = len(text)
                 self.accepted += 1
+            case WentBack(text=text):
+                self.size = len(text)
             case PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from reducekit.change import Change, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
+from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted, WentBack
 from reducekit.executors.executor import Executor
 from reducekit.frontend import Frontend, Pass, View
 from reducekit.oracle.limits import Limits
@@ -42,12 +42,14 @@ class Counts:
     """Candidates whose verdict was known already."""
     runs: int = 0
     """Runs started, also of candidates that were overtaken by an earlier one's success."""
+    repeats: int = 0
+    """Runs on texts that had been found interesting, to see whether they always are."""
     accepted: int = 0
 
     @property
     def void(self) -> int:
         """Runs whose verdict was not used."""
-        return self.runs - self.checks
+        return self.runs - self.checks - self.repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,9 @@ class _Mode:
 
 
 _LOOK_AHEAD = 16
+_AGAIN = b"again"  # in place of a key; keys are longer
+_RETURNS = 3  # with twice the runs each time
+_HISTORY = 1 << 16  # bytes; larger texts are not kept to go back to
 
 _PREPARE = _Mode(everything=True, sideways=True)
 _ONWARD = _Mode(everything=False)
@@ -160,6 +165,10 @@ class Reduction:
     `limits(seconds)` gives the limits of a check when the best text so far took
     that many seconds. `listen` is told of every event. `width` candidates are
     in flight at most; the result does not depend on it.
+
+    The result is run `repeats` more times. If it does not fail every time, the
+    oracle is flaky: the search goes back to the smallest accepted text that
+    does, and from there every success has to show in twice as many more runs.
     """
 
     frontend: Frontend
@@ -169,6 +178,7 @@ class Reduction:
     width: int = 1
     budget: Budget = field(default_factory=Budget)
     listen: Callable[[Event], None] = lambda event: None
+    repeats: int = 0
     counts: Counts = field(default_factory=Counts)
     _verdicts: dict[bytes, _Verdict] = field(default_factory=dict)
     _used: set[bytes] = field(default_factory=set)
@@ -178,6 +188,9 @@ class Reduction:
     """The ticket of each text that is being checked."""
     _failures: int = 0
     """Checks since the last success."""
+    _history: list[bytes] = field(default_factory=list)
+    _returns: int = 0
+    """How often the search has gone back."""
     _begin: float = field(default_factory=time.monotonic)
 
     @property
@@ -198,10 +211,27 @@ class Reduction:
         the executor's checks to its `close`; what was accepted was told to `listen`.
         """
         best = _Best(text, seconds)
-        schedule = self.frontend.schedule(self.strategy.name)
-        view = self.frontend.parse(text)
-        useless: dict[str, bytes] = {}  # pass -> the text on which it found nothing
         rounds, stopped = 0, None
+        while True:
+            before = best.text
+            more, stopped = self._run_schedule(best)
+            rounds += more
+            self._cancel(list(self._running))
+            if best.text in (text, before) or self._repeated(best.text, best.seconds):
+                break
+            self._go_back(best, text)
+            if self._returns == _RETURNS:
+                stopped = stopped or "the oracle does not always say the same of a text"
+            if stopped is not None:
+                break
+        return Result(best.text, self.counts, rounds, self.elapsed, stopped)
+
+    def _run_schedule(self, best: _Best) -> tuple[int, str | None]:
+        """Run the passes until none helps; return the rounds, and why it ended early, if so."""
+        schedule = self.frontend.schedule(self.strategy.name)
+        view = self.frontend.parse(best.text)
+        useless: dict[str, bytes] = {}  # pass -> the text on which it found nothing
+        rounds = 0
 
         def run(passes: Sequence[Pass], mode: _Mode) -> bool:
             nonlocal view
@@ -226,13 +256,41 @@ class Reduction:
                 if run(schedule.closing, _ONWARD):
                     continue
                 if not run(schedule.sweep or schedule.rounds, _SWEEP):
-                    break
+                    return rounds, None
         except _Stop as stop:
-            stopped = str(stop)
+            return rounds, str(stop)
         except ParseError as error:
-            stopped = f"the best text can no longer be parsed ({error})"
-        self._cancel(list(self._running))
-        return Result(best.text, self.counts, rounds, self.elapsed, stopped)
+            return rounds, f"the best text can no longer be parsed ({error})"
+
+    def _go_back(self, best: _Best, text: bytes) -> None:
+        """Make the smallest accepted text that fails every time the best; else the first text."""
+        given_up = len(best.text)
+        self._returns += 1
+        # What was found interesting has to show again, and in more runs.
+        doubtful = [key for key, verdict in self._verdicts.items() if verdict.interesting]
+        for key in doubtful:
+            del self._verdicts[key]
+            self._used.discard(key)
+        self._history.pop()
+        while self._history and not self._repeated(self._history[-1], best.seconds):
+            self._history.pop()
+        best.text = self._history[-1] if self._history else text
+        self.listen(WentBack(best.text, given_up))
+
+    def _repeated(self, text: bytes, seconds: float) -> bool:
+        """Return whether a text is interesting in so many more runs."""
+        for _ in range(self.repeats << self._returns):
+            while not self.executor.free:
+                self._collect(None)
+            self.counts.runs += 1
+            self.counts.repeats += 1
+            self._running[_AGAIN] = self.counts.runs
+            self.executor.submit(self.counts.runs, text, self.limits(seconds))
+            while _AGAIN in self._running:
+                self._collect(None)
+            if not self._verdicts.pop(_AGAIN).interesting:
+                return False
+        return True
 
     def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int, mode: _Mode) -> bool:
         """Search one pass; return whether it made the best text smaller."""
@@ -277,6 +335,8 @@ class Reduction:
                 edits = first.edits
                 best.text, best.seconds = first.text, verdict.seconds
                 self.counts.accepted += 1
+                if len(best.text) <= _HISTORY:
+                    self._history.append(best.text)
                 self.listen(Accepted(first.text, first.what, name))
             elif first.around is not None:
                 self._refuted.add(first.around)
@@ -330,10 +390,12 @@ class Reduction:
             raise _Stop(f"after {self.counts.checks} checks")
         while key not in self._verdicts:
             self._start(candidate, seconds, mode)
-            self._collect()
+            self._collect(self._time_left())
         self._used.add(key)
         self.counts.checks += 1
         verdict = self._verdicts[key]
+        if verdict.interesting and self._returns and not self._repeated(candidate.text, seconds):
+            verdict = self._verdicts[key] = _Verdict(interesting=False, seconds=verdict.seconds)
         self._failures = 0 if verdict.interesting else self._failures + 1
         return verdict
 
@@ -341,13 +403,17 @@ class Reduction:
     def _spent(self) -> bool:
         return self.budget.checks is not None and self.counts.checks >= self.budget.checks
 
-    def _collect(self) -> None:
-        """Wait for verdicts, as long as the budget lasts."""
-        timeout = None
-        if self.budget.seconds is not None:
-            timeout = self.budget.seconds - self.elapsed
-            if timeout <= 0:
-                raise _Stop(f"after {self.budget.seconds:g} s")
+    def _time_left(self) -> float | None:
+        """Return the seconds left, None without end. Raises _Stop when there are none."""
+        if self.budget.seconds is None:
+            return None
+        left = self.budget.seconds - self.elapsed
+        if left <= 0:
+            raise _Stop(f"after {self.budget.seconds:g} s")
+        return left
+
+    def _collect(self, timeout: float | None) -> None:
+        """Wait for verdicts."""
         keys = {ticket: key for key, ticket in self._running.items()}
         for finished in self.executor.wait(timeout):
             key = keys[finished.ticket]

@@ -72,7 +72,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 TOP_LEVEL = ("frontends", "strategies")
 
 # Slow to import (200 to 600 ms each): only inside the functions that need them.
-LAZY = ("networkx", "pysmt", "rich")
+LAZY = ("networkx", "pysmt", "rich", "sexpdata")
 
 
 class Module(NamedTuple):

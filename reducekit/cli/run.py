@@ -17,7 +17,7 @@ from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
 from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
-from reducekit.events import Accepted, Event
+from reducekit.events import Accepted, Event, WentBack
 from reducekit.executors.executor import Finished
 from reducekit.frontend import Frontend, Schedule, View
 from reducekit.frontends.lines import Lines
@@ -36,6 +36,7 @@ from reducekit.search.problem import Strategy
 
 INTERRUPTED = 130
 _LAST_CHECKS = 5
+_REPEATS = 3
 _QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 
@@ -222,6 +223,14 @@ def _reduce(
             with interrupts.held():
                 best = event.text
                 job.output.write(best)
+        if isinstance(event, WentBack):
+            with interrupts.held():
+                best = event.text
+                job.output.write(best)
+            watcher.note(
+                f"reducekit: the best file so far ({event.size:,} bytes) does not fail every time; "
+                f"back to one that does ({len(best):,} bytes), and each success is repeated now"
+            )
         watcher.see(event)
 
     def save() -> None:
@@ -239,6 +248,7 @@ def _reduce(
                 executors.open(oracle, settings.jobs),
                 partial(limits_for, golden.criterion, job.limits),
                 width=settings.jobs,
+                repeats=_REPEATS,
                 budget=Budget(settings.max_checks, settings.max_time, settings.patience or None),
                 listen=listen,
                 counts=counts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class Settings:
     jobs: int
     timeout: float | None
     memory: int | None
+    cpu: float | None
+    max_output: int | None
     max_checks: int | None
     max_time: float | None
     patience: int
@@ -122,6 +124,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.IntRange(min=1, max=10_000_000),
         metavar="MB",
         help="Megabytes of address space for each process of a run.",
+    ),
+    click.option(
+        "--cpu",
+        type=_SECONDS,
+        metavar="S",
+        help="Seconds of CPU time for each process of a run, rounded up.",
+    ),
+    click.option(
+        "--max-output",
+        type=click.IntRange(min=1, max=10_000),
+        metavar="MB",
+        help="Megabytes kept of each output stream; what prints more is stopped; "
+        f"default: {Limits().output / 1e6:.1f}.",
     ),
     click.option(
         "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
@@ -227,4 +242,7 @@ def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Cri
 def limits_from(settings: Settings) -> Limits:
     """Return the limits asked for; without --timeout the wall limit follows the best file."""
     memory = None if settings.memory is None else settings.memory * 1_000_000
-    return Limits(wall=settings.timeout, memory=memory)
+    limits = Limits(wall=settings.timeout, cpu=settings.cpu, memory=memory)
+    if settings.max_output is None:
+        return limits
+    return replace(limits, output=settings.max_output * 1_000_000)

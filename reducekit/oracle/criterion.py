@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, failure_line, signature
 
 
@@ -129,12 +130,11 @@ class Matches:
         return " and ".join(parts)
 
 
-_ANSWER = re.compile(rb"^[ \t]*(sat|unsat|unknown)[ \t\r]*$", re.MULTILINE)
 _SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
 
 
 def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
-    """Return the `sat` and `unsat` lines of a run that answered everything.
+    """Return the `sat` and `unsat` answers of a run that answered everything.
 
     None if there is none, if one is `unknown`, or if the run failed. An exit
     status of 10 or 20 is the answer of a run without answer lines.
@@ -144,7 +144,7 @@ def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
         return None
     if failure_line(outcome.stdout, outcome.stderr) is not None:
         return None
-    found = tuple(_ANSWER.findall(outcome.stdout)) or _SILENT.get(status, ())
+    found = read_answers(outcome.stdout) or _SILENT.get(status, ())
     return found if found and b"unknown" not in found else None
 
 

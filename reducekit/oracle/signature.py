@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reducekit.oracle.outcome import Outcome, ended
+from reducekit.oracle.responses import error_end
 
 _LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 
@@ -157,8 +158,9 @@ def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> byte
 
     Crash reports come before complaints such as `(error "...")`, and stderr
     before stdout. Answers, models and warnings are no failures. Where the next
-    line says what failed, it is appended, with a blank. With `crashed` (the run
-    ended in a signal) complaints are passed over: they are not what ended it.
+    line says what failed, it is appended, with a blank; an `(error "...")` that
+    spans lines is taken whole, white space folded. With `crashed` (the run ended
+    in a signal) complaints are passed over: they are not what ended it.
     """
     for text in (stderr, stdout):
         found = _crash_line(text)
@@ -171,8 +173,25 @@ def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> byte
                 continue
             match = _COMPLAINT.search(text)
             if match is not None:
-                return _line(text, match.start())[0].strip()
+                return _error(text, match.start()) or _line(text, match.start())[0].strip()
     return None
+
+
+_ERROR = re.compile(rb'\(error[ \t\r\n"]')
+# cvc5 quotes the line of the input, with a caret below: a place, as line numbers are.
+_QUOTED = re.compile(rb"\n[^\n]*\n[ \t]*\^[ \t\r]*(?=\n)")
+
+
+def _error(text: bytes, pos: int) -> bytes | None:
+    """Return the `(error "...")` around `pos` as one line if it spans several.
+
+    Without the line of the input that it quotes, which reduction is to change.
+    """
+    start = text.rfind(b"\n(error", 0, _line(text, pos)[1]) + 1
+    closed = error_end(text, start) if _ERROR.match(text, start) else None
+    if closed is None or closed <= pos or b"\n" not in text[start:closed]:
+        return None
+    return b" ".join(_QUOTED.sub(b"", text[start:closed]).split())
 
 
 def _crash_line(text: bytes) -> bytes | None:
@@ -194,6 +213,9 @@ def _crash_line(text: bytes) -> bytes | None:
                 break
     if first == len(text):
         return None
+    whole = _error(text, first)
+    if whole is not None:
+        return whole
     line, after = _line(text, first)
     return _with_details(line.strip(), text, after)
 

@@ -149,7 +149,8 @@ def test_so_many_checks(tool: Tool, checks: int) -> None:
     assert done.code == 0, done.err
     report = json.loads(done.out)
     assert report["checks"] == checks
-    assert report["runs"] == checks + 4  # twice the input, the empty file, the result
+    # Twice the input, the empty file, the result; that three times more if it is a new one.
+    assert report["runs"] == checks + 4 + (3 if report["accepted"] else 0)
     assert report["stopped"] == f"after {checks} checks"
     assert report["verified"] is True
     result = (tool.folder / "in.reduced.smt2").read_bytes()
@@ -173,6 +174,45 @@ def test_memory(tool: Tool) -> None:
         "solver", "sleep 0.02; [ $(ulimit -v) = 195312 ] && grep -q needle $1 && exit 3; :"
     )
     assert "needle" in reduced(tool, "--cmd", str(script), "--memory", "200")
+
+
+def test_cpu_seconds(tool: Tool) -> None:
+    script = tool.script(
+        "solver", "sleep 0.02; [ $(ulimit -t) = 2 ] && grep -q needle $1 && exit 3; :"
+    )
+    assert "needle" in reduced(tool, "--cmd", str(script), "--cpu", "1.5")
+
+
+def test_a_run_into_the_cpu_limit(tool: Tool) -> None:
+    """The limit is on each process; the shell that spins is the only one."""
+    script = tool.script("solver", f"{NEEDLE} $1 || exit 0; while :; do :; done")
+    tool.write("in.smt2", problem(1, (0,)))
+    done = tool("smt2", "in.smt2", "--cmd", script, "--cpu", "1", "--max-checks", "0")
+    assert done.code == 0, done.err
+    assert "does not end in time" in done.out
+
+
+def test_much_output(tool: Tool) -> None:
+    """What prints more than the limit fails by it; below the limit nothing is wrong."""
+    script = tool.script("solver", f"{NEEDLE} $1 && head -c 1500000 /dev/zero; exit 0")
+    tool.write("in.smt2", problem(2, (1,)))
+    for limits in ((), ("--max-output", "2")):
+        assert tool("smt2", "in.smt2", "--cmd", script, *limits).code == 1
+    done = tool("smt2", "in.smt2", "--cmd", script, "--max-output", "1")
+    assert done.code == 0, done.err
+    assert "failure   stopped by the output limit\n" in done.out
+    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--cpu", "0"), ("--cpu", "nan"), ("--cpu", "x"), ("--max-output", "0")],
+)
+def test_limits_that_are_none(tool: Tool, option: str, value: str) -> None:
+    tool.write("in.smt2", problem())
+    done = tool("smt2", "in.smt2", "--cmd", "true", option, value)
+    assert done.code == 2
+    assert option in done.err
 
 
 def test_in_place(tool: Tool) -> None:

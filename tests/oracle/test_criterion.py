@@ -81,6 +81,8 @@ def test_matches() -> None:
         (run(b" sat \r\n(model)\n"), (b"sat",)),
         (run(b"satisfied\n"), None),
         (run(b"sat\nunknown\n"), None),
+        (run(b"unsat\n(\nsat\nunknown\n)\n"), (b"unsat",)),  # an unsat core
+        (run(b'"\nsat\n"\nunsat\n((x "\nsat\n"))\n'), (b"unsat",)),
         (run(b'sat\n(error "x")\n'), None),
         (run(b"sat\n", status=1), None),
         (run(status=10), (b"sat",)),

@@ -154,6 +154,46 @@ def test_ordinary_output_is_no_failure(text: bytes) -> None:
     assert failure_line(b"", text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            b'sat\n(error "line 4 column 14: unknown constant f (Int Int) \ndeclared: (declare-fun'
+            b' f (Int) Int) ")\n',
+            b'(error "line N column N: unknown constant f (Int Int) declared: (declare-fun f (Int)'
+            b' Int) ")',
+        ),
+        (b'(error "one:\n ""two""\n\n(error x")\nsat\n', b'(error "one: ""two"" (error x")'),
+        (b'(error\n"one")', b'(error "one")'),
+        # A crash report inside belongs to the whole; one after it does not.
+        (
+            b'(error "line 1:\n an invalid model was generated\n")\nsat\n',
+            b'(error "line N: an invalid model was generated ")',
+        ),
+        (b'(error "a\nb")\nUnhandled case c\n', b"Unhandled case c"),
+        # The line of the input, quoted to show the place.
+        (
+            b'(error "Parse Error: in.smt2:2.15: no such sort:\n\n  (assert (= x 1))\n'
+            b'               ^\n\nType 1: T\n")\n',
+            b'(error "Parse Error: in.smt2: no such sort: Type N: T ")',
+        ),
+        # The program was stopped in the middle of it.
+        (b'(error "one\ntwo', b'(error "one'),
+        (b'sat\n(error "one") two\n', b'(error "one") two'),
+    ],
+)  # fmt: skip
+def test_an_error_that_spans_lines(text: bytes, expected: bytes) -> None:
+    for line in (failure_line(text, b""), failure_line(b"", text)):
+        assert line is not None
+        assert normalise(line) == expected
+
+
+def test_errors_that_differ_after_the_first_line_stay_apart() -> None:
+    one = outcome(1, None, b'(error "unknown constant\ndeclared: f")\n')
+    assert signature(one) != signature(outcome(1, None, one.stdout.replace(b": f", b": g")))
+    assert signature(one) == signature(outcome(1, None, b"sat\n" + one.stdout + b"sat\n"))
+
+
 def test_a_crash_hides_complaints() -> None:
     run = outcome(None, 11, b'(error "line 3 column 1: unknown sort A")\n')
     assert signature(run).line is None
