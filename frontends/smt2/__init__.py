@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reducekit.frontend import Schedule
-from reducekit.frontends.smt2.hierarchy import Hierarchy
-from reducekit.frontends.smt2.layout import Layout
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.phases import paper_schedule
+from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
+from reducekit.frontends.smt2.passes.layout import Layout
+from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.view import ScriptView
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.smt2.datatypes import Members, Tactics
-from reducekit.frontends.smt2.drop import DropBackward, Scopes
-from reducekit.frontends.smt2.functions import Declare, Inline, Parameters
-from reducekit.frontends.smt2.layout import Layout
-from reducekit.frontends.smt2.spelling import Flatten, Literals, Spelling
-from reducekit.frontends.smt2.symbols import Merge, Rename, Sorts, Variables
-from reducekit.frontends.smt2.term_tree import TermPass
-from reducekit.frontends.smt2.twins import Twins
-from reducekit.frontends.smt2.untyped import Untyped
-from reducekit.frontends.smt2.widths import Widths
+from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
+from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.passes.layout import Layout
+from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
+from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
+from reducekit.frontends.smt2.passes.term_tree import TermPass
+from reducekit.frontends.smt2.passes.twins import Twins
+from reducekit.frontends.smt2.passes.untyped import Untyped
+from reducekit.frontends.smt2.passes.widths import Widths
 
 
 def own_schedule() -> Schedule:

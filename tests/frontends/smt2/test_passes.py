@@ -16,7 +16,7 @@ from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.phases import paper_schedule
+from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Strategy
 from reducekit.strategies.adaptive import adaptive

@@ -11,7 +11,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.logics import Theories, theories_of
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.phases import FreshItems, paper_schedule
+from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction

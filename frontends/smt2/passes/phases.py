@@ -22,8 +22,8 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.constants import is_constant
-from reducekit.frontends.smt2.drop import Drop, Scopes
 from reducekit.frontends.smt2.logics import Theories, theories_of
+from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms

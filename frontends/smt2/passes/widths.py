@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
-from reducekit.frontends.smt2.spelling import shortest
+from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Move, Undivided
 

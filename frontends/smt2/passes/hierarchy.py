@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.term_tree import TermTree
+from reducekit.frontends.smt2.passes.term_tree import TermTree
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Move, Selection, Undivided
