@@ -46,5 +46,5 @@ def own_schedule() -> Schedule:
         ),
         rounds=(*cheap, TermPass()),
         closing=(*cheap, TermPass(thorough=True), Widths(), Twins(), Untyped()),
-        sweep=cheap,
+        sweep=(DropBackward(),),
     )

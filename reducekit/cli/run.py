@@ -36,7 +36,7 @@ from reducekit.search.problem import Strategy
 
 INTERRUPTED = 130
 _LAST_CHECKS = 5
-_REPEATS = 3
+_REPEATS = 2
 _QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 

@@ -56,7 +56,7 @@ def test_json(tool: Tool, source: Path) -> None:
     assert report["output"] == "in.reduced.smt2"
     assert report["see_again"][0].endswith("grep -q '(assert.*(needle' in.reduced.smt2")
     assert (report["stopped"], report["verified"]) == (None, True)
-    assert report["runs"] == report["checks"] + 7
+    assert report["runs"] == report["checks"] + 6
     assert "accepted" in done.err
 
 
