@@ -1,15 +1,33 @@
 """reducekit: finds the smallest input on which a solver still fails."""
 
-from reducekit.api import reduce
-from reducekit.change import Change, Edit, Template
-from reducekit.document import Document
-from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
-from reducekit.frontend import Frontend, Pass, Schedule, View
-from reducekit.oracle.command import Command
-from reducekit.reduction import Budget, Counts, Reduction, Result
-from reducekit.search.problem import Closure, Items, Move, Search, Strategy, Tree
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reducekit.api import reduce
+    from reducekit.change import Change, Edit, Template
+    from reducekit.document import Document
+    from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
+    from reducekit.frontend import Frontend, Pass, Schedule, View
+    from reducekit.oracle.command import Command
+    from reducekit.reduction import Budget, Counts, Reduction, Result
+    from reducekit.search.problem import Closure, Items, Move, Search, Strategy, Tree
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "reducekit.api": "reduce",
+    "reducekit.change": "Change Edit Template",
+    "reducekit.document": "Document",
+    "reducekit.errors": "NotInterestingError ParseError ReducekitError UsageError",
+    "reducekit.frontend": "Frontend Pass Schedule View",
+    "reducekit.oracle.command": "Command",
+    "reducekit.reduction": "Budget Counts Reduction Result",
+    "reducekit.search.problem": "Closure Items Move Search Strategy Tree",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Budget",
@@ -37,3 +55,10 @@ __all__ = [
     "View",
     "reduce",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for: the command line must be ready for Ctrl-C before all else."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

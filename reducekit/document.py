@@ -118,7 +118,7 @@ class Document:
                         low < high
                         and order[low] == stop[node]
                         and not edits[order[low]]
-                        and text[behind : start[order[low]]].isspace()
+                        and not text[behind : start[order[low]]].strip()
                     ):
                         node = order[low]
                         behind = end[node]

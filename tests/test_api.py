@@ -30,6 +30,13 @@ def test_by_another_algorithm_and_format() -> None:
     assert result.text.strip() == b"mod"
 
 
+def test_all_that_is_offered_is_there() -> None:
+    for name in reducekit.__all__:
+        assert getattr(reducekit, name).__module__.startswith("reducekit") or name == "Template"
+    with pytest.raises(AttributeError, match="nothing"):
+        reducekit.nothing  # noqa: B018
+
+
 def test_what_cannot_be_reduced() -> None:
     with pytest.raises(reducekit.NotInterestingError):
         reducekit.reduce(SCRIPT, lambda text: False)

@@ -7,6 +7,7 @@ from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.passes.layout import Layout
+from reducekit.frontends.smt2.passes.lists import Asked, Attributes
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.passes.term_tree import TermPass
@@ -27,6 +28,8 @@ def own_schedule() -> Schedule:
         Variables(),
         Parameters(),
         Members(),
+        Attributes(),
+        Asked(),
         Merge(),
         Sorts(b"Int"),
         Sorts(b"Bool"),
@@ -37,7 +40,7 @@ def own_schedule() -> Schedule:
         prepare=(Layout(),),
         once=(
             DropBackward(),
-            Rename(),
+            Rename(most=1000),
             TermPass(),
             DropBackward(),
             *symbols,

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head
+from reducekit.frontends.smt2.sorts import RESERVED
 from reducekit.frontends.smt2.terms import Terms
+from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent, independent
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# What a symbol must not be called: reserved words, and what theories define.
+_NOT_FREE = RESERVED | OPERATORS.keys() | CONSTANTS.keys()
 _DROPPABLE = frozenset(b"declare-fun declare-const declare-var declare-sort".split())
 
 
@@ -90,9 +94,15 @@ class Rename:
 
     name = "rename"
 
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+        """Scripts with more definitions are left alone; None: none are."""
+
     def problem(self, view: ScriptView) -> Independent | None:
         """Return one change a name, whatever it defines: so shadowing stays as it is."""
         terms = view.terms
+        if self.most is not None and len(terms.script.definitions) > self.most:
+            return None
         document = terms.document
         source, stop = document.source, document.stop
         places: dict[bytes, set[int]] = {}
@@ -100,7 +110,9 @@ class Rename:
             known = places.setdefault(definition.name, set())
             known.update((definition.node, *terms.references.get(index, ())))
         # A name in use is not given to another symbol: not all of them may be renamed.
-        used = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+        used = _NOT_FREE | {
+            source(node) for node in range(1, len(document)) if stop[node] == node + 1
+        }
         short = (name for name in _short_names() if name not in used)
         changes = []
         for name in sorted(places, key=lambda name: (-len(places[name]), min(places[name]))):

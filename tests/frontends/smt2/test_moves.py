@@ -14,6 +14,7 @@ from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.passes.layout import Layout
+from reducekit.frontends.smt2.passes.lists import Asked, Attributes
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling, shortest
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.passes.term_tree import TermPass
@@ -183,6 +184,24 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-fun a () Int)\n(assert (distinct (+ 1 (* 2 a)) (+ 1 (* 2 a))))",
         r"distinct (\([^()]*(?:\([^()]*\))?\)) \1",
         "(declare-fun a () Int)\n(assert (distinct (* 2 a) (* 2 a)))",
+    ),
+    (
+        Attributes(),
+        "(assert (! (! true :named a) :named b :weight 3))\n(get-value (a))\n",
+        "true",
+        "(assert (! true :named a))\n(get-value (a))\n",
+    ),
+    (
+        Attributes(),
+        "(assert (! (exists ((x Int)) (! (= x 1) :pattern ((f x)) :qid q)) :weight 3))\n",
+        "qid",
+        "(assert (exists ((x Int)) (! (= x 1) :qid q)))\n",
+    ),
+    (
+        Asked(),
+        "(declare-const a Bool)\n(check-sat-assuming (a (not a)))\n(get-value (true false a))\n",
+        "get-value",
+        "(declare-const a Bool)\n(check-sat-assuming ())\n(get-value (a))\n",
     ),
     (
         Untyped(),

@@ -1,0 +1,89 @@
+"""Passes over lists that are no terms: attributes, and what is asked for of the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.terms import Terms, head_of
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import Independent, independent
+from reducekit.search.problem import Selection, Unrelated
+
+_NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
+_ASKING = frozenset(b"get-value check-sat-assuming get-assignment".split())
+
+
+class AttributeItems(Unrelated):
+    """Attributes as items: a keyword, with its value if it has one."""
+
+    def __init__(self, terms: Terms, attributes: Sequence[tuple[int, ...]]) -> None:
+        self.attributes = attributes
+        self.weights: Sequence[int] = [len(nodes) for nodes in attributes]
+        self.above = [terms.document.parent[nodes[0]] for nodes in attributes]
+        self.annotations: dict[int, set[int]] = {}
+        for item, node in enumerate(self.above):
+            if head_of(terms.document, node) == b"!":
+                self.annotations.setdefault(node, set()).add(item)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop attributes; a term that has none left stands without its annotation."""
+        edits = [Edit(node, ()) for item in sorted(chosen) for node in self.attributes[item]]
+        touched = {self.above[item] for item in chosen} & self.annotations.keys()
+        edits += [
+            Edit(node, (node + 2,))
+            for node in sorted(touched)
+            if all(item in chosen or item in taken for item in self.annotations[node])
+        ]
+        return Change(tuple(edits), "drop attributes")
+
+
+class Attributes:
+    """The pass over the attributes of terms and commands."""
+
+    name = "attributes"
+
+    def problem(self, view: ScriptView) -> AttributeItems | None:
+        """Return all attributes, but for names that are used."""
+        terms = view.terms
+        document, stop = terms.document, terms.document.stop
+        used = {
+            definition.node
+            for index, definition in enumerate(terms.script.definitions)
+            if definition.kind == "named" and index in terms.references
+        }
+        found: list[tuple[int, ...]] = []
+        for node in range(1, len(document)):
+            if stop[node] != node + 1 or not document.text.startswith(b":", document.start[node]):
+                continue
+            above = document.parent[node]
+            if above == 0 or head_of(document, above) in _NO_ATTRIBUTES:
+                continue
+            value = node + 1
+            inside = value < stop[above]
+            if not inside or document.text.startswith(b":", document.start[value]):
+                found.append((node,))
+            elif value not in used:
+                found.append((node, value))
+        return AttributeItems(terms, found) if found else None
+
+
+class Asked:
+    """The pass over the terms that a command asks about."""
+
+    name = "asked"
+
+    def problem(self, view: ScriptView) -> Independent | None:
+        """Return the elements of all such lists; get-value keeps one."""
+        document = view.document
+        changes = []
+        for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
+            children = list(document.children(node))
+            if name in _ASKING and len(children) == 2:
+                elements = list(document.children(children[1]))
+                keep = 1 if name == b"get-value" else 0
+                changes += [
+                    Change((Edit(each, ()),), "drop asked")
+                    for each in elements[: len(elements) - keep]
+                ]
+        return independent(changes)
