@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 import pytest
 
@@ -16,6 +17,11 @@ DEBIAN_PROGRAMS = ("boolector", "cvc5", "z3")
 
 REQUIRED = "REDUCEKIT_DEBIAN"
 _deselected = pytest.StashKey[dict[str, list[str]]]()
+
+
+def pytest_configure() -> None:
+    """Begin with SIGHUP as usual: under nohup it is ignored, and what we start inherits that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def missing_programs(item: pytest.Item) -> list[str]:
