@@ -1,0 +1,1 @@
+"""API traces: their formats, and models of the interfaces that they call."""

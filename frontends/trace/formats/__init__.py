@@ -1,0 +1,164 @@
+"""The formats of traces: which there are, which one a text is in, reading, printing.
+
+- `lgl`: Lingeling's (LGLAPITRACE, lgluntrace), packed with gzip or not.
+- `mobical`: CaDiCaL's (CADICAL_API_TRACE, mobical); results at the end of the line.
+- `murxla`: Murxla's untrace files.
+- `boolector`: Boolector's (BTORAPITRACE, btoruntrace).
+- `words`: as lgl, for any other interface (IPASIR, PicoSAT, ...): names of
+  calls and their arguments, results in `return` lines; blank lines and
+  comments (`#`) are allowed.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from reducekit.errors import ParseError
+from reducekit.frontends.trace.calls import Call, Trace
+from reducekit.frontends.trace.formats.lines import Syntax, parse_calls, print_calls, spell_call
+
+__all__ = ["FORMATS", "detect", "print_trace", "read_trace", "spell", "unpack"]
+
+# Calls with a result on their line, and how many arguments come before it
+# (CaDiCaL 1.5.3 to 3.0, mobical.cpp).
+_ARITY = {
+    "solve": 0,
+    "propagate": 0,
+    "lookahead": 0,
+    "simplify": 1,
+    "cubing": 1,
+    "val": 1,
+    "flip": 1,
+    "flippable": 1,
+    "fixed": 1,
+    "failed": 1,
+    "frozen": 1,
+}
+
+FORMATS: Mapping[str, Syntax] = MappingProxyType(
+    {
+        syntax.name: syntax
+        for syntax in (
+            # lgluntrace reads into a buffer of 80 bytes, the end of the string included.
+            Syntax("lgl", longest=79),
+            Syntax(
+                "mobical",
+                result_line=False,
+                arity=MappingProxyType(_ARITY),
+                comment=b"#",
+                blank_lines=True,
+                prefix=True,
+            ),
+            Syntax("murxla", prefix=True, quotes=True, bits=63, words=True, blank_lines=True),
+            Syntax("boolector", bits=63, words=True),
+            Syntax("words", comment=b"#", blank_lines=True),
+        )
+    }
+)
+"""All formats by name."""
+
+_MURXLA = re.compile(
+    rb"^(?:[0-9]+ +)?(?:set-murxla-options|set-logic|set-option|mk-sort|mk-const|mk-term|mk-value"
+    rb"|check-sat|assert-formula)\b",
+    re.MULTILINE,
+)
+_BOOLECTOR = re.compile(rb"\Anew[ \t]*\r?\n(?:return 0x)|^[a-z_]+ 0x[0-9a-f]+", re.MULTILINE)
+_WORDS = re.compile(
+    rb"^(?:sat +-?[0-9]+|new_var|add_clause|failed_assumption|inc_max_var|set_verbosity|push"
+    rb"|pop)\b",
+    re.MULTILINE,
+)
+_LGL = re.compile(
+    rb"^(?:(?:sat|lkhd|release|changed|inconsistent|maxvar|incvar|fixate|chkclone|setphases|reduce"
+    rb"|flush)[ \t]*\r?$|(?:simp|deref|option|repr|reuse|usable|reusable|setphase|resetphase"
+    rb"|setimportant)\b)",
+    re.MULTILINE,
+)
+_MOBICAL = re.compile(
+    rb"^(?:[0-9]+ +[a-z_]+.*"
+    rb"|(?:val|failed|fixed|frozen|simplify) +-?[0-9]+ +-?[0-9]+"
+    rb"|(?:solve|lookahead) +-?[0-9]+"
+    rb"|reset|vars|active|redundant|irredundant|dump|conclude|constrain\b.*|phase\b.*|set\b.*"
+    rb"|(?:configure|limit|optimize|reserve|connect|observe|trace_proof)\b.*"
+    rb")[ \t]*\r?$",
+    re.MULTILINE,
+)
+_SOLVE = re.compile(rb"^solve[ \t]*\r?$", re.MULTILINE)
+_RELEASE = re.compile(rb"^release[ \t]*\r?$", re.MULTILINE)
+_RETURN = re.compile(rb"^return ", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*#", re.MULTILINE)
+_LOOKED_AT = 1 << 20
+
+
+def unpack(text: bytes, most: int = 1 << 31) -> bytes:
+    """Return the text, unpacked if it is packed with gzip.
+
+    Raises ParseError if the archive is broken, cut off, or larger than `most` bytes.
+    """
+    if not text.startswith(b"\x1f\x8b"):
+        return text
+    pieces: list[bytes] = []
+    rest, size = text, 0
+    while rest:
+        packed = zlib.decompressobj(wbits=31)
+        try:
+            pieces.append(packed.decompress(rest, most - size + 1))
+        except zlib.error as error:
+            raise ParseError(f"expected a gzip archive ({error})", text, 0) from None
+        size += len(pieces[-1])
+        if size > most:
+            raise ParseError(f"the archive holds more than {most} bytes", text, 0)
+        if not packed.eof:
+            raise ParseError("the gzip archive is cut off: expected its end", text, 0)
+        rest = packed.unused_data.lstrip(b"\0")
+    return b"".join(pieces)
+
+
+def detect(text: bytes) -> str:
+    """Return the name of the format that an unpacked text looks like; `lgl` if it could be any."""
+    head = text[:_LOOKED_AT]
+    if _MURXLA.search(head):
+        return "murxla"
+    if _BOOLECTOR.search(head):
+        return "boolector"
+    if _WORDS.search(head):
+        return "words"
+    if _SOLVE.search(head):
+        # `release` is IPASIR's last call, CaDiCaL's is `reset`.
+        if _RETURN.search(head) or _RELEASE.search(head):
+            return "words"
+        return "mobical"
+    if _LGL.search(head):
+        return "lgl"
+    if _MOBICAL.search(head):
+        return "mobical"
+    return "words" if _COMMENT.search(head) else "lgl"
+
+
+def read_trace(text: bytes, name: str | None = None) -> Trace:
+    """Read a trace in the format `name`, by default the one it looks like.
+
+    `text` may be packed with gzip. Raises ParseError with the line and what
+    was expected there.
+    """
+    text = unpack(text)
+    found = name or detect(text)
+    calls, tail = parse_calls(text, FORMATS[found])
+    return Trace(calls, found, text, tail)
+
+
+def print_trace(calls: Iterable[Call], name: str, tail: bytes = b"") -> bytes:
+    """Return calls in the format `name`, which must be the one they were read in, if any.
+
+    The bytes of calls that were read are kept. For another format see
+    `reducekit.frontends.trace.convert`.
+    """
+    return print_calls(calls, FORMATS[name], tail)
+
+
+def spell(call: Call, name: str) -> bytes:
+    """Return one call as the format `name` writes it, with its result, not as it was read."""
+    return spell_call(call, FORMATS[name])

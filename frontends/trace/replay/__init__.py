@@ -1,0 +1,35 @@
+"""Replay of API traces against a library, each in a process of its own.
+
+- `client.ReplayServer` plays calls and says how that ended (`outcome.ReplayOutcome`);
+  `executor.ReplayExecutor` makes of it what a reduction asks.
+- `libraries.find_library` finds what to play against; `prototypes` says, as
+  data, what each call does in it.
+- `faults` overwrites an instruction of the library, so that there is a real
+  failing system without a compiler.
+- `server` is the program that loads the library and forks; `records` is what
+  the two sides exchange.
+"""
+
+from __future__ import annotations
+
+from reducekit.frontends.trace.replay.client import DEFAULT_LIMITS, ReplayServer
+from reducekit.frontends.trace.replay.executor import ReplayExecutor
+from reducekit.frontends.trace.replay.faults import Fault, Patch, read_fault, resolve
+from reducekit.frontends.trace.replay.libraries import Library, find_library
+from reducekit.frontends.trace.replay.outcome import CONTRACT, MISMATCH, PARSE, ReplayOutcome
+
+__all__ = [
+    "CONTRACT",
+    "DEFAULT_LIMITS",
+    "MISMATCH",
+    "PARSE",
+    "Fault",
+    "Library",
+    "Patch",
+    "ReplayExecutor",
+    "ReplayOutcome",
+    "ReplayServer",
+    "find_library",
+    "read_fault",
+    "resolve",
+]

@@ -1,0 +1,138 @@
+"""A replay that goes on: calls are played as they come, and their results are seen at once.
+
+So a generator can ask the solver what is legal next. The child waits for the
+next calls in a read(2) on an event counter, which is a record as any other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+from collections.abc import Sequence
+from typing import Self
+
+from reducekit.executors.executor import ExecutorError
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.replay.client import DEFAULT_LIMITS, server_arguments
+from reducekit.frontends.trace.replay.faults import Patch
+from reducekit.frontends.trace.replay.libraries import Library
+from reducekit.frontends.trace.replay.outcome import Ending, ReplayOutcome, interpret, unplayable
+from reducekit.frontends.trace.replay.process import STRINGS, ServerGone, ServerProcess
+from reducekit.frontends.trace.replay.records import Encoder, Results, UnplayableCall
+from reducekit.oracle.limits import Limits
+
+
+class LiveReplay:
+    """Plays one trace after the other, each in pieces; use it in a `with`.
+
+    `begin` starts an empty trace, `play` appends calls to it, `finish` ends it.
+    Once `outcome` is not None the trace has ended by itself. That there is one
+    live object is not checked here: calls are taken to be in order. Raises
+    UsageError if the library cannot be used, ExecutorError if the server dies.
+    """
+
+    def __init__(self, library: Library, *, patch: Patch | None = None) -> None:
+        self._encoder = Encoder(library.interface)
+        self._contract = re.compile(library.interface.contract)
+        self._process = ServerProcess(
+            library.path, server_arguments(self._encoder, patch, native=True)
+        )
+        self._encoder.missing = self._process.missing
+        self._calls: list[Call] = []
+        self._end = 0
+        self._open = False
+        self.outcome: ReplayOutcome | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Start an empty trace; the one before is ended. `limits` hold for all of it."""
+        if self._open:
+            self.finish()
+        for counter in (self._process.go, self._process.done):
+            if select.select([counter], [], [], 0)[0]:
+                os.eventfd_read(counter)
+        self._calls = []
+        self.outcome = None
+        try:
+            self._end = self._process.start(self._encoder, self._encoder.pause, limits)
+        except ServerGone as error:
+            raise ExecutorError(f"the replay server died: {error}") from None
+        self._open = True
+
+    def play(self, calls: Sequence[Call]) -> Sequence[int | None]:
+        """Play calls, and return their results; fewer than calls if the trace has ended by that.
+
+        A call that cannot be played ends the trace with the outcome "parse".
+        """
+        assert self._open, "no trace was begun"
+        first = len(self._calls)
+        try:
+            records = self._encoder.plain(calls)
+        except UnplayableCall as error:
+            self.finish()
+            self.outcome = unplayable(error.index, calls[error.index], str(error))
+            return ()
+        self._calls += calls
+        self._continue(records + self._encoder.report + self._encoder.pause)
+        process = self._process
+        ready, _, _ = select.select([process.done, process.socket.fileno()], [], [])
+        if process.done in ready:
+            os.eventfd_read(process.done)
+            raw = process.results(first, len(self._calls))
+            return Results(raw, calls, self._encoder.results)
+        self.outcome = self._ended()
+        return self.outcome.results[first:]
+
+    def finish(self) -> ReplayOutcome:
+        """End the trace, and return how that went."""
+        if self._open:
+            self._continue(self._encoder.done)
+            self.outcome = self._ended()
+        assert self.outcome is not None, "no trace was begun"
+        return self.outcome
+
+    def close(self) -> None:
+        """End the trace and the server."""
+        self._process.close()
+        self._open = False
+
+    def _continue(self, records: bytes) -> None:
+        """Let the child play more records, which follow those before."""
+        process = self._process
+        strings = len(self._encoder.strings)
+        if self._end + len(records) > process.results_at or strings > STRINGS // 2:
+            raise ExecutorError("the trace is too long to be played in pieces")
+        process.put_strings(self._encoder)
+        process.memory[self._end : self._end + len(records)] = records
+        # The child waits in the last record before.
+        self._end += len(records)
+        os.eventfd_write(process.go, 1)
+
+    def _ended(self) -> ReplayOutcome:
+        self._open = False
+        process = self._process
+        try:
+            end = process.end()
+        except ServerGone as error:
+            raise ExecutorError(f"the replay server died: {error}") from None
+        stdout, stderr = process.outputs()
+        begun = process.begun
+        raw = process.results(0, min(begun, len(self._calls)))
+        ending = Ending(
+            wait_status=end.wait_status,
+            begun=begun,
+            results=Results(raw, self._calls, self._encoder.results),
+            late=end.late,
+            illegal=None,
+            stdout=stdout,
+            stderr=stderr,
+            seconds=end.seconds,
+            cpu=end.cpu,
+        )
+        return interpret(self._calls, ending, self._contract, check_results=False)

@@ -1,0 +1,207 @@
+"""A fork server as its client sees it: the process, and the memory shared with it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+
+from reducekit.errors import UsageError
+from reducekit.executors.executor import ExecutorError
+from reducekit.frontends.trace.replay import server
+from reducekit.frontends.trace.replay.records import Encoder
+from reducekit.oracle.limits import Limits
+
+HEAD = 64
+"""Bytes of the shared memory before the records; the first word is the number of calls begun."""
+ROOM = 64 << 20
+"""Bytes of shared memory to start with; they are used only as far as they are needed."""
+STRINGS = 1 << 20
+"""Bytes at the end of the memory for strings; more if they would fill more than half."""
+# Libraries take options and names of files from other variables (LGL..., CADICAL...,
+# BTOR...), and each solver that Lingeling makes looks for 350 of them.
+_PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "TMPDIR")
+_LONGEST = 1 << 16  # bytes of a message
+_DEFAULT_SIGNALS = (  # what our parent may ignore, a replay shall not
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGPIPE,
+    signal.SIGCHLD,
+    signal.SIGXCPU,
+    signal.SIGXFSZ,
+    signal.SIGALRM,
+)
+
+
+class ServerGone(Exception):
+    """A server has died; the text is what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildEnd:
+    """How a child ended: wait status, whether time was up, wall and CPU seconds."""
+
+    wait_status: int
+    late: bool
+    seconds: float
+    cpu: float
+
+
+def room_for(calls: int, records: int, strings: int) -> int:
+    """Return how much shared memory so many calls and bytes need."""
+    return max(ROOM, 2 * (HEAD + records), 2 * (8 * calls + 2 * strings + 2 * STRINGS))
+
+
+class ServerProcess:
+    """A server process that has loaded a library, with one child at a time.
+
+    `arguments` are those of `server.py`, without the library. Raises
+    UsageError if the library cannot be loaded, ExecutorError if the process
+    cannot be started. `missing` are the functions that the library lacks,
+    `address_space` is in bytes, `native` says whether machine code plays.
+
+    `go` and `done` are event counters: a live child waits for the one, and
+    raises the other (`live.py`).
+    """
+
+    def __init__(self, path: str, arguments: list[str], room: int = ROOM) -> None:
+        self.room = (room + mmap.PAGESIZE - 1) // mmap.PAGESIZE * mmap.PAGESIZE
+        self.results_at = self.room // 2 // 8 * 8
+        self._strings_at = 0
+        self._strings = 0  # bytes of strings that are in the memory
+        self._prologue: tuple[Limits, bytes, bytes] | None = None
+        fds: list[int] = []
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            fds += [os.memfd_create(name) for name in ("out", "err", "shared")]
+            fds += [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
+            os.ftruncate(fds[2], self.room)
+            self.memory = mmap.mmap(fds[2], self.room)
+            self.pid = _spawn([path, *arguments], [theirs.fileno(), *fds])
+        except OSError as error:
+            for fd in fds:
+                os.close(fd)
+            raise ExecutorError(f"the replay server cannot be started: {error}") from None
+        theirs.close()
+        os.close(fds.pop(2))
+        self.socket = ours
+        self._out, self._err, self.go, self.done = fds
+        answer = ours.recv(_LONGEST)
+        if not answer.startswith(server.READY):
+            said = answer[1:] or self.outputs()[1].strip()[-500:] or b"it ended at once"
+            self.close()
+            message = said.decode("utf-8", "backslashreplace")
+            raise UsageError(f"cannot replay against {path}: {message}")
+        address_space, native, *missing = answer[1:].decode().split()
+        self.address_space = int(address_space)
+        self.native = native == "1"
+        self.missing = frozenset(missing)
+
+    def start(self, encoder: Encoder, records: bytes, limits: Limits) -> int:
+        """Start a child that plays records; return where in the memory they end."""
+        if self._prologue is None or self._prologue[0] != limits:
+            self._prologue = (limits, *encoder.prologue(limits, self.address_space))
+        _, values, setting = self._prologue
+        memory = self.memory
+        memory[:8] = bytes(8)
+        self.put_strings(encoder)
+        memory[self._strings_at : self._strings_at + len(values)] = values
+        end = HEAD + len(setting) + len(records)
+        memory[HEAD:end] = setting + records
+        request = server.REQUEST.pack(self.results_at, self._strings_at, HEAD, limits.wall or 0.0)
+        try:
+            self.socket.send(request)
+        except OSError:
+            raise ServerGone(self._last_words()) from None
+        return end
+
+    def put_strings(self, encoder: Encoder) -> None:
+        """Make the strings of all calls encoded so far known to the child."""
+        size = len(encoder.strings)
+        if size != self._strings:
+            self._strings_at = self.room - max(STRINGS, 2 * size) // 4096 * 4096
+            content = bytes(encoder.strings[encoder.reserved :])
+            first = self._strings_at + encoder.reserved
+            self.memory[first : first + len(content)] = content
+            self._strings = size
+
+    def end(self) -> ChildEnd:
+        """Wait for the end of the child. Raises ServerGone, ExecutorError."""
+        try:
+            reply = self.socket.recv(_LONGEST)
+        except OSError:
+            reply = b""
+        if not reply:
+            raise ServerGone(self._last_words())
+        if len(reply) != server.REPLY.size:
+            raise ExecutorError(f"the replay server: {reply[1:].decode(errors='replace')}")
+        wait_status, late, seconds, cpu = server.REPLY.unpack(reply)
+        return ChildEnd(wait_status, bool(late), seconds, cpu)
+
+    @property
+    def begun(self) -> int:
+        """How many calls have begun; one more than there are when the child came to the end."""
+        return int.from_bytes(self.memory[:8], sys.byteorder)
+
+    def results(self, first: int, end: int) -> bytes:
+        """Return the results of some calls, 8 bytes each."""
+        return self.memory[self.results_at + 8 * first : self.results_at + 8 * end]
+
+    def outputs(self) -> tuple[bytes, bytes]:
+        """Return what the library printed, and empty the files."""
+        found = []
+        for fd in (self._out, self._err):
+            size = os.fstat(fd).st_size
+            found.append(os.pread(fd, size, 0) if size else b"")
+            if size:
+                os.ftruncate(fd, 0)
+                os.lseek(fd, 0, os.SEEK_SET)
+        return found[0], found[1]
+
+    def kill_child(self) -> None:
+        """Have the child killed; its end still comes."""
+        with suppress(OSError):
+            self.socket.send(b"k")
+
+    def close(self) -> None:
+        """End the server, and with it the child that it may have."""
+        self.socket.close()
+        # The server leads a process group. Its child is also killed when its
+        # parent dies, but has to ask for that first.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        self.memory.close()
+        for fd in (self._out, self._err, self.go, self.done):
+            os.close(fd)
+
+    def _last_words(self) -> str:
+        return self.outputs()[1].decode("utf-8", "backslashreplace").strip()[-500:]
+
+
+def _spawn(arguments: list[str], fds: list[int]) -> int:
+    """Start the server with these descriptors as 0, 1, 2 and so on; return its process id."""
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    # What an interpreter's hashes are seeded with moves its heap about.
+    environment["PYTHONHASHSEED"] = "0"
+    # Moved away first: a descriptor may have a number that another one is to get.
+    fresh = max(*fds, len(fds)) + 1
+    actions: list[tuple[int, int, int] | tuple[int, int]] = []
+    actions += [(os.POSIX_SPAWN_DUP2, fd, fresh + place) for place, fd in enumerate(fds)]
+    actions += [(os.POSIX_SPAWN_DUP2, fresh + place, place) for place in range(len(fds))]
+    actions += [(os.POSIX_SPAWN_CLOSE, fresh + place) for place in range(len(fds))]
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-s", "-S", "-P", "-B", server.__file__, *arguments],
+        environment,
+        file_actions=actions,
+        setsid=True,
+        setsigmask=(),
+        setsigdef=_DEFAULT_SIGNALS,
+    )

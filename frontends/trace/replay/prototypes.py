@@ -1,0 +1,245 @@
+"""What each call of an API does in a library, as data: C calls in a small notation.
+
+The calls of an API are a table from the call's name to C calls parted by `;`,
+such as `lglsetopt($, str, int)`. The result of the last one is the call's.
+
+    int, bool, ptr f(...)   result of the call; with nothing before it there is none
+    $ = f(...)              the result is the object that all other calls work on
+    $                       the object
+    ~$                      the object, which is dead afterwards
+    int, str                the call's next argument: a number, a word
+    word                    the call's next argument if there is one, else a null pointer
+    self, skip              passes the object, passes nothing: for the call's next argument,
+                            which is not looked at
+    handle                  the call's next argument: a name that an earlier call returned
+    handle f(...)           the result is what the recorded result names from now on
+    5, 'w', &f              a number, a word, the address of a function
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CONTRACT_STATUS = 86
+"""With which a child ends that broke the contract of the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """An API in a library: `calls` in the notation of this module.
+
+    `contract` is a regular expression that finds a broken contract in what the
+    library printed to standard error.
+    """
+
+    api: str
+    calls: Mapping[str, str]
+    contract: bytes
+
+
+def _prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
+    return {name: f"{prefix}{name}({arguments})" for name in names.split()}
+
+
+# lglib.h. With a callback the library does not abort itself when its contract
+# is broken. The calls are those that Lingeling's own reader of traces has; its
+# recorder also writes meltall, reconstk and cassume.
+LINGELING = Interface(
+    api="lingeling",
+    calls={
+        "init": f"$ = lglinit(); lglonabort($, {CONTRACT_STATUS}, &_exit)",
+        "release": "lglrelease(~$)",
+        "option": "lglsetopt($, str, int)",
+        **_prefixed("lgl", "add assume freeze melt reuse", "$, int"),
+        **_prefixed("lgl", "setimportant setphase resetphase", "$, int"),
+        **_prefixed("int lgl", "deref failed fixed repr frozen usable reusable simp", "$, int"),
+        **_prefixed("int lgl", "sat maxvar incvar changed inconsistent", "$"),
+        **_prefixed("lgl", "fixate chkclone setphases stats", "$"),
+        "lkhd": "int lglookahead($)",
+        "reduce": "lglreducecache($)",
+        "flush": "lglflushcache($)",
+    },
+    contract=rb"API usage error",
+)
+
+
+def _cadical(version: str) -> Interface:
+    """Return CaDiCaL as C++ methods, by their names in the Itanium C++ ABI.
+
+    The object is of unknown size, at most a few hundred bytes: it only points
+    to the solver proper.
+    """
+    prefix = f"_ZN{len(f'CaDiCaL{version}')}CaDiCaL{version}6Solver"
+    const = prefix.replace("_ZN", "_ZNK", 1)
+
+    def method(name: str, types: str, arguments: str, result: str = "", start: str = prefix) -> str:
+        return f"{result} {start}{len(name)}{name}E{types}({arguments})".strip()
+
+    literal = "add assume freeze melt constrain phase unphase reserve resize"
+    answering = "solve lookahead propagate vars declare_one_more_variable"
+    silent = "terminate reset_assumptions reset_constraint conclude statistics resources"
+    silent += " reset_observed_vars"
+    value = ("ib", "$, int, 1") if version >= "300" else ("i", "$, int")
+    return Interface(
+        api="cadical",
+        calls={
+            "init": f"$ = calloc(1, 65536); {prefix}C1Ev($)",
+            "reset": f"{prefix}D1Ev(~$)",
+            **{name: method(name, "i", "$, int") for name in literal.split()},
+            **{name: method(name, "v", "$", "int") for name in answering.split()},
+            **{name: method(name, "v", "$") for name in silent.split()},
+            "inconsistent": method("inconsistent", "v", "$", "bool"),
+            "declare_more_variables": method("declare_more_variables", "i", "$, int", "int"),
+            "is_witness": method("is_witness", "i", "$, int", "bool"),
+            "is_decision": method("is_decision", "i", "$, int", "bool"),
+            "stats": method("statistics", "v", "$"),
+            "dump": method("dump_cnf", "v", "$"),
+            "constraint_failed": method("constraint_failed", "v", "$", "bool"),
+            "simplify": method("simplify", "i", "$, int", "int"),
+            "val": method("val", *value, "int"),
+            "flip": method("flip", "i", "$, int", "bool"),
+            "flippable": method("flippable", "i", "$, int", "bool"),
+            "failed": method("failed", "i", "$, int", "bool"),
+            "fixed": method("fixed", "i", "$, int", "int", const),
+            "frozen": method("frozen", "i", "$, int", "bool", const),
+            "active": method("active", "v", "$", "int", const),
+            "redundant": method("redundant", "v", "$", "ptr", const),
+            "irredundant": method("irredundant", "v", "$", "ptr", const),
+            "set": method("set", "PKci", "$, str, int", "bool"),
+            "limit": method("limit", "PKci", "$, str, int", "bool"),
+            "optimize": method("optimize", "i", "$, int"),
+            "configure": method("configure", "PKc", "$, str", "bool"),
+            "observe": method("add_observed_var", "i", "$, int"),
+            "unobserve": method("remove_observed_var", "i", "$, int"),
+        },
+        contract=rb"invalid API usage",
+    )
+
+
+CADICAL = {version: _cadical(version) for version in ("103", "153", "195", "300")}
+
+
+def _ipasir(calls: Mapping[str, str], contract: bytes, *, declares: bool) -> Interface:
+    names = {
+        "init": "init", "release": "reset", "add": "add", "assume": "assume",
+        "solve": "solve", "val": "val", "failed": "failed",
+    }  # fmt: skip
+    hints = {"signature": "getppid()", "set_terminate": "getppid()", "set_learn": "getppid(int)"}
+    played = {name: calls[key] for name, key in names.items()}
+    if declares:
+        option = calls["set"].replace("str, int", "'factor', 0").removeprefix("bool ")
+        played["init"] += f"; {option}"
+    return Interface("ipasir", {**played, **hints}, contract)
+
+
+IPASIR = {
+    version: _ipasir(each.calls, each.contract, declares=version >= "300")
+    for version, each in CADICAL.items()
+}
+"""CaDiCaL as IPASIR. From 3.0 on variables are to be declared, unless `factor` is off."""
+
+# The C interface of CaDiCaL 1.0, as in pyboolector's library.
+CCADICAL = Interface(
+    api="cadical",
+    calls={
+        "init": "$ = ccadical_init()",
+        "reset": "ccadical_release(~$)",
+        **_prefixed("ccadical_", "add assume freeze melt", "$, int"),
+        **_prefixed("int ccadical_", "val failed fixed frozen", "$, int"),
+        **_prefixed("int ccadical_", "solve", "$"),
+        "simplify": "int ccadical_simplify($, skip)",  # always one round
+        **_prefixed("ptr ccadical_", "active irredundant", "$"),
+        "set": "ccadical_set_option($, str, int)",
+        "limit": "ccadical_limit($, str, int)",
+    },
+    contract=rb"invalid API usage",
+)
+
+# picosat.h, of version 965.
+PICOSAT = Interface(
+    api="picosat",
+    calls={
+        "init": "$ = picosat_init()",
+        "reset": "picosat_reset(~$)",
+        "sat": "int picosat_sat($, int)",
+        **_prefixed("int picosat_", "add deref deref_partial deref_toplevel", "$, int"),
+        **_prefixed("int picosat_", "failed_assumption failed_context usedlit corelit", "$, int"),
+        **_prefixed("int picosat_", "coreclause", "$, int"),
+        **_prefixed("picosat_", "assume adjust remove_learned set_plain set_seed", "$, int"),
+        **_prefixed("picosat_", "set_more_important_lit set_less_important_lit", "$, int"),
+        **_prefixed("picosat_", "set_global_default_phase set_verbosity", "$, int"),
+        **_prefixed("picosat_", "set_propagation_limit", "$, int"),
+        **_prefixed("int picosat_", "inc_max_var push pop context res inconsistent", "$"),
+        **_prefixed("int picosat_", "variables added_original_clauses changed", "$"),
+        **_prefixed("int picosat_", "enable_trace_generation", "$"),
+        **_prefixed("picosat_", "simplify save_original_clauses stats failed_assumptions", "$"),
+        **_prefixed("picosat_", "reset_phases reset_scores measure_all_calls", "$"),
+        "set_default_phase_literal": "picosat_set_default_phase_lit($, int, int)",
+    },
+    contract=rb"picosat: API usage",
+)
+
+# boolector.h, of version 3.2. Not played: calls with arrays of nodes or sorts
+# (fun, apply, forall, exists, fun_sort), and what clones or writes files.
+_UNARY = "not neg inc dec redor redxor redand copy match_node get_value"
+_BINARY = """
+    xor xnor and nand or nor add mul sub udiv sdiv urem srem smod ult slt ulte slte ugt sgt ugte
+    sgte uaddo saddo umulo smulo usubo ssubo sdivo implies iff eq ne sll srl sra rol ror concat
+    read const_array
+"""
+_TESTS = """
+    is_const is_bv_const_zero is_bv_const_one is_bv_const_ones is_bv_const_min_signed
+    is_bv_const_max_signed is_var is_array is_array_var is_param is_bound_param is_uf is_fun
+    is_array_sort is_bitvec_sort is_fun_sort
+"""
+_OF_SORTS = "zero one ones min_signed max_signed copy_sort"
+BOOLECTOR = Interface(
+    api="boolector",
+    calls={
+        "new": "$ = boolector_new()",
+        "delete": "boolector_delete(~self)",
+        **_prefixed("handle boolector_", _UNARY, "self, handle"),
+        **_prefixed("handle boolector_", _BINARY, "self, handle, handle"),
+        **_prefixed("handle boolector_", "write cond", "self, handle, handle, handle"),
+        **_prefixed("handle boolector_", "uext sext repeat roli rori", "self, handle, int"),
+        **_prefixed("handle boolector_", "slice", "self, handle, int, int"),
+        **_prefixed("handle boolector_", _OF_SORTS, "self, handle"),
+        **_prefixed("handle boolector_", "constd consth", "self, handle, str"),
+        **_prefixed("handle boolector_", "unsigned_int int", "self, int, handle"),
+        **_prefixed("handle boolector_", "var param array uf", "self, handle, word"),
+        **_prefixed("handle boolector_", "const match_node_by_symbol", "self, str"),
+        **_prefixed("handle boolector_", "bitvec_sort match_node_by_id", "self, int"),
+        **_prefixed("handle boolector_", "true false bool_sort", "self"),
+        **_prefixed("handle boolector_", "array_sort", "self, handle, handle"),
+        **_prefixed("handle boolector_", "get_sort bv_assignment", "self, handle"),
+        **_prefixed(
+            "handle boolector_", "fun_get_domain_sort fun_get_codomain_sort", "self, handle"
+        ),
+        **_prefixed("bool boolector_", _TESTS, "self, handle"),
+        **_prefixed("bool boolector_", "failed", "self, handle"),
+        **_prefixed("bool boolector_", "is_equal_sort", "self, handle, handle"),
+        **_prefixed("int boolector_", "get_width get_index_width get_fun_arity", "self, handle"),
+        **_prefixed("int boolector_", "get_node_id bitvec_sort_get_width", "self, handle"),
+        **_prefixed("int boolector_", "sat simplify get_refs", "self"),
+        **_prefixed("int boolector_", "limited_sat", "self, int, int"),
+        **_prefixed("boolector_", "assert assume release release_sort", "self, handle"),
+        **_prefixed("boolector_", "var_mark_bool add_output free_bv_assignment", "self, handle"),
+        **_prefixed("boolector_", "get_symbol get_bits", "self, handle"),
+        **_prefixed("boolector_", "set_symbol", "self, handle, str"),
+        **_prefixed("boolector_", "set_btor_id", "self, handle, int"),
+        **_prefixed("boolector_", "push pop", "self, int"),
+        **_prefixed("boolector_", "fixate_assumptions reset_assumptions release_all", "self"),
+        **_prefixed("boolector_", "reset_time reset_stats print_stats chkclone", "self"),
+        **_prefixed("boolector_", "set_sat_solver", "self, str"),
+        **_prefixed("boolector_", "set_opt", "self, int, skip, int"),
+        **_prefixed("int boolector_", "first_opt", "self"),
+        **_prefixed(
+            "int boolector_", "next_opt get_opt get_opt_min get_opt_max", "self, int, skip"
+        ),
+        **_prefixed("int boolector_", "get_opt_dflt", "self, int, skip"),
+        **_prefixed("bool boolector_", "has_opt", "self, int, skip"),
+        **_prefixed("boolector_", "get_opt_lng get_opt_shrt get_opt_desc", "self, int, skip"),
+    },
+    contract=rb"\[boolector\] boolector_[a-z_0-9]+:",
+)

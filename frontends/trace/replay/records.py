@@ -1,0 +1,355 @@
+"""Calls as records: what a child of the fork server plays, without looking at any Python object.
+
+The layout is described in `server.py`. A record does not depend on where things
+are in memory, nor on the other calls, so each call is encoded once for all the
+candidates of a reduction, and a candidate is put together by one join.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.replay.prototypes import CONTRACT_STATUS, Interface
+from reducekit.frontends.trace.replay.server import (
+    CELL,
+    CELLS,
+    COUNTS,
+    DONE,
+    FUNCTION,
+    GO,
+    KEEPS,
+    NUMBER,
+    RECORD,
+    STORES,
+    STRING,
+)
+from reducekit.oracle.limits import Limits
+
+_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|(\$)\s*=\s*)?(\w+)\((.*)\)")
+_ARGUMENTS = 6
+_KEPT = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
+_UNLIMITED = (1 << 64) - 1
+_RLIMIT_CPU, _RLIMIT_FSIZE, _RLIMIT_CORE, _RLIMIT_AS = 0, 1, 4, 9  # Linux, asm-generic/resource.h
+_PR_SET_PDEATHSIG, _SIGKILL = 1, 9
+_RLIMITS = struct.Struct("<8Q")
+_ONE = struct.Struct("<Q")  # what is written to an event counter, and read from one
+_OBJECT = 0  # the object's cell
+_TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
+_HELPERS = ("_exit", "getppid", "prctl", "close", "setrlimit", "read", "write")
+
+
+class UnplayableCall(ValueError):
+    """A call that the library does not have, or that has the wrong arguments.
+
+    `index` counts calls from 0; the message says what was expected.
+    """
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A call that breaks the contract of any API: its index, and why."""
+
+    index: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One C call: the function's index, its arguments, what happens to the result."""
+
+    function: int
+    arguments: tuple[str, ...]
+    result: str
+    stores: bool
+    ends: bool
+
+
+class Results(Sequence[int | None]):
+    """What each call returned, None where it returns nothing. Converted when looked at.
+
+    Pointers are addresses in the child. A slice is of the same kind if it is a
+    prefix.
+    """
+
+    def __init__(self, raw: bytes, calls: Sequence[Call], types: dict[str, str]) -> None:
+        self._raw = raw
+        self._calls = calls
+        self._types = types
+
+    def __len__(self) -> int:
+        return len(self._raw) // 8
+
+    @overload
+    def __getitem__(self, index: int) -> int | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int | None]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int | None] | None:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if (start, step) == (0, 1):
+                return Results(self._raw[: 8 * stop], self._calls, self._types)
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return _converted(self._raw, index, self._types.get(self._calls[index].name, ""))
+
+    def __iter__(self) -> Iterator[int | None]:
+        types = self._types
+        for index, call in zip(range(len(self)), self._calls, strict=False):
+            yield _converted(self._raw, index, types.get(call.name, ""))
+
+
+def _converted(raw: bytes, index: int, result: str) -> int | None:
+    """Return a result: only so many bits of the register mean anything as its type has."""
+    if result == "int":
+        found: int = struct.unpack_from("<i", raw, 8 * index)[0]
+        return found
+    if result == "bool":
+        return raw[8 * index] & 1
+    if result in ("ptr", "handle"):
+        address: int = struct.unpack_from("<Q", raw, 8 * index)[0]
+        return address
+    return None
+
+
+def _ends(words: Iterable[str]) -> bool:
+    """Say whether a C call with these arguments leaves the object dead."""
+    return any(word.startswith("~") for word in words)
+
+
+class Encoder:
+    """Encodes the calls of one API for one library; remembers what it has encoded.
+
+    `symbols` are the functions that records refer to, by index; `strings` what
+    they refer to by offset, of which the first `reserved` bytes are set for
+    each child. `done` ends a child, `pause` makes it wait for the event counter
+    GO, `report` raises DONE. `missing` are
+    those that the library does not have: calls that need them are unknown.
+    """
+
+    def __init__(self, interface: Interface) -> None:
+        self.interface = interface
+        self.symbols = list(_HELPERS)
+        self.missing: frozenset[str] = frozenset()
+        # The limits are set anew for each child, and the room for what is read.
+        self.reserved = _RLIMITS.size + _ONE.size
+        self.strings = bytearray(self.reserved) + _ONE.pack(1)
+        self._offsets: dict[str, int] = {}
+        self._cells: dict[str, int] = {}
+        self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
+        self._indices = {symbol: index for index, symbol in enumerate(self.symbols)}
+        self._steps = {name: self._parsed(text) for name, text in interface.calls.items()}
+        self.results = {name: steps[-1].result for name, steps in self._steps.items()}
+        self._begins = [name for name, steps in self._steps.items() if any(s.stores for s in steps)]
+        self._ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
+        self.done = self._call("_exit", 0)
+        self.pause = self._event("read", GO, _RLIMITS.size)
+        self.report = self._event("write", DONE, self.reserved)
+        self._broken = self._call("_exit", CONTRACT_STATUS)
+
+    def _index(self, symbol: str) -> int:
+        if symbol not in self._indices:
+            self._indices[symbol] = len(self.symbols)
+            self.symbols.append(symbol)
+        return self._indices[symbol]
+
+    def _parsed(self, text: str) -> list[_Step]:
+        steps = []
+        for part in text.split(";"):
+            match = _STEP.fullmatch(part.strip())
+            assert match, part
+            result, stores, function, inner = match.groups()
+            words = tuple(word.strip() for word in inner.split(",") if word.strip())
+            assert len(words) <= _ARGUMENTS, part
+            for word in words:
+                if word.startswith("&"):
+                    self._index(word[1:])
+            steps.append(
+                _Step(self._index(function), words, result or "", bool(stores), _ends(words))
+            )
+        return steps
+
+    def prologue(self, limits: Limits, address_space: int) -> tuple[bytes, bytes]:
+        """Return the limits of a child as strings and as records that set them.
+
+        `address_space` are the bytes that a child has from the start; they are
+        not counted.
+        """
+        cpu = _UNLIMITED if limits.cpu is None else max(1, math.ceil(limits.cpu))
+        memory = _UNLIMITED if limits.memory is None else limits.memory + address_space
+        grace = cpu if cpu == _UNLIMITED else cpu + 1
+        strings = _RLIMITS.pack(
+            cpu, grace, memory, memory, limits.output, limits.output, 0, 0
+        )  # fmt: skip
+        records = [
+            self._call("prctl", _PR_SET_PDEATHSIG, _SIGKILL, counts=False),
+            self._call("close", 0, counts=False),
+        ]
+        kinds = (_RLIMIT_CPU, _RLIMIT_AS, _RLIMIT_FSIZE, _RLIMIT_CORE)
+        for place, which in enumerate(kinds):
+            records.append(
+                RECORD.pack(
+                    self._indices["setrlimit"], STRING << 2, 0, which, 16 * place, 0, 0, 0, 0
+                )
+            )
+        return strings, b"".join(records)
+
+    def _call(self, helper: str, *numbers: int, counts: bool = True) -> bytes:
+        padded = (*numbers, *[0] * (_ARGUMENTS - len(numbers)))
+        return RECORD.pack(self._indices[helper], COUNTS if counts else 0, 0, *padded)
+
+    def _event(self, helper: str, fd: int, offset: int) -> bytes:
+        """Return a record that reads or writes an event counter, from or to a string."""
+        return RECORD.pack(
+            self._indices[helper], KEEPS | STRING << 2, 0, fd, offset, _ONE.size, 0, 0, 0
+        )
+
+    def encode(self, calls: Sequence[Call]) -> tuple[bytes, Illegal | None]:
+        """Return the records of the calls, and a call that cannot be legal, if there is one.
+
+        That is a call without a live object, or one that makes a second: the
+        library could not even tell, so the records end before it. The record
+        after the last call ends the child. Raises UnplayableCall.
+        """
+        parts = self._parts(calls)
+        illegal = self._illegal(calls)
+        if illegal is None:
+            return b"".join([*parts, self.done]), None
+        return b"".join([*parts[: illegal.index], self._broken]), illegal
+
+    def plain(self, calls: Sequence[Call]) -> bytes:
+        """Return the records of calls, wherever they stand. Raises UnplayableCall."""
+        return b"".join(self._parts(calls))
+
+    def _parts(self, calls: Sequence[Call]) -> list[bytes]:
+        encoded = self._encoded
+        parts = [encoded.get((call.name, call.arguments), b"") for call in calls]
+        if b"" in parts:
+            if len(encoded) > _KEPT:
+                encoded.clear()
+            for index, call in enumerate(calls):
+                try:
+                    parts[index] = parts[index] or self._remembered(call)
+                except ValueError as error:
+                    raise UnplayableCall(index, str(error)) from None
+        return parts
+
+    def _illegal(self, calls: Sequence[Call]) -> Illegal | None:
+        names = [call.name for call in calls]
+        changes = sum(map(names.count, [*self._begins, *self._ends]))
+        if (
+            names
+            and names[0] in self._begins
+            and (changes == 1 or (changes == 2 and names[-1] in self._ends))
+        ):
+            return None  # the usual case, without a look at each call
+        live = False
+        for index, name in enumerate(names):
+            if name in self._begins:
+                if live:
+                    return Illegal(index, "there is a live object already")
+                live = True
+            elif name != "return":
+                if not live:
+                    return Illegal(index, "there is no live object")
+                live = name not in self._ends
+        return None
+
+    def _remembered(self, call: Call) -> bytes:
+        key = (call.name, call.arguments)
+        part = self._encoded.get(key) or self._encode(call)
+        if self.results.get(call.name) != "handle":  # there the result's name takes part
+            self._encoded[key] = part
+        return part
+
+    def _encode(self, call: Call) -> bytes:
+        """Return the records of a call. Raises ValueError with what was expected."""
+        if call.name == "return":
+            return self._call("getppid")
+        steps = self._steps.get(call.name)
+        if steps is None:
+            raise ValueError(f"there is no call {call.name!r} in the API {self.interface.api}")
+        places = [word for step in steps for word in step.arguments if word in _TAKEN]
+        needed = len(places) - places.count("word") - places.count("skip")
+        if not needed <= len(call.arguments) <= len(places):
+            expected = " ".join([call.name, *places])
+            raise ValueError(
+                f"{call.name!r} has {len(call.arguments)} arguments; expected: {expected}"
+            )
+        given = iter(call.arguments)
+        return b"".join(
+            self._record(step, given, call, COUNTS if index == 0 else 0)
+            for index, step in enumerate(steps)
+        )
+
+    def _record(self, step: _Step, given: Iterator[Value], call: Call, flags: int) -> bytes:
+        symbol = self.symbols[step.function]
+        if symbol in self.missing:
+            raise ValueError(f"the library cannot play {call.name!r}: it has no {symbol}")
+        cell = _OBJECT
+        if step.stores:
+            flags |= STORES
+        elif step.result == "handle" and call.result is not None:
+            flags |= STORES
+            cell = self._cell(str(call.result))
+        values: list[int] = []
+        for word in step.arguments:
+            if word == "skip":
+                next(given, None)
+                continue
+            place = len(values)
+            kind, value = self._argument(word, given, call)
+            flags |= kind << 2 * place
+            values.append(value)
+        values += [0] * (_ARGUMENTS - len(values))
+        return RECORD.pack(step.function, flags, cell, *values)
+
+    def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
+        if word in ("$", "~$"):
+            return CELL, _OBJECT
+        if word.startswith("&"):
+            return FUNCTION, self._indices[word[1:]]
+        if word.startswith("'"):
+            return STRING, self._string(word.strip("'"))
+        if word not in _TAKEN:
+            return NUMBER, int(word)
+        value = next(given, None)
+        if word in ("self", "~self"):
+            return CELL, _OBJECT
+        if value is None:
+            return NUMBER, 0
+        if word == "handle":
+            # One that no call before returned is a null pointer: its cell stays empty.
+            return CELL, self._cell(str(value))
+        if word in ("str", "word"):
+            return STRING, self._string(str(value))
+        if not isinstance(value, int):
+            raise ValueError(f"{call.name!r} wants a number, not {value!r}")
+        if not -(2**31) < value < 2**31:
+            raise ValueError(f"{value} is too large: numbers have 32 bits")
+        return NUMBER, value
+
+    def _string(self, text: str) -> int:
+        if text not in self._offsets:
+            self._offsets[text] = len(self.strings)
+            self.strings += text.encode("utf-8", "surrogateescape") + b"\0"
+        return self._offsets[text]
+
+    def _cell(self, name: str) -> int:
+        if name not in self._cells:
+            if len(self._cells) + 1 >= CELLS:
+                raise ValueError(f"more than {CELLS - 1} names of results")
+            self._cells[name] = len(self._cells) + 1
+        return self._cells[name]

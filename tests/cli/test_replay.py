@@ -1,0 +1,167 @@
+"""`reducekit replay` as users run it: exit statuses, signals, and what it says."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import Tool, until
+from tests.frontends.trace.endless import endless
+
+SAT = "init\nadd 1\nadd 0\nsat\nreturn 10\n"
+IPASIR = "init\nadd 1\nadd 0\nsolve\nreturn 10\nval 1\nreturn 1\nrelease\n"
+OURSELVES = f"{sys.executable} -m reducekit replay"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (SAT + "release\n", 0, "replay: passed: 5 calls\n"),
+        ("init\n", 0, "replay: passed: 1 call\n"),
+        ("", 0, "replay: passed: 0 calls\n"),
+        (SAT + "add 1\n", 86, "replay: contract violation: line 6: add 1: *** API usage error"),
+        ("add 1\n", 86, "replay: contract violation: line 1: add 1: there is no live object\n"),
+        ("init\ninit\n", 86, "line 2: init: there is a live object already\n"),
+        ("init\nfoo\n", 87, "replay: line 2: foo: there is no call 'foo' in the API lingeling\n"),
+        ("init\n\n", 87, "line 2, column 1: expected a call, found a blank line\n"),
+        ("init\nadd 1 2\n", 87, "'add' has 2 arguments; expected: add int\n"),
+        ("init\nadd 99999999999\n", 87, "line 2, column 1: "),
+        (b"\x00\xff\xfe", 87, "found binary data"),
+    ],
+)
+def test_exit_statuses(tool: Tool, text: str | bytes, code: int, said: str) -> None:
+    done = tool("replay", tool.write("lgl.trace", text))
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_check_returns(tool: Tool) -> None:
+    path = tool.write("lgl.trace", SAT + "deref 1\nreturn -1\n")
+    assert tool("replay", path).code == 0
+    done = tool("replay", "--check-returns", path)
+    assert done.code == 88
+    assert done.err == (
+        "replay: wrong result: line 6: deref 1: returned 1, the trace says -1\n"
+    )  # fmt: skip
+
+
+def test_results(tool: Tool) -> None:
+    done = tool("replay", "--results", tool.write("lgl.trace", SAT + "deref -1\nmaxvar\n"))
+    assert (done.code, done.out) == (0, "4: sat: 10\n6: deref -1: -1\n7: maxvar: 1\n")
+
+
+def test_it_dies_by_the_librarys_signal(tool: Tool) -> None:
+    path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nmelt 1\n")
+    done = tool("replay", path, "--fault", "lglmelt+1:abort")
+    assert done.code == -signal.SIGILL
+    assert done.err == "replay: signal SIGILL in line 4: melt 1\n"
+    assert tool("replay", path, "--fault", "none").code == 86
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fault", "lglmelt"], "there is no list of faults"),
+        (["--fault", "lglmelt+1:explode"], "only abort and delete"),
+        (["--fault", "lglmelt+2:abort"], "inside of the instruction at lglmelt+0x1"),
+        (["--fault", "lglmelt:abort=00"], "is it another build of the library?"),
+        (["--fault", "lglmalt:abort"], "has no function 'lglmalt'; there is: "),
+        (["--library", "no.so"], "there is no library no.so"),
+        (["--library", "nothing"], "one of the engines for the API lingeling"),
+        (["--model", "nothing"], "there is no library for the API 'nothing'"),
+        (["--cmd", "true", "--fault", "lglmelt:abort"], "--fault is for replays against a library"),
+        (["--cmd", "no-such-program"], "'no-such-program' is not in PATH"),
+        (["--cmd", "true", "--", "true"], "two commands"),
+    ],
+)
+def test_what_cannot_be_used(tool: Tool, arguments: list[str], said: str) -> None:
+    done = tool("replay", tool.write("lgl.trace", SAT), *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_file_that_is_not_there(tool: Tool) -> None:
+    done = tool("replay", "lgl.trace")
+    assert (done.code, done.err) == (2, "reducekit: the input lgl.trace does not exist\n")
+
+
+def test_a_format_without_a_library(tool: Tool) -> None:
+    done = tool("replay", tool.write("m.trace", "set-logic QF_BV\nmk-sort SORT_BV 8\n"))
+    assert done.code == 2
+    assert "--cmd names a program that reads it" in done.err
+
+
+def test_other_apis(tool: Tool) -> None:
+    path = tool.write("i.trace", IPASIR)
+    assert tool("replay", path, "--check-returns", "--model", "ipasir").code == 0
+    engine = ("--library", "cadical103")
+    assert tool("replay", path, "--format", "words", "--model", "ipasir", *engine).code == 0
+    done = tool("replay", tool.write("c.trace", "init\nadd 1\nadd 0\nsolve 10\nval 1 1\nreset\n"))
+    assert (done.code, done.err) == (0, "replay: passed: 6 calls\n")
+
+
+def test_time_limits(tool: Tool) -> None:
+    path = tool.write("slow.trace", endless())
+    done = tool("replay", path, "--timeout", "0.5")
+    assert done.code == -signal.SIGALRM
+    assert "stopped after 0.5 s in line" in done.err
+    assert tool("replay", path, "--cpu", "1").code == -signal.SIGXCPU
+
+
+def test_interrupting(tool: Tool) -> None:
+    process = tool.start("replay", tool.write("slow.trace", endless()))
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    until(lambda: bool(children.read_text()))
+    process.send_signal(signal.SIGINT)
+    assert tool.end(process).code == 130
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (IPASIR, 0, "replay: exit status 0\n"),
+        ("init\nadd 1\nsolve\n", 86, "replay: contract: exit status 86\n"),
+        ("init\nfoo\n", 87, "replay: parse: exit status 87\n"),
+    ],
+)
+def test_another_interpreter(tool: Tool, text: str, code: int, said: str) -> None:
+    path = tool.write("i.trace", text)
+    inner = f"{OURSELVES} --model ipasir --format words"
+    done = tool("replay", path, "--model", "ipasir", "--cmd", inner)
+    assert done.code == code
+    assert said in done.err
+    assert tool("replay", path, "--model", "ipasir", "--", *inner.split()).code == code
+
+
+def test_another_interpreter_is_told_by_what_it_says(tool: Tool) -> None:
+    script = tool.script("abort", "echo '*** API usage error of x' >&2; kill -ABRT $$")
+    path = tool.write("i.trace", IPASIR)
+    done = tool("replay", path, "--model", "ipasir", "--cmd", script)
+    assert (done.code, done.err.splitlines()[-1]) == (86, "replay: contract: signal SIGABRT")
+    script = tool.script("crash", "kill -SEGV $$")
+    assert tool("replay", path, "--model", "ipasir", "--cmd", script).code == -signal.SIGSEGV
+
+
+def test_nothing_is_left(tool: Tool) -> None:
+    path = tool.write("lgl.trace", SAT)
+    before = tool.files()
+    assert tool("replay", path).code == 0
+    assert tool.files() == before
+
+
+@pytest.mark.debian("cadical")
+def test_mobical(tool: Tool) -> None:
+    """CaDiCaL's own interpreter of traces, from the Debian package `cadical`."""
+    path = tool.write("ok.trace", "init\nadd 1\nadd 0\nsolve 10\nval 1\nreset\n")
+    assert tool("replay", path, "--cmd", "mobical").code == 0
+    path = tool.write("open.trace", "init\nadd 1\nsolve 0\nreset\n")
+    done = tool("replay", path, "--cmd", "mobical --do-not-enforce-contracts")
+    assert (done.code, done.err.splitlines()[-1]) == (86, "replay: contract: signal SIGABRT")
+    path = tool.write("unknown.trace", "init\nfoo\n")
+    done = tool("replay", path, "--model", "cadical", "--cmd", "mobical")
+    assert (done.code, done.err.splitlines()[-1]) == (87, "replay: parse: exit status 1")
