@@ -1,0 +1,99 @@
+"""What the runs of several programs on one input show: failures, and answers that differ.
+
+Each is one bug as far as can be told: the same program and signature, or the same two
+programs and answers, are the same bug again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import (
+    Criterion,
+    Disagree,
+    SameSignature,
+    TimesOut,
+    answers,
+    difference,
+)
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import is_failure, signature
+
+_LONGEST = 50  # characters of a file name that tell what failed
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A bug: which commands show it (one, or two that disagree), and what is to be kept of it."""
+
+    commands: tuple[Command, ...]
+    criterion: Criterion
+
+    @property
+    def title(self) -> str:
+        """Say which program does what, on one line."""
+        names = [" ".join([Path(c.words[0]).name, *c.words[1:]]) for c in self.commands]
+        if isinstance(self.criterion, Disagree) and self.criterion.expected is not None:
+            mine, other = (answer.decode() for answer in self.criterion.expected)
+            return f"{names[0]} answers {mine}, {names[1]} {other}"
+        return f"{names[0]}: {self.criterion.describe()}"
+
+    @property
+    def name(self) -> str:
+        """Return what its files are called: readable words, and a hash that is its own."""
+        kind = (tuple(command.words for command in self.commands), self.criterion)
+        key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
+        # What failed first: of a long command line the end is cut off.
+        programs = [Path(command.words[0]).name for command in self.commands]
+        said = " ".join([self.criterion.describe(), *programs]).lower()
+        words = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
+        return f"{words[:_LONGEST].strip('-')}-{key}"
+
+
+def findings(
+    commands: Sequence[Command],
+    outcomes: Sequence[Outcome],
+    *,
+    reference: bool,
+    timeouts: float | None = None,
+) -> list[Finding]:
+    """Return the bugs that the runs of the commands on one input show.
+
+    With `reference` the last command is right wherever answers differ; else the one answer
+    that fewest give is reported against the one that most give, once. A run out of
+    time is a bug if `timeouts` has the limit (in seconds), else nothing.
+    """
+    found = []
+    for command, outcome in zip(commands, outcomes, strict=True):
+        if outcome.limit == "time":
+            if timeouts is not None:
+                found.append(Finding((command,), TimesOut(timeouts)))
+        elif is_failure(outcome):
+            found.append(Finding((command,), SameSignature(signature(outcome))))
+    return found + _disagreements(commands, outcomes, reference)
+
+
+def _disagreements(
+    commands: Sequence[Command], outcomes: Sequence[Outcome], reference: bool
+) -> list[Finding]:
+    given = [answers(outcome) for outcome in outcomes]
+    telling = [at for at, words in enumerate(given) if words is not None]
+    if reference:
+        right = len(commands) - 1
+        pairs = [(at, right) for at in telling if at != right] if right in telling else []
+    else:
+        # Of those that most others contradict, the last one; against the first that most share.
+        often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
+        ordered = sorted(telling, key=lambda at: (often[at], -at))
+        pairs = [(ordered[0], min(telling, key=lambda at: (-often[at], at)))] if telling else []
+    found = []
+    for mine, other in pairs:
+        expected = difference(outcomes[mine], outcomes[other])
+        if expected is not None:
+            found.append(Finding((commands[mine], commands[other]), Disagree(expected)))
+    return found

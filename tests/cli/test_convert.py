@@ -1,0 +1,60 @@
+"""`reducekit convert`: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.tool import Tool
+
+SMALL = "1 var 4 a\n2 array 4 2\n3 var 2\n4 read 4 2 3\n5 eq 1 -1 4\n6 root 1 5\n"
+
+
+def test_the_suffix_names_the_format(tool: Tool) -> None:
+    tool.write("in.btor", "; a comment\n" + SMALL)
+    for name, first in (("out.btor2", "1 sort bitvec 4"), ("out.smt2", "(set-logic QF_ABV)")):
+        done = tool("convert", "in.btor", name)
+        assert (done.code, done.out, done.err) == (0, "", "")
+        assert (tool.folder / name).read_text().splitlines()[0] == first
+    assert tool("convert", "out.btor2", "back.btor").code == 0
+    assert (tool.folder / "back.btor").read_text() == SMALL
+
+
+def test_options_name_the_dialects(tool: Tool) -> None:
+    tool.write("in", "1 array 4 2\n2 var 2\n3 var 4\n4 write 4 1 2 3\n5 eq 1 1 4\n6 root 1 5\n")
+    assert tool("convert", "in", "out", "--from", "btor-old", "--to", "btor1").code == 0
+    assert "4 write 4 2 1 2 3\n" in (tool.folder / "out").read_text()
+    assert tool("convert", "out", "old", "--to", "btor-old").code == 0
+    assert (tool.folder / "old").read_text() == (tool.folder / "in").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "said"),
+    [
+        ("1 var 4\n2 add 4 1 3\n", ["out.btor2"], 3, "in.btor: line 2, column 11: node 2 (add): 3"),
+        ("1 var 4\n", ["out.txt"], 2, "the format of out.txt is not plain from its suffix"),
+        ("1 var 4\n", ["out.btor", "--to", "btor-2007"], 2, "'btor-2007' is not one of"),
+        ("1 var 4\n", ["no/out.btor"], 2, "there is no folder no"),
+        ("1 var 4\n2 next 4 1 1\n", ["out.smt2"], 2, "SMT-LIB has nothing like init"),
+        (
+            "1 sort bitvec 1\n2 state 1\n3 one 1\n4 next 1 2 3\n5 justice 1 2\n",
+            ["out.btor"],
+            2,
+            "BTOR1 has nothing like justice (node 5)",
+        ),
+    ],
+)
+def test_what_is_refused_writes_nothing(
+    tool: Tool, text: str, arguments: list[str], code: int, said: str
+) -> None:
+    tool.write("in.btor", text)
+    before = tool.files()
+    done = tool("convert", "in.btor", *arguments)
+    assert done.code == code
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert tool.files() == before
+
+
+def test_a_missing_input(tool: Tool) -> None:
+    done = tool("convert", "none.btor", "out.btor2")
+    assert (done.code, done.err) == (2, "reducekit: the input none.btor does not exist\n")
