@@ -10,63 +10,42 @@ from __future__ import annotations
 import errno
 import math
 import os
-import resource
-import secrets
 import select
-import shutil
 import signal
 import time
-from contextlib import suppress
 from typing import Literal, Self
 
 from reducekit.errors import UsageError
-from reducekit.executors import orphans
+from reducekit.executors import marks, orphans
 from reducekit.executors.executor import ExecutorError, Finished
-from reducekit.executors.slots import Slot, run_directory
+from reducekit.executors.marks import Mark
+from reducekit.executors.run_directory import RunDirectory
+from reducekit.executors.slots import NoRoomError, Slot
+from reducekit.executors.spawning import (
+    Actions,
+    Stream,
+    Wanted,
+    has_ended,
+    inherited_limits,
+    kill_group,
+    limit,
+    pipes,
+    posix_spawn,
+    wanted_limits,
+)
+from reducekit.executors.watchdog import Watchdog
 from reducekit.oracle.command import Command, why_not_run
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 
-_CHUNK = 1 << 16  # a pipe's capacity: one read takes all that is in it
-_DEFAULT_SIGNALS = (  # what Python or our parent ignores, children shall not
-    signal.SIGPIPE,
-    signal.SIGXFSZ,
-    signal.SIGXCPU,
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGHUP,
-    signal.SIGTERM,
-    signal.SIGCHLD,
-)
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
 _PATIENCE = 3.0  # seconds to wait for what is passing, and at the end for the killed
+_RETRY = 0.1  # seconds between attempts to start what could not be started
 
 
-class _Stream:
-    """The reading end of an output pipe, and what came through it."""
-
-    __slots__ = ("fd", "full", "parts", "room")
-
-    def __init__(self, fd: int, room: int) -> None:
-        self.fd = fd
-        self.room = room
-        self.full = False
-        self.parts: list[bytes] = []
-
-    def read(self) -> bool:
-        """Take what is there; False at the end of the stream, or when it is full."""
-        try:
-            part = os.read(self.fd, _CHUNK)
-        except BlockingIOError:
-            return True
-        if len(part) > self.room:
-            self.full = True
-            part = part[: self.room]
-        self.room -= len(part)
-        if part:
-            self.parts.append(part)
-        return bool(part) and not self.full
+class _BusyError(ExecutorError):
+    """The machine lacks processes or memory; when other checks end, it may do so no longer."""
 
 
 class _Check:
@@ -86,7 +65,7 @@ class _Check:
         self.cancelled = False
         self.limit: Literal["time", "output"] | None = None
         self.pid = self.pidfd = -1
-        self.streams: list[_Stream] = []
+        self.streams: list[Stream] = []
         self.started = 0.0
         self.deadline = math.inf
 
@@ -99,7 +78,11 @@ class LocalExecutor:
     ends, everything it started is killed. That includes what left its process
     group or session if `adopt_orphans` is set: then this process becomes the
     parent of orphans (it is a "child subreaper") while the executor is open.
-    Without it, what left the process group may live on.
+    Without it, what left the process group may live on. If this process is
+    killed by what it cannot catch, a watchdog does both.
+
+    What other checks use up (the room for files, the number of processes) is
+    waited for: such a check starts when one of them has ended.
 
     The candidate's file name is `input` and `suffix`. Not for use by several
     threads at a time.
@@ -114,28 +97,29 @@ class LocalExecutor:
         self._captures = oracle.criterion.captures
         self._checks: dict[int, _Check] = {}  # by ticket
         self._dying: set[_Check] = set()  # cancelled, not yet dead
+        self._parked: list[_Check] = []  # not started: there was no room, or no process left
         self._by_fd: dict[int, _Check] = {}
         self._leaders: set[int] = set()
         self._ready: list[Finished] = []
         self._idle: list[Slot] = []
         self._slots: list[Slot] = []
         self._environment = dict(os.environ)
-        self._mark = f"/{secrets.token_hex(8)}."
-        self._marked = self._environment.get(orphans.MARK, "") + self._mark
-        self._cpu = resource.getrlimit(resource.RLIMIT_CPU)
-        self._memory = resource.getrlimit(resource.RLIMIT_AS)
-        self._core = (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
+        self._inherited = inherited_limits()
         self._closed = False
-        self._directory, hold = run_directory()
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
             # Inherited from some parents; it would make exit statuses vanish.
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         # Descriptors 0 to 2 are what the children's are made from: if one of
         # ours is closed, nothing else of ours may get its number.
-        self._fds = [hold, os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)]
+        self._fds = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)]
         while self._fds[-1] <= 2:
             self._fds.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
         self._null = self._fds[-1]
+        self._directory = RunDirectory()
+        run = self._directory.run
+        self._marked = self._environment.get(marks.VARIABLE, "")
+        self._watchdog = Watchdog(run, self._directory.path, self._null)
+        self._family = orphans.Family()
         self._epoll = select.epoll()
         self._adopts = adopt_orphans
         self._adopted_before = adopt_orphans and orphans.adopting()
@@ -170,7 +154,7 @@ class LocalExecutor:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished.
 
         Returns at once if no check is in flight. Raises as `submit` does, for a
-        check's second command; that check is then forgotten.
+        check's second command or one that had to wait; that check is then forgotten.
         """
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while True:
@@ -178,6 +162,8 @@ class LocalExecutor:
             until = give_up
             for check in self._checks.values():
                 until = min(until, check.deadline)
+            if self._parked:
+                until = min(until, now + _RETRY)
             if self._ready or not self._checks:
                 until = now  # but look who has died meanwhile
             self._turn(None if until == math.inf else max(0.0, until - now))
@@ -191,10 +177,14 @@ class LocalExecutor:
         if check is None:
             self._ready = [done for done in self._ready if done.ticket != ticket]
             return
+        if check in self._parked:
+            self._parked.remove(check)
+            self._idle.append(check.slot)
+            return
         check.cancelled = True
         check.deadline = math.inf
         self._dying.add(check)
-        _kill_group(check.pid)
+        kill_group(check.pid)
 
     def close(self) -> None:
         """Kill everything that runs, and remove all files. Works at any time, and twice."""
@@ -202,13 +192,15 @@ class LocalExecutor:
             return
         self._closed = True
         for pid in self._leaders:
-            _kill_group(pid)
+            kill_group(pid)
         give_up = time.monotonic() + _PATIENCE
         for pid in self._leaders:
-            while not _has_ended(pid) and time.monotonic() < give_up:
+            while not has_ended(pid) and time.monotonic() < give_up:
                 time.sleep(0.0005)
-        orphans.sweep(self._mark.encode(), ())
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._family.sweep(Mark(self._directory.run), ())
+        self._family.close()
+        self._directory.remove()
+        self._watchdog.close()
         for fd in (*self._by_fd, *self._fds):
             os.close(fd)
         self._by_fd.clear()
@@ -224,34 +216,52 @@ class LocalExecutor:
         return slot
 
     def _start(self, check: _Check) -> None:
-        """Run the check's next command. On failure the check is forgotten."""
+        """Run the check's next command, now or when others have ended.
+
+        On failure the check is forgotten.
+        """
         try:
             # Written for every command: the one before may have changed it.
             check.slot.write(check.text)
             self._spawn(check, self._oracle.commands[len(check.outcomes)])
-        except BaseException:
-            self._checks.pop(check.ticket, None)
-            self._idle.append(check.slot)
+        except (NoRoomError, _BusyError):
+            if self._others_run():
+                self._parked.append(check)
+                return
+            self._forget(check)
             raise
+        except BaseException:
+            self._forget(check)
+            raise
+
+    def _forget(self, check: _Check) -> None:
+        self._checks.pop(check.ticket, None)
+        self._idle.append(check.slot)
+
+    def _others_run(self) -> bool:
+        return bool(self._leaders)
 
     def _spawn(self, check: _Check, command: Command) -> None:
         slot, limits = check.slot, check.limits
         null = self._null
         out = err = null
         if self._captures:
-            check.streams, out, err = _pipes(limits.output)
-        actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]] = [
+            check.streams, out, err = pipes(limits.output)
+        actions: Actions = [
             (os.POSIX_SPAWN_OPEN, 0, slot.path, os.O_RDONLY, 0)
             if command.stdin
             else (os.POSIX_SPAWN_DUP2, null, 0),
             (os.POSIX_SPAWN_DUP2, out, 1),
             (os.POSIX_SPAWN_DUP2, err, 2),
         ]
+        mark = Mark(self._directory.run, slot.number)
         environment = self._environment
         environment["TMPDIR"] = slot.tmp
-        environment[orphans.MARK] = f"{self._marked}{slot.number}."
+        environment[marks.VARIABLE] = self._marked + mark.text
+        argv = command.argv(slot.path)
+        ours, later = wanted_limits(limits, self._inherited)
         try:
-            pid, check.started = _posix_spawn(command.argv(slot.path), environment, actions)
+            pid, check.started = self._patient_spawn(argv, environment, actions, mark, ours)
         except BaseException:
             for stream in check.streams:
                 os.close(stream.fd)
@@ -263,19 +273,50 @@ class LocalExecutor:
                 os.close(err)
         self._leaders.add(pid)
         check.pid = pid
-        self._limit(pid, limits)
+        limit(pid, later)
         check.limit = None
         check.deadline = math.inf if limits.wall is None else check.started + limits.wall
         try:
             check.pidfd = os.pidfd_open(pid)
         except OSError as error:
-            _kill_group(pid)
+            kill_group(pid)
             os.waitpid(pid, 0)
             self._leaders.discard(pid)
             raise ExecutorError(f"cannot watch a process: {error.strerror}") from None
         self._watch(check, check.pidfd)
         for stream in check.streams:
             self._watch(check, stream.fd)
+
+    def _patient_spawn(
+        self,
+        argv: list[str],
+        environment: dict[str, str],
+        actions: Actions,
+        mark: Mark,
+        ours: Wanted,
+    ) -> tuple[int, float]:
+        """Start a process; return its id and the time. Waits for passing trouble.
+
+        Raises UsageError if the command cannot be run; _BusyError if the trouble
+        does not pass, or at once if it may come from other checks.
+        """
+        pause = 0.01
+        give_up = time.monotonic() + _PATIENCE
+        while True:
+            started = time.monotonic()
+            try:
+                pid = posix_spawn(
+                    argv, environment, actions, mark if self._family.limits else None, ours
+                )
+            except OSError as error:
+                if error.errno in _PASSING:
+                    if started < give_up and not self._others_run():
+                        time.sleep(pause)
+                        pause *= 2
+                        continue
+                    raise _BusyError(f"cannot start {argv[0]}: {error.strerror}") from None
+                raise UsageError(why_not_run(argv[0], error)) from None
+            return pid, started
 
     def _watch(self, check: _Check, fd: int) -> None:
         self._by_fd[fd] = check
@@ -285,18 +326,6 @@ class LocalExecutor:
         if self._by_fd.pop(fd, None) is not None:
             self._epoll.unregister(fd)
             os.close(fd)
-
-    def _limit(self, pid: int, limits: Limits) -> None:
-        """Set soft limits; a script could not raise hard ones, and some shells then give up."""
-        try:
-            resource.prlimit(pid, resource.RLIMIT_CORE, self._core)
-            if limits.cpu is not None:
-                seconds = max(1, math.ceil(limits.cpu))
-                resource.prlimit(pid, resource.RLIMIT_CPU, _soft(seconds, self._cpu))
-            if limits.memory is not None:
-                resource.prlimit(pid, resource.RLIMIT_AS, _soft(limits.memory, self._memory))
-        except (ProcessLookupError, PermissionError):
-            pass  # it has gone, or runs as another user
 
     def _turn(self, timeout: float | None) -> None:
         """Handle what happens within `timeout` seconds, at least once."""
@@ -313,12 +342,18 @@ class LocalExecutor:
                 self._read(check, fd)
         for check in ended:
             self._end(check)
+        parked, self._parked = self._parked, []
+        try:
+            while parked and not self._parked:
+                self._start(parked.pop(0))
+        finally:
+            self._parked += parked
         now = time.monotonic()
         for check in self._checks.values():
             if check.deadline <= now:
                 check.deadline = math.inf
                 check.limit = check.limit or "time"
-                _kill_group(check.pid)
+                kill_group(check.pid)
 
     def _read(self, check: _Check, fd: int) -> None:
         stream = next(stream for stream in check.streams if stream.fd == fd)
@@ -327,13 +362,13 @@ class LocalExecutor:
             stream.fd = -1  # the number may soon be another's
             if stream.full:
                 check.limit = check.limit or "output"
-                _kill_group(check.pid)
+                kill_group(check.pid)
 
     def _end(self, check: _Check) -> None:
         """Take the outcome of a command that has exited, and go on with its check."""
         seconds = time.monotonic() - check.started
         # As long as the leader is not reaped, its process group is its own.
-        _kill_group(check.pid)
+        kill_group(check.pid)
         for stream in check.streams:
             if stream.fd >= 0:
                 # All that the leader wrote is in the pipe. Who else may hold
@@ -346,8 +381,10 @@ class LocalExecutor:
         check.pidfd = -1
         _, wait_status = os.waitpid(check.pid, 0)
         self._leaders.discard(check.pid)
+        check.pid = -1
         if self._adopts:
-            orphans.sweep(f"{self._mark}{check.slot.number}.".encode(), self._leaders)
+            mark = Mark(self._directory.run, check.slot.number)
+            self._family.sweep(mark, self._leaders)
         check.slot.tidy()
         if check.cancelled:
             self._dying.discard(check)
@@ -364,52 +401,6 @@ class LocalExecutor:
         self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes)))
 
 
-def _pipes(room: int) -> tuple[list[_Stream], int, int]:
-    """Make the pipes of stdout and stderr; return our ends and the child's."""
-    ends: list[int] = []
-    try:
-        for _ in range(2):
-            ends += os.pipe()
-    except OSError as error:
-        for fd in ends:
-            os.close(fd)
-        raise ExecutorError(f"cannot make a pipe: {error.strerror}") from None
-    os.set_blocking(ends[0], False)
-    os.set_blocking(ends[2], False)
-    return [_Stream(ends[0], room), _Stream(ends[2], room)], ends[1], ends[3]
-
-
-def _posix_spawn(
-    argv: list[str],
-    environment: dict[str, str],
-    actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]],
-) -> tuple[int, float]:
-    """Start a process in a new session; return its id and the time. Waits for passing trouble."""
-    pause = 0.01
-    give_up = time.monotonic() + _PATIENCE
-    while True:
-        started = time.monotonic()
-        try:
-            pid = os.posix_spawn(
-                argv[0],
-                argv,
-                environment,
-                file_actions=actions,
-                setsid=True,
-                setsigmask=(),
-                setsigdef=_DEFAULT_SIGNALS,
-            )
-        except OSError as error:
-            if error.errno in _PASSING:
-                if started < give_up:
-                    time.sleep(pause)
-                    pause *= 2
-                    continue
-                raise ExecutorError(f"cannot start {argv[0]}: {error.strerror}") from None
-            raise UsageError(why_not_run(argv[0], error)) from None
-        return pid, started
-
-
 def _outcome(check: _Check, wait_status: int, seconds: float) -> Outcome:
     out, err = (b"".join(stream.parts) for stream in check.streams) if check.streams else (b"", b"")
     code = os.waitstatus_to_exitcode(wait_status)
@@ -424,23 +415,3 @@ def _outcome(check: _Check, wait_status: int, seconds: float) -> Outcome:
         limit=limit,
         seconds=seconds,
     )
-
-
-def _soft(value: int, inherited: tuple[int, int]) -> tuple[int, int]:
-    """Return a limit with a new soft value, unless a lower one is inherited."""
-    for bound in inherited:
-        if bound != resource.RLIM_INFINITY:
-            value = min(value, bound)
-    return value, inherited[1]
-
-
-def _kill_group(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _has_ended(pid: int) -> bool:
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] != 0
-    except ChildProcessError:
-        return True

@@ -9,13 +9,13 @@ import time
 from collections.abc import Container
 from contextlib import suppress
 
+from reducekit.executors import marks
+from reducekit.executors.marks import Mark
+
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _PF_EXITING = 0x4  # linux/sched.h
-MARK = "REDUCEKIT_RUN"
-"""Environment variable that marks our children's children, wherever they hide.
-
-Its value grows by a part for each reducekit that runs inside another.
-"""
+_STRANGER, _OTHER, _OURS, _REAPED = range(4)
+_PAGE = 2048  # bytes of a list of children that may have been cut: half of the smallest page
 
 
 def adopting() -> bool:
@@ -34,66 +34,140 @@ def _prctl(option: int, argument: object) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
 
 
-def sweep(mark: bytes, leaders: Container[int], patience: float = 2.0) -> None:
-    """Kill and reap all children marked with `mark`, and those that come to us thereby.
+class Family:
+    """The children of this process: those of its main thread, to which the orphans come.
 
-    `mark` is a part of the variable's value, unique to us; `leaders` are children to
-    leave alone; so are children in our own session, which no check can have
-    started. Costs one system call if we have no children at all. Gives up
-    after `patience` seconds: a killed process may hang in the kernel.
+    `limits` says whether limits carry our marks.
     """
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return
-    session = os.getsid(0)
-    pause, end = 0.0002, time.monotonic() + patience
+
+    def __init__(self) -> None:
+        self._session = os.getsid(0)
+        self.limits = marks.limits_usable()
+        self._strangers = b""  # a list of children none of which any run of ours has started
+        pid = os.getpid()
+        self._fd = -1
+        with suppress(OSError):  # not every kernel tells
+            self._fd = os.open(f"/proc/self/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+
+    def sweep(self, mark: Mark, spared: Container[int], patience: float = 2.0) -> None:
+        """Kill and reap all children that have the mark, and those that come to us thereby.
+
+        `spared` are children to leave alone; so are children in our own session,
+        which no check can have started. Costs one system call if there are no
+        others than the last time. Gives up after `patience` seconds: a killed
+        process may hang in the kernel.
+        """
+        listed = self._list()
+        if listed == self._strangers:
+            return
+        pause, end = 0.0002, time.monotonic() + patience
+        while True:
+            pending = known = False
+            for pid in map(int, listed.split()):
+                if pid in spared:
+                    known = True
+                    continue
+                kind = self._kind(pid, mark)
+                known = known or kind != _STRANGER
+                if kind == _OURS:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+                # Its children have come to us, perhaps after the list was read.
+                pending = pending or kind in (_OURS, _REAPED)
+            if not pending:
+                if not known:
+                    self._strangers = listed
+                return
+            if time.monotonic() >= end:
+                return
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+            listed = self._list()
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+    def _list(self) -> bytes:
+        if self._fd < 0:
+            return b""
+        listed = part = os.pread(self._fd, 1 << 16, 0)
+        while len(part) >= _PAGE:
+            part = os.pread(self._fd, 1 << 16, len(listed))
+            listed += part
+        return listed
+
+    def _kind(self, pid: int, mark: Mark) -> int:
+        """Say whose a child is: ours if it has the mark and is not dead. Reaps our dead ones."""
+        try:
+            if os.getsid(pid) == self._session:
+                return _STRANGER
+            if not self.limits:
+                # A zombie has no environment any more, and nobody else to reap it.
+                if os.waitpid(pid, os.WNOHANG)[0] != 0:
+                    return _REAPED
+                return _OURS if mark.on(pid, limits=False) or _exiting(pid) else _OTHER
+            if mark.on(pid, limits=True):
+                return _REAPED if os.waitpid(pid, os.WNOHANG)[0] else _OURS
+            return _STRANGER if marks.limit(pid) == marks.NONE else _OTHER
+        except (ProcessLookupError, ChildProcessError):
+            return _OTHER
+
+
+def children(pid: int) -> list[int]:
+    """Return the children that the main thread of a process has now."""
+    return [int(word) for word in marks.read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
+def end_run(run: int, patience: float = 5.0) -> None:
+    """Kill all processes on this machine that have the mark of a run, be they children or not.
+
+    Gives up after `patience` seconds.
+    """
+    mark, own = Mark(run), os.getpid()
+    pause, end = 0.0005, time.monotonic() + patience
+    # A process that forks and exits meanwhile may be seen in no round with its
+    # child: two rounds must find none.
+    empty = 0
     while time.monotonic() < end:
-        pending = False
-        for pid in _children():
-            if pid in leaders or _reap(pid, session):
-                continue
-            environment = _read(f"/proc/{pid}/environ")
-            if mark in environment:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-                pending = True
-            elif not environment and _exiting(pid):
-                pending = True
-        if not pending:
+        killed = sum(_killed(pid, mark) for pid in marks.processes() if pid != own)
+        empty = 0 if killed else empty + 1
+        if empty == 2:
             return
         time.sleep(pause)
-        pause = min(2 * pause, 0.02)
+        pause = min(2 * pause, 0.05)
 
 
-def _children() -> list[int]:
-    """Return the children of all our threads; empty where the kernel does not tell."""
-    found: list[int] = []
-    for task in os.listdir("/proc/self/task"):
-        found += map(int, _read(f"/proc/self/task/{task}/children").split())
-    return found
-
-
-def _reap(pid: int, session: int) -> bool:
-    """Reap a child that has ended; say whether it needs no more care."""
+def _killed(pid: int, mark: Mark) -> bool:
+    """Kill a process if it has the mark; say whether it had it and was alive."""
     try:
-        return os.getsid(pid) == session or os.waitpid(pid, os.WNOHANG)[0] != 0
-    except (ProcessLookupError, ChildProcessError):
-        return True
+        # Held first: so the number cannot be another's when it comes to killing.
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        found = mark.on(pid, limits=True) or mark.on(pid, limits=False)
+        if not found or _state(pid)[:1] in (b"Z", b"X"):
+            return False
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return True
 
 
 def _exiting(pid: int) -> bool:
     """Say whether a process is on its way out: it has no environment any more."""
-    # Fields after the name, which is in parentheses and may contain anything:
-    # state is the third field, the flags are the ninth (proc_pid_stat(5)).
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = _state(pid).split()
     return len(fields) > 6 and bool(int(fields[6]) & _PF_EXITING)
 
 
-def _read(path: str) -> bytes:
-    """Return the contents of a file, nothing if it has gone or is not for us."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
-    except OSError:
-        return b""
+def _state(pid: int) -> bytes:
+    """Return the fields of proc_pid_stat(5) from the third, the state, on; nothing if it has gone.
+
+    They stand after the name, which is in parentheses and may contain anything.
+    """
+    return marks.read(f"/proc/{pid}/stat").rpartition(b")")[2].lstrip()

@@ -3,70 +3,18 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-import shutil
-import stat
-import tempfile
-from contextlib import suppress
 
 from reducekit.executors.executor import ExecutorError
+from reducekit.executors.removal import remove
+from reducekit.executors.run_directory import RunDirectory, is_directory
 
-_MEMORY = "/dev/shm"
-_PREFIX = "reducekit-"
-_LOCK = "lock"
-_ROOM = 128 << 20  # bytes that must be free there: containers often give 64 MiB in all
-
-
-def run_directory() -> tuple[str, int]:
-    """Make the directory of one run, in memory if possible.
-
-    Returns its path and a descriptor that holds it: once that is closed, be it
-    by SIGKILL, the next run removes the directory. Writing a candidate to a
-    file in memory costs 0.02 to 0.15 ms, rewriting a file on a disk's file
-    system up to 6 ms. Raises ExecutorError.
-    """
-    base = _MEMORY if _usable(_MEMORY) else tempfile.gettempdir()
-    _remove_abandoned(base)
-    try:
-        path = tempfile.mkdtemp(prefix=_PREFIX, dir=base)
-        lock = os.path.join(path, _LOCK)
-        fd = os.open(lock + ".new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        os.rename(lock + ".new", lock)  # never there without being locked
-    except OSError as error:
-        raise ExecutorError(f"cannot make a directory in {base}: {error.strerror}") from None
-    return path, fd
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
+_FURTHER = 10**6  # added to a slot's number for a new place; more slots there are not
 
 
-def _remove_abandoned(base: str) -> None:
-    """Remove the directories of runs that have been killed."""
-    with suppress(OSError):
-        names = os.listdir(base)
-        for name in names:
-            path = os.path.join(base, name)
-            if not name.startswith(_PREFIX) or os.lstat(path).st_uid != os.getuid():
-                continue
-            with suppress(OSError):
-                fd = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-                try:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(path, ignore_errors=True)
-                finally:
-                    os.close(fd)
-
-
-def _usable(path: str) -> bool:
-    # What a command compiles or unpacks into its TMPDIR must be executable.
-    try:
-        room = os.statvfs(path)
-    except OSError:
-        return False
-    return (
-        os.access(path, os.W_OK | os.X_OK)
-        and not room.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
-        and room.f_bavail * room.f_frsize >= _ROOM
-    )
+class NoRoomError(ExecutorError):
+    """The file system is full; when other checks end, it may be so no longer."""
 
 
 class Slot:
@@ -74,20 +22,29 @@ class Slot:
 
     The file is rewritten in place, through a descriptor that is kept. If the
     path does not lead to that file any more, because the command moved or
-    replaced it or made a hard link to it, the file is made anew.
+    replaced it or made a hard link to it, the file is made anew; and in a new
+    place, if the old one cannot be cleared.
     """
 
-    def __init__(self, run: str, number: int, suffix: str) -> None:
+    def __init__(self, run: RunDirectory, number: int, suffix: str) -> None:
         self.number = number
-        self.directory = os.path.join(run, str(number))
-        self.path = os.path.join(self.directory, "input" + suffix)
-        self.tmp = os.path.join(self.directory, "tmp")
-        self._entries = ("input" + suffix, "tmp")
+        self._run = run
+        self._suffix = suffix
+        self._places = 0
         self._fd = -1
+        self._size = 0
         self._file: tuple[int, int, int, int] | None = None
+        self._settle()
+
+    def _settle(self) -> None:
+        name = str(self.number + self._places * _FURTHER)
+        self.directory = os.path.join(self._run.path, name)
+        self.path = os.path.join(self.directory, "input" + self._suffix)
+        self.tmp = os.path.join(self.directory, "tmp")
+        self._entries = ("input" + self._suffix, "tmp")
 
     def write(self, text: bytes) -> None:
-        """Make `text` the candidate. Raises ExecutorError if there is no room."""
+        """Make `text` the candidate. Raises NoRoomError or ExecutorError."""
         try:
             if self._file is None or self._file != self._found():
                 self._renew()
@@ -96,11 +53,14 @@ class Slot:
                 done += os.pwrite(self._fd, text[done:] if done else text, done)
             os.ftruncate(self._fd, len(text))
         except OSError as error:
-            self._file = None
+            self._discard()
+            remove(self.path)  # what is there of it takes room, too
+            full = error.errno in _FULL
             hint = "; TMPDIR names another place" if error.errno == errno.ENOSPC else ""
-            raise ExecutorError(
+            raise (NoRoomError if full else ExecutorError)(
                 f"cannot write the candidate to {self.path}: {error.strerror}{hint}"
             ) from None
+        self._size = len(text)
 
     def _found(self) -> tuple[int, int, int, int] | None:
         try:
@@ -110,44 +70,70 @@ class Slot:
         return found.st_dev, found.st_ino, found.st_mode, found.st_nlink
 
     def _renew(self) -> None:
-        self.close()
-        _remove(self.path)
-        for place in (self.directory, self.tmp):
-            if not _is_directory(place):
-                _remove(place)
-                os.mkdir(place)
+        """Make the places and the file. Raises OSError."""
+        self._discard()
+        while not self._cleared():
+            self._move()
         self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = self._found()
 
+    def _cleared(self) -> bool:
+        """Make both directories, remove the file; return whether that worked. Raises OSError."""
+        if not is_directory(self._run.path):
+            self._run.restore()
+        for place in (self.directory, self.tmp):
+            if is_directory(place):
+                continue
+            if not remove(place):
+                return False
+            os.mkdir(place, 0o700)
+        return remove(self.path)
+
+    def _move(self) -> None:
+        """Leave this place for a new one. Raises OSError if it has been done too often."""
+        self._discard()
+        self._places += 1
+        if self._places >= _FURTHER:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        self._settle()
+
     def tidy(self) -> None:
         """Remove what the command left behind."""
+        try:
+            if not self._tidied():
+                self._move()
+        except OSError:
+            self._discard()  # so all is made anew
+
+    def _tidied(self) -> bool:
+        """Return whether all leavings are gone. Raises OSError."""
         # Never through a link that the command put there: it leads to files of others.
-        if not (_is_directory(self.directory) and _is_directory(self.tmp)):
-            self._file = None  # so they are made anew, with the file
-            return
+        if not (is_directory(self.directory) and is_directory(self.tmp)):
+            self._discard()
+            return True
+        gone = True
         for place, kept in ((self.tmp, ()), (self.directory, self._entries)):
             entries = os.listdir(place)
             if len(entries) > len(kept):
                 for entry in set(entries).difference(kept):
-                    _remove(os.path.join(place, entry))
+                    gone &= remove(os.path.join(place, entry))
+        if self._fd >= 0:
+            found = os.fstat(self._fd)
+            if not found.st_nlink or found.st_ino != os.lstat(self.path).st_ino:
+                # Another's now, or nobody's: what the command wrote instead
+                # takes room that other checks may need.
+                self._discard()
+                gone &= remove(self.path)
+            elif found.st_size > self._size and found.st_nlink == 1:
+                os.ftruncate(self._fd, self._size)
+        return gone
 
-    def close(self) -> None:
-        """Give the descriptor back."""
+    def _discard(self) -> None:
+        """Let go of the file: it will be made anew."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd, self._file = -1, None
 
-
-def _is_directory(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _remove(path: str) -> None:
-    if _is_directory(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            os.unlink(path)
+    def close(self) -> None:
+        """Give the descriptor back."""
+        self._discard()

@@ -5,99 +5,18 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from reducekit.errors import UsageError
 from reducekit.executors import orphans
-from reducekit.executors.executor import ExecutorError, Finished
-from reducekit.executors.local import LocalExecutor
+from reducekit.executors.executor import ExecutorError
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, Disagree, ExitZero
+from reducekit.oracle.criterion import Disagree, ExitZero
 from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
-
-SECRET = f"REDUCEKIT_TEST_{os.getpid()}"
-LIMITS = Limits(wall=30)
-
-
-@dataclass(frozen=True)
-class Captured:
-    """Exit status 0, with the outputs to look at."""
-
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return outcomes[0].status == 0 and outcomes[0].limit is None
-
-    def describe(self) -> str:
-        return "captured"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every process of a test carries a mark; none may be there afterwards."""
-    monkeypatch.setenv(SECRET, "1")
-    yield
-    # What is not adopted dies by itself, a moment after it is killed.
-    give_up = time.monotonic() + 10
-    while marked() and time.monotonic() < give_up:
-        time.sleep(0.01)
-    assert marked() == []
-    with pytest.raises(ChildProcessError):  # no zombie either
-        os.waitpid(-1, os.WNOHANG)
-
-
-def marked() -> list[str]:
-    """Return the command lines of all running processes that carry the mark, but ours."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            if SECRET.encode() in environment and int(pid) != os.getpid():
-                found.append(Path(f"/proc/{pid}/cmdline").read_bytes().decode())
-        except OSError:
-            continue
-    return found
-
-
-def sh(script: str, *, stdin: bool = False) -> Command:
-    return Command.of(["sh", "-c", script, "sh"], stdin=stdin)
-
-
-def python(script: str) -> Command:
-    return Command.of([sys.executable, "-c", script])
-
-
-def local(
-    *commands: Command, criterion: Criterion | None = None, jobs: int = 1, adopt: bool = True
-) -> LocalExecutor:
-    oracle = Oracle(commands, criterion or Captured())
-    return LocalExecutor(oracle, jobs, ".txt", adopt_orphans=adopt)
-
-
-def until(executor: LocalExecutor, count: int = 1) -> list[Finished]:
-    found: list[Finished] = []
-    while len(found) < count:
-        found += executor.wait(30)
-    return found
-
-
-def check(command: Command, text: bytes = b"text", limits: Limits = LIMITS) -> Outcome:
-    with local(command) as executor:
-        executor.submit(7, text, limits)
-        (finished,) = until(executor)
-        assert finished.ticket == 7
-        assert marked() == []  # before the close
-        return finished.outcomes[0]
+from tests.executors.runner import LIMITS, check, local, lowered, marked, python, sh, until
 
 
 def test_status_and_outputs() -> None:
@@ -453,16 +372,6 @@ def test_second_command_vanishes(tmp_path: Path) -> None:
         assert executor.wait() == []
 
 
-@contextmanager
-def lowered(kind: int, soft: int) -> Iterator[None]:
-    before = resource.getrlimit(kind)
-    resource.setrlimit(kind, (soft, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(kind, before)
-
-
 def test_no_room_for_the_file() -> None:
     with local(sh('cat "$1"')) as executor:
         with lowered(resource.RLIMIT_FSIZE, 1000):
@@ -554,7 +463,7 @@ command = Command.of(["sh", "-c", "setsid sleep 60 & sleep 60"])
 executor = LocalExecutor(Oracle((command,), ExitZero()), 1)
 executor.submit(0, b"", Limits())
 executor.wait(0.3)
-print(executor._directory, flush=True)
+print(executor._directory.path, flush=True)
 executor.wait()
 """
     outcome = check(python(script), limits=Limits(wall=3))

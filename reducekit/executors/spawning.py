@@ -1,0 +1,178 @@
+"""Starting a process: its signals, limits, mark and pipes; and ending its group."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from reducekit.executors import marks
+from reducekit.executors.executor import ExecutorError
+from reducekit.executors.marks import Mark
+from reducekit.executors.orphans import children
+from reducekit.oracle.limits import Limits
+
+Actions = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
+"""What posix_spawn(3) does to the child's descriptors."""
+
+_PAGE = resource.getpagesize()
+_SPARE_BYTES = 256 << 20
+_SPARE_SECONDS = 1.0
+_CHUNK = 1 << 16  # a pipe's capacity: one read takes all that is in it
+_DEFAULT_SIGNALS = (  # what Python or our parent ignores, children shall not
+    signal.SIGPIPE,
+    signal.SIGXFSZ,
+    signal.SIGXCPU,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+    signal.SIGTERM,
+    signal.SIGCHLD,
+)
+
+
+class Stream:
+    """The reading end of an output pipe, and what came through it."""
+
+    __slots__ = ("fd", "full", "parts", "room")
+
+    def __init__(self, fd: int, room: int) -> None:
+        self.fd = fd
+        self.room = room
+        self.full = False
+        self.parts: list[bytes] = []
+
+    def read(self) -> bool:
+        """Take what is there; False at the end of the stream, or when it is full."""
+        try:
+            part = os.read(self.fd, _CHUNK)
+        except BlockingIOError:
+            return True
+        if len(part) > self.room:
+            self.full = True
+            part = part[: self.room]
+        self.room -= len(part)
+        if part:
+            self.parts.append(part)
+        return bool(part) and not self.full
+
+
+def pipes(room: int) -> tuple[list[Stream], int, int]:
+    """Make the pipes of stdout and stderr; return our ends and the child's."""
+    ends: list[int] = []
+    try:
+        for _ in range(2):
+            ends += os.pipe()
+    except OSError as error:
+        for fd in ends:
+            os.close(fd)
+        raise ExecutorError(f"cannot make a pipe: {error.strerror}") from None
+    os.set_blocking(ends[0], False)
+    os.set_blocking(ends[2], False)
+    return [Stream(ends[0], room), Stream(ends[2], room)], ends[1], ends[3]
+
+
+class Inherited(NamedTuple):
+    """Soft and hard limits that every child has from us, in seconds and bytes."""
+
+    cpu: tuple[int, int]
+    memory: tuple[int, int]
+
+
+def inherited_limits() -> Inherited:
+    """Return the limits that we have ourselves."""
+    return Inherited(
+        resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_AS)
+    )
+
+
+Wanted = dict[int, tuple[int, int]]
+"""Kinds of limits, with soft and hard values."""
+
+
+def wanted_limits(limits: Limits, inherited: Inherited) -> tuple[Wanted, Wanted]:
+    """Return the limits that we can take on for a moment to hand them down, and all others.
+
+    They are soft ones: a script could not raise hard ones, and some shells then
+    give up. Ours for a moment are inherited without a gap. But to have used
+    more CPU than that would kill us, and near to that memory our own
+    allocations would fail.
+    """
+    ours: Wanted = {}
+    later: Wanted = {}
+    if limits.cpu is not None:
+        seconds = _soft(max(1, math.ceil(limits.cpu)), inherited.cpu)
+        safe = time.process_time() + _SPARE_SECONDS < seconds[0]
+        (ours if safe else later)[resource.RLIMIT_CPU] = seconds
+    if limits.memory is not None:
+        size = _soft(limits.memory, inherited.memory)
+        pages = marks.read("/proc/self/statm").split()
+        safe = bool(pages) and int(pages[0]) * _PAGE + _SPARE_BYTES < size[0]
+        (ours if safe else later)[resource.RLIMIT_AS] = size
+    return ours, later
+
+
+def posix_spawn(
+    argv: list[str], environment: dict[str, str], actions: Actions, mark: Mark | None, ours: Wanted
+) -> int:
+    """Start a process in a new session, marked, limited, without core files. Raises OSError."""
+    core = resource.getrlimit(resource.RLIMIT_CORE)
+    handed = {resource.RLIMIT_CORE: (0, core[1]), **ours}
+    if mark is not None:
+        handed[marks.LIMIT] = (mark.number, marks.NONE)
+    before = {kind: resource.getrlimit(kind) for kind in handed}
+    try:
+        # Set on the child a moment later, its own first children might go without.
+        for kind, value in handed.items():
+            resource.setrlimit(kind, value)
+        return os.posix_spawn(
+            argv[0],
+            argv,
+            environment,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_DEFAULT_SIGNALS,
+        )
+    finally:
+        for kind, value in before.items():
+            resource.setrlimit(kind, value)
+
+
+def limit(pid: int, later: Wanted) -> None:
+    """Set the limits that we could not hand down, also for what the process has started by now."""
+    waiting = [pid] if later else []
+    while waiting:
+        pid = waiting.pop()
+        with suppress(ProcessLookupError, PermissionError):  # gone, or another user's
+            for kind, value in later.items():
+                resource.prlimit(pid, kind, value)
+            waiting += children(pid)
+
+
+def _soft(value: int, inherited: tuple[int, int]) -> tuple[int, int]:
+    """Return a limit with a new soft value, unless a lower one is inherited."""
+    for bound in inherited:
+        if bound != resource.RLIM_INFINITY:
+            value = min(value, bound)
+    return value, inherited[1]
+
+
+def kill_group(pid: int) -> None:
+    """Kill a process group, if it is there."""
+    if pid <= 0:  # between two commands of a check
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def has_ended(pid: int) -> bool:
+    """Say whether a child has ended; if so it is reaped."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True

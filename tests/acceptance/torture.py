@@ -1,0 +1,239 @@
+"""Kills reducekit again and again, and looks at what is left: run by `test_torture.py`.
+
+`python -m tests.acceptance.torture FOLDER SEED KILLS` prints what was wrong, one
+line each, and nothing else. It is a process of its own because it adopts all
+orphans of the runs: whatever they leave behind becomes its child.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from reducekit.executors import orphans
+from reducekit.executors.marks import read
+from reducekit.executors.run_directory import RunDirectory
+from tests.cli.tool import PATIENCE, PROGRAM, problem
+
+ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+OUTPUT = "out.smt2"
+NEEDED = 3
+LINE = 68
+"""Bytes of a line of sha256sum: the hash, two blanks, a hyphen, a newline."""
+ORACLE = """#!/bin/sh
+sha256sum < "$1" >> "{log}" || exit 1
+setsid env -i sleep 600 &
+[ "$(grep -c '(needle' "$1")" -ge {needed} ]
+"""
+"""Notes every candidate, and leaves a process behind that is hard to find."""
+
+
+@dataclass
+class Lane:
+    """A folder with an input, an oracle that notes what it is asked, and what went wrong."""
+
+    folder: Path
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+        self.log = self.folder / "log"
+        self.log.touch()
+        self.input = self.folder / "in.smt2"
+        self.input.write_text(problem(24, needed=(5, 12, 20)))
+        self.oracle = self.folder / "oracle"
+        self.oracle.write_text(ORACLE.format(log=self.log, needed=NEEDED))
+        self.oracle.chmod(0o755)
+        self.errors = self.folder / "errors"
+        self.output = self.folder / OUTPUT
+        self.before = set(os.listdir(self.folder)) | {"errors"}
+
+    def start(
+        self, *options: str, program: Sequence[str] = tuple(PROGRAM)
+    ) -> subprocess.Popen[bytes]:
+        """Start a run, in a process group of its own."""
+        arguments = ["smt2", self.input, "--oracle", self.oracle, "-o", self.output, "--quiet"]
+        with self.errors.open("wb") as errors:
+            return subprocess.Popen(
+                [*program, *map(str, arguments), *options],
+                cwd=self.folder,
+                env={**os.environ, "TMPDIR": str(self.temporary)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    def wait_for(self, process: subprocess.Popen[bytes], checks: int) -> None:
+        """Wait until so many more checks have begun, or the run has ended."""
+        enough = self.log.stat().st_size + checks * LINE
+        while self.log.stat().st_size < enough and process.poll() is None:
+            time.sleep(0.001)
+
+    def expect(self, good: bool, what: str) -> None:
+        if not good:
+            self.wrong.append(what)
+
+    def check_output(self) -> None:
+        """The output is whole, and byte for byte what was found to be interesting."""
+        with suppress(FileNotFoundError):
+            text = self.output.read_bytes()
+            lines = sum(b"(needle" in line for line in text.splitlines())
+            self.expect(lines >= NEEDED, f"not interesting: {text!r}")
+            self.expect(text.count(b"(") == text.count(b")"), f"not whole: {text!r}")
+            seen = hashlib.sha256(text).hexdigest() in self.log.read_text()
+            self.expect(seen, f"was never checked: {text!r}")
+
+    def check_rest(self) -> None:
+        """No process is left and no file; both may take a moment to go."""
+        self.expect(settled(lambda: not survivors()), f"alive: {survivors()}")
+        self.expect(settled(lambda: not abandoned()), f"not removed: {abandoned()}")
+        self.expect(not os.listdir(self.temporary), f"left: {os.listdir(self.temporary)}")
+
+    def check_words(self) -> None:
+        """No traceback."""
+        self.expect(b"Traceback" not in self.errors.read_bytes(), self.errors.read_text())
+
+    def check_folder(self) -> None:
+        """Nothing is left beside the output."""
+        left = set(os.listdir(self.folder)) - self.before - {self.output.name}
+        self.expect(not left, f"left beside the output: {left}")
+
+
+def settled(ready: Callable[[], bool]) -> bool:
+    """Wait for what must come; say whether it did."""
+    give_up = time.monotonic() + PATIENCE
+    while not ready() and time.monotonic() < give_up:
+        time.sleep(0.002)
+    return ready()
+
+
+def survivors() -> list[str]:
+    """Return the command lines of all descendants, reaping the dead among our children."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return [command_line(pid) for pid in descendants(os.getpid())]
+
+
+def command_line(pid: int) -> str:
+    return read(f"/proc/{pid}/cmdline").decode(errors="replace").replace("\0", " ")
+
+
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = orphans.children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def abandoned() -> list[str]:
+    """Return the directories of runs that nobody holds."""
+    found = []
+    for base in ("/dev/shm", tempfile.gettempdir()):
+        for path in Path(base).glob("reducekit-" + "[0-9]" * 13):
+            with suppress(OSError):
+                fd = os.open(path, os.O_RDONLY)
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    found.append(str(path))
+                finally:
+                    os.close(fd)
+    return found
+
+
+def moments(lane: Lane, process: subprocess.Popen[bytes], choose: Random) -> Iterator[None]:
+    """Come back at random moments of a run, for as long as it lives."""
+    if choose.random() < 0.25:  # before the first check: while it starts
+        time.sleep(choose.uniform(0, 0.4))
+        if process.poll() is None:
+            yield
+    while process.poll() is None:
+        lane.wait_for(process, choose.randrange(1, 9))
+        time.sleep(choose.uniform(0, 0.005))
+        if process.poll() is None:
+            yield
+
+
+def victim(process: subprocess.Popen[bytes], choose: Random) -> tuple[int, bool]:
+    """Return a process below a run, and whether that is the watchdog; the run itself if none is."""
+    watchdogs = [
+        pid for pid in orphans.children(process.pid) if "reducekit-watchdog" in command_line(pid)
+    ]
+    pid = choose.choice(descendants(process.pid) or [process.pid])
+    return pid, pid in watchdogs
+
+
+def torment(lane: Lane, choose: Random, kills: int) -> int:
+    """Make one run and kill it, or parts of it, at most so many times; return how often."""
+    lane.output.unlink(missing_ok=True)
+    before = lane.log.stat().st_size
+    process = lane.start("--jobs", str(choose.choice([1, 2, 3])))
+    unguarded, done = False, 0
+    for _ in moments(lane, process, choose):
+        if done == kills:
+            continue
+        done += 1
+        number = choose.choice(ENDING)
+        with suppress(OSError):  # it has just gone
+            if choose.random() < 0.8:
+                pid, is_watchdog = victim(process, choose)
+                unguarded = unguarded or (is_watchdog and number == signal.SIGKILL)
+                os.kill(pid, number)
+            elif choose.random() < 0.3:
+                os.killpg(process.pid, number)
+            else:
+                os.kill(process.pid, number)
+        lane.check_output()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        lane.wrong.append("hangs")
+        process.kill()
+    if unguarded:
+        RunDirectory().remove()  # as the next start does
+    lane.check_output()
+    lane.check_rest()
+    if lane.log.stat().st_size > before:  # else it was perhaps still Python that was starting
+        lane.check_words()
+    return done
+
+
+def main(folder: Path, seed: int, kills: int) -> None:
+    """Kill as often as that, and see that in the end all is as if nothing had been."""
+    orphans.set_adopting(True)
+    choose = Random(seed)
+    lane = Lane(folder)
+    lane.start("--jobs", "2").wait(PATIENCE)
+    undisturbed = lane.output.read_bytes()
+    lane.check_output()
+    lane.check_rest()
+    while kills > 0 and not lane.wrong:
+        kills -= torment(lane, choose, kills)
+    if not lane.wrong:
+        code = lane.start("--jobs", "2").wait(PATIENCE)
+        lane.expect(code == 0, f"exit code {code}")
+        lane.expect(lane.output.read_bytes() == undisturbed, "another result")
+        lane.check_rest()
+        lane.check_words()
+        lane.check_folder()
+    print("\n".join(lane.wrong), end="")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
