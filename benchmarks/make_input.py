@@ -3,6 +3,12 @@
 `python benchmarks/make_input.py --size 300000 > input.smt2`. The symbol `marker`
 stands in one assertion in the middle and in its declaration: `grep -q 'marker)'`
 is an oracle that only a few lines need to satisfy.
+
+`--shape` makes others, for how large and how deep an input may be: `wide` (many
+short assertions over many declarations), `one` (a single assertion, a
+conjunction), `literals` (of up to a million digits), `nots` and `lets` (one
+assertion, nested as deep as there is room), `lines` (of words, nothing to do
+with SMT-LIB: for `--lenient`). `marker` stands in the middle of each.
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections.abc import Callable, Iterator, Mapping
 
 WIDTH = 16
 OPERATORS = ("bvadd", "bvmul", "bvand", "bvor", "bvxor", "bvsub", "bvshl", "bvlshr")
@@ -70,12 +77,115 @@ def generate(seed: int, size: int) -> bytes:
     return "\n".join([*lines, "(check-sat)", ""]).encode()
 
 
+def wide(rng: random.Random, size: int) -> Iterator[str]:
+    """Yield declarations and short assertions over any of them."""
+    yield f"(set-logic QF_BV)\n(declare-fun {MARKER} () (_ BitVec {WIDTH}))\n"
+    written, names, marked = 0, 0, False
+    while written < size or not marked:
+        if names < 8 or rng.random() < 0.2:
+            line = f"(declare-fun x{names} () (_ BitVec {WIDTH}))\n"
+            names += 1
+        elif not marked and written >= size / 2:
+            line = f"(assert (bvult x3 {MARKER}))\n"
+            marked = True
+        else:
+            a, b, c, d = (f"x{rng.randrange(names)}" for _ in range(4))
+            digits = f"#x{rng.getrandbits(WIDTH):04x}"
+            line = f"(assert (bvult (bvadd {a} (bvmul {b} {digits})) (ite (= {c} {d}) {a} {b})))\n"
+        written += len(line)
+        yield line
+    yield "(check-sat)\n"
+
+
+def one(rng: random.Random, size: int) -> Iterator[str]:
+    """Yield one assertion, a conjunction of many small terms."""
+    yield f"(set-logic QF_BV)\n(declare-fun {MARKER} () Bool)\n"
+    yield "".join(f"(declare-fun x{number} () (_ BitVec {WIDTH}))\n" for number in range(100))
+    yield "(assert (and"
+    written, marked = 0, False
+    while written < size or not marked:
+        a, b, c = (f"x{rng.randrange(100)}" for _ in range(3))
+        term = f" (or (bvult (bvadd {a} {b}) {c}) (= {b} (bvnot {c})))"
+        if not marked and written >= size / 2:
+            term = f" (or (= {a} {b}) {MARKER})"
+            marked = True
+        written += len(term)
+        yield term
+    yield "))\n(check-sat)\n"
+
+
+def literals(rng: random.Random, size: int) -> Iterator[str]:
+    """Yield assertions about strings and bit-vectors of ten to a million digits."""
+    yield f"(set-logic ALL)\n(declare-fun s () String)\n(declare-fun {MARKER} () Bool)\n"
+    written, marked = 0, False
+    while written < size or not marked:
+        digits = f"{rng.getrandbits(4 * rng.choice((10, 1_000, 100_000, 1_000_000))):x}"
+        line = f"(assert (= ((_ extract 3 0) #x{digits}) #x0))\n"
+        if rng.random() < 0.5:
+            line = f'(assert (= s "{digits.replace("f", chr(34) * 2)}"))\n'
+        if not marked and written >= size / 2:
+            line = f"(assert (not {MARKER}))\n"
+            marked = True
+        written += len(line)
+        yield line
+    yield "(check-sat)\n"
+
+
+def nots(_: random.Random, size: int) -> Iterator[str]:
+    """Yield one assertion, a term nested as deep as the size allows."""
+    depth = size // len("(not )")
+    yield f"(declare-fun {MARKER} () Bool)\n(assert "
+    yield f"{'(not ' * depth}(not {MARKER}){')' * depth})\n(check-sat)\n"
+
+
+def lets(_: random.Random, size: int) -> Iterator[str]:
+    """Yield one assertion, lets nested as deep as the size allows, each over the one before."""
+    yield "(declare-fun v () Bool)\n(assert "
+    before, written, depth = "v", 0, 0
+    while written < size:
+        name = MARKER if size / 2 <= written < size / 2 + 40 else f"v{depth}"
+        text = f"(let (({name} (and {before} v))) "
+        before = name
+        written += len(text) + 1
+        depth += 1
+        yield text
+    yield f"{before}{')' * depth})\n(check-sat)\n"
+
+
+def lines(rng: random.Random, size: int) -> Iterator[str]:
+    """Yield lines of words, the last of which is no S-expression."""
+    written, marked = 0, False
+    while written < size or not marked:
+        line = " ".join(f"{rng.getrandbits(28):x}" for _ in range(rng.randint(3, 15))) + "\n"
+        if not marked and written >= size / 2:
+            line = f"({MARKER})\n"
+            marked = True
+        written += len(line)
+        yield line
+    yield "(never closed\n"
+
+
+SHAPES: Mapping[str, Callable[[random.Random, int], Iterator[str]]] = {
+    "wide": wide,
+    "one": one,
+    "literals": literals,
+    "nots": nots,
+    "lets": lets,
+    "lines": lines,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Prints a random bit-vector script.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", type=int, default=300_000, help="bytes")
+    parser.add_argument("--shape", choices=SHAPES, help="something else, as large or as deep")
     options = parser.parse_args()
-    sys.stdout.buffer.write(generate(options.seed, options.size))
+    if options.shape is None:
+        sys.stdout.buffer.write(generate(options.seed, options.size))
+        return
+    for text in SHAPES[options.shape](random.Random(options.seed), options.size):
+        sys.stdout.buffer.write(text.encode())
 
 
 if __name__ == "__main__":

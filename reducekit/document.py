@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from reducekit.change import Template
 
-_NEWLINE, _RETURN = b"\n\r"
+_NEWLINE, _RETURN, _OPENING = b"\n\r("
+_LARGE = 1 << 16  # bytes
 _BLANKS = re.compile(rb"[ \t]*")
 _REST_OF_LINE = re.compile(rb"[ \t]*(?:\r?\n)?")
+_NONE: Mapping[int, Template] = MappingProxyType({})
 
 
 class Document:
@@ -85,10 +88,27 @@ class Document:
         a template drops have no effect. A template may keep nodes of its own
         node's subtree only, the node itself included: so this ends.
         """
+        return self.render_sorted(sorted(edits), edits, edits, {}, root)
+
+    def render_sorted(
+        self,
+        order: Sequence[int],
+        edits: Mapping[int, Template],
+        others: Mapping[int, Template],
+        runs: Mapping[int, int],
+        root: int = 0,
+    ) -> bytes:
+        """Return the text of `root` with the nodes `order`, sorted, replaced.
+
+        A node's template is in `edits`, else in `others`. A removed node in
+        `runs` stands for itself and its siblings up to the node it leads to,
+        all removed, with nothing between them that is kept.
+        """
         text, start, end, stop = self.text, self.start, self.end, self.stop
         delimited = bool(self.delimiters)
-        order = sorted(edits)
-        out: list[bytes] = []
+        # Slices of a view are not copied: a large text is in memory once less.
+        source: bytes | memoryview = memoryview(text) if len(text) >= _LARGE else text
+        out: list[bytes | memoryview] = []
         # Work yet to do, last first: a literal, or the bytes pos..limit whose
         # edited nodes are order[low:high]. An explicit stack, as templates may
         # nest as deep as the tree.
@@ -108,26 +128,29 @@ class Document:
             pos, limit, low, high = task
             while low < high:
                 node = order[low]
-                template = edits[node]
-                low = bisect_left(order, stop[node], low + 1, high)
-                cut, behind = start[node], end[node]
+                template = edits.get(node)
+                if template is None:
+                    template = others[node]
+                last = node if template else runs.get(node, node)
+                cut, behind = start[node], end[last]
+                low = bisect_left(order, stop[last], low + 1, high)
                 removed = not template and delimited
                 if removed:
                     # Neighbours that go together are one cut, with the blanks between.
                     while (
                         low < high
-                        and order[low] == stop[node]
-                        and not edits[order[low]]
-                        and not text[behind : start[order[low]]].strip()
+                        and (following := order[low]) == stop[last]
+                        and not (edits[following] if following in edits else others[following])
+                        and not text[behind : start[following]].strip()
                     ):
-                        node = order[low]
-                        behind = end[node]
-                        low = bisect_left(order, stop[node], low + 1, high)
+                        last = runs.get(following, following)
+                        behind = end[last]
+                        low = bisect_left(order, stop[last], low + 1, high)
                     cut = self._blanks_before(pos, cut, behind)
                 if pos < cut:
-                    out.append(text[pos:cut])
+                    out.append(source[pos:cut])
                 pos = behind
-                if removed and (not out or out[-1].endswith(b"(")):
+                if removed and (not out or out[-1][-1] == _OPENING):
                     blanks = _REST_OF_LINE if not out else _BLANKS
                     pos = blanks.match(text, pos).end()  # type: ignore[union-attr]  # both match nothing
                 if any(type(part) is int for part in template):
@@ -139,13 +162,19 @@ class Document:
                         else:
                             # A template may keep the very node it replaces.
                             first = bisect_left(order, part + (part == node))
-                            last = bisect_left(order, stop[part], first)
-                            stack.append((start[part], end[part], first, last))
+                            stack.append(
+                                (
+                                    start[part],
+                                    end[part],
+                                    first,
+                                    bisect_left(order, stop[part], first),
+                                )
+                            )
                     break
                 out.extend(part for part in template if isinstance(part, bytes) and part)
             else:
                 if pos < limit:
-                    out.append(text[pos:limit])
+                    out.append(source[pos:limit])
         return b"".join(self._separated(out) if self.delimiters else out)
 
     def _blanks_before(self, pos: int, cut: int, behind: int) -> int:
@@ -162,7 +191,7 @@ class Document:
                 cut -= 1
         return cut
 
-    def _separated(self, pieces: list[bytes]) -> Iterator[bytes]:
+    def _separated(self, pieces: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
         """Yield the pieces, with a blank wherever two tokens would run together."""
         delimiters = self.delimiters
         last = delimiters[0]
@@ -171,3 +200,150 @@ class Document:
                 yield b" "
             yield piece
             last = piece[-1]
+
+
+class Patched:
+    """A document and the edits that were accepted, to render candidates on top. Immutable.
+
+    With n accepted edits, sorting them anew would cost every candidate n log n.
+    Here they stay sorted, and neighbours that are removed count as one: what is
+    left of a million commands of which a hundred stay is a hundred edits.
+
+    `render` and `render_with` give what `Document.render` gives for all edits
+    accepted so far, the later of two edits of one node standing. What is
+    removed is forgotten: an edit that brings a removed node back finds it as it
+    is in the document, and an edit of a node within has no effect.
+    """
+
+    __slots__ = ("_edits", "_order", "_runs", "document")
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._order: Sequence[int] = ()
+        """The edited nodes in order; of removed neighbours, the first only."""
+        self._edits: Mapping[int, Template] = _NONE
+        """The templates of the nodes in order."""
+        self._runs: Mapping[int, int] = {}
+        """The last of the removed neighbours, by the first."""
+
+    def __len__(self) -> int:
+        """Count the edits that are kept: neighbours removed together are one."""
+        return len(self._order)
+
+    def render(self, root: int = 0) -> bytes:
+        """Return the text of `root` as it is with the accepted edits."""
+        return self.render_with(_NONE, root)
+
+    def render_with(self, more: Mapping[int, Template], root: int = 0) -> bytes:
+        """Return the text of `root` with more edits on top of the accepted ones."""
+        here = self._opened(more)
+        order, edits, runs, stop = here._order, here._edits, here._runs, here.document.stop
+        if root:
+            if not more.get(root) and here._is_removed(root):
+                return b""
+            low = bisect_left(order, root)
+            order = order[low : bisect_left(order, stop[root], low)]
+        new = [node for node in more if node not in edits] if edits else list(more)
+        if runs:
+            new = [node for node in new if not here._is_within_run(node)]
+        if order:
+            new += order
+        new.sort()
+        return here.document.render_sorted(new, more, edits, runs, root)
+
+    def with_(self, more: Mapping[int, Template]) -> Patched:
+        """Return the document with more edits accepted."""
+        here = self._opened(more)
+        document = here.document
+        text, start, end, stop = document.text, document.start, document.end, document.stop
+        delimited = bool(document.delimiters)
+        before, runs_before = here._edits, here._runs
+        order = [node for node in more if node not in before and not here._is_within_run(node)]
+        order += here._order
+        order.sort()
+        kept: list[int] = []
+        edits: dict[int, Template] = {}
+        runs: dict[int, int] = {}
+        low, high = 0, len(order)
+        within = 0  # no runs below a node with a template: it may keep any of them by itself
+        while low < high:
+            node = order[low]
+            low += 1
+            template = more[node] if node in more else before[node]
+            kept.append(node)
+            edits[node] = template
+            if template:
+                within = max(within, stop[node])
+                continue
+            last = runs_before.get(node, node)
+            if node >= within:
+                low = bisect_left(order, stop[last], low)
+            while node >= within and low < high and (following := order[low]) == stop[last]:
+                if more[following] if following in more else before[following]:
+                    break
+                between = text[end[last] : start[following]]
+                if between and not (delimited and between.isspace()):
+                    break
+                last = runs_before.get(following, following)
+                low = bisect_left(order, stop[last], low + 1)
+            if last != node:
+                runs[node] = last
+        after = Patched(document)
+        after._order, after._edits, after._runs = kept, edits, runs
+        return after
+
+    def _run_of(self, node: int) -> int:
+        """Return the first node of the run that a node lies in, or -1."""
+        if not self._runs:
+            return -1
+        at = bisect_right(self._order, node) - 1
+        if at < 0:
+            return -1
+        first = self._order[at]
+        last = self._runs.get(first, -1)
+        return first if last >= 0 and node < self.document.stop[last] else -1
+
+    def _is_within_run(self, node: int) -> bool:
+        """Tell whether a node is removed as part of a run, or below one that is."""
+        return self._run_of(node) >= 0
+
+    def _is_removed(self, node: int) -> bool:
+        """Tell whether a node itself is removed."""
+        if node in self._edits:
+            return not self._edits[node]
+        return self._in_run(node, self._run_of(node))
+
+    def _in_run(self, node: int, first: int) -> bool:
+        """Tell whether a node is one of the removed neighbours, not below one."""
+        parent = self.document.parent
+        return first >= 0 and parent[node] == parent[first]
+
+    def _members(self, first: int) -> list[int]:
+        """Return the nodes of a run."""
+        stop, last = self.document.stop, self._runs[first]
+        members = [first]
+        while members[-1] != last:
+            members.append(stop[members[-1]])
+        return members
+
+    def _opened(self, more: Mapping[int, Template]) -> Patched:
+        """Return the same edits, without those runs of which `more` edits or keeps a node."""
+        if not self._runs:
+            return self
+        touched = {
+            first
+            for node, template in more.items()
+            for part in (node, *template)
+            if template
+            and isinstance(part, int)
+            and self._in_run(part, first := self._run_of(part))
+        }
+        if not touched:
+            return self
+        edits, runs = dict(self._edits), dict(self._runs)
+        for first in touched:
+            edits.update((node, ()) for node in self._members(first))
+            del runs[first]
+        opened = Patched(self.document)
+        opened._order, opened._edits, opened._runs = sorted(edits), edits, runs
+        return opened

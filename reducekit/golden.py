@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -32,15 +34,24 @@ Say what is wrong with it:
 
 
 _FLAKY = """\
-Make the runs repeatable (a seed, one thread, a longer --timeout), or say with
---oracle, --exit-code, --match-out or --match-err what all have in common."""
+Make the runs repeatable (a seed, one thread, a longer --timeout), say with
+--oracle, --exit-code, --match-out or --match-err what all have in common, or
+with --repeat 2-of-5 how often it is to show."""
+
+_RARE = """\
+Ask for fewer, or for more runs (such as --repeat 1-of-10), or say with --oracle,
+--exit-code, --match-out or --match-err what the runs have in common."""
+
+_TWICE = Repeat(2, 2)
+_EXAMPLES = 3  # runs shown of those that ended differently
 
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """What is to be kept alive, as two runs on the input showed it.
+    """What is to be kept alive, as the runs on the input showed it.
 
-    `seconds` is the wall time of the slowest single run of a command.
+    `outcomes` are those of the first run that showed it. `seconds` is the wall
+    time of the slowest single run of a command.
     """
 
     criterion: Criterion
@@ -87,47 +98,58 @@ def establish(
     path: str = "input",
     out: bool = True,
     err: bool = True,
+    repeat: Repeat | None = None,
 ) -> Golden:
-    """Run the commands on the input twice and return what to keep alive.
+    """Run the commands on the input and return what to keep alive.
 
-    Without a criterion the (single) command's own failure is kept: its
-    signature, of the streams asked for by `out` and `err`, or its running into
-    the time limit. `path` is the input's name in messages. Raises
-    NotInterestingError if the input does not fail, or not twice in the same way.
+    It has to show in as many runs as `repeat` says, else in two of two. Without a criterion the
+    (single) command's own failure is kept: its signature, of the streams asked
+    for by `out` and `err`, or its running into the time limit; if the runs fail
+    in several ways, the most frequent one, of equally frequent ones the first by
+    its words. `path` is the input's name in messages. Raises
+    NotInterestingError if the input does not fail, or not so often.
     """
+    repeat = repeat or _TWICE
     if criterion is not None and criterion.wall is not None:
         limits = replace(limits, wall=criterion.wall)
+
+    def shown_by(run: Sequence[Outcome]) -> Criterion | None:
+        """Return what a run shows of what is to be kept."""
+        if criterion is None:
+            return _own_failure(run[0], limits, out, err)
+        if isinstance(criterion, Disagree) and criterion.expected is None:
+            pair = difference(run[0], run[1])
+            return None if pair is None else Disagree(pair)
+        return criterion if verdict(criterion, run) else None
+
     with open_executor(Oracle(commands, _Record(len(commands)))) as executor:
-        runs = [_run(executor, text, limits).outcomes for _ in range(2)]
+        runs = [_run(executor, text, limits).outcomes for _ in range(repeat.runs)]
+    kinds = [shown_by(run) for run in runs]
 
     def refuse(reason: str, shown: Sequence[Sequence[Outcome]], advice: str) -> NotInterestingError:
         return NotInterestingError(_report(reason, commands, path, shown, advice))
 
-    if criterion is None:
-        found, kept = zip(*(_own_failure(run[0], limits, out, err) for run in runs), strict=True)
-        wanted = "a failure"
-    elif isinstance(criterion, Disagree) and criterion.expected is None:
-        pairs = [difference(run[0], run[1]) for run in runs]
-        found = tuple(pair is not None for pair in pairs)
-        kept = tuple(Disagree(pair) for pair in pairs)
-        wanted = criterion.describe()
-    else:
-        found = tuple(verdict(criterion, run) for run in runs)
-        kept = (criterion, criterion)
-        wanted = criterion.describe()
-
-    if not any(found):
+    often = Counter(kind for kind in kinds if kind is not None)
+    if not often:
+        times = f" in {len(runs)} runs" if repeat != _TWICE and len(runs) > 1 else ""
         if criterion is None:
-            raise refuse("the input does not fail", runs[:1], _WAYS)
-        raise refuse(f"the input does not show what is looked for ({wanted})", runs[:1], "")
-    if not all(found) or kept[0] != kept[1]:
+            raise refuse(f"the input does not fail{times}", runs[:1], _WAYS)
+        wanted = criterion.describe()
+        raise refuse(f"the input does not show what is looked for{times} ({wanted})", runs[:1], "")
+    kept = min(often, key=lambda kind: (-often[kind], kind.describe()))
+    if repeat.verdict(often[kept], len(runs) - often[kept]) is not True:
+        firsts = sorted({kinds.index(kind) for kind in kinds})
+        examples = [runs[number] for number in firsts[:_EXAMPLES]]
+        if repeat == _TWICE:
+            raise refuse("two runs on the same input ended differently", examples, _FLAKY)
         raise refuse(
-            "two runs on the same input ended differently",
-            runs,
-            _FLAKY,
+            f"what is to be kept ({kept.describe()}) showed in {often[kept]} of {len(runs)} runs "
+            f"on the input, and --repeat asks for {repeat.needed}",
+            examples,
+            _RARE,
         )
     seconds = max(outcome.seconds for run in runs for outcome in run)
-    return Golden(kept[0], runs[0], seconds)
+    return Golden(kept, runs[kinds.index(kept)], seconds)
 
 
 def trivial(
@@ -135,12 +157,15 @@ def trivial(
     golden: Golden,
     limits: Limits,
     open_executor: Callable[[Oracle], Executor],
+    *,
+    repeat: Repeat | None = None,
 ) -> bool:
-    """Say whether the empty file is as interesting as the input.
+    """Say whether the empty file is as interesting as the input, in so many runs.
 
     Then everything would be reduced to nothing: mostly the criterion is too weak.
     """
-    with open_executor(Oracle(commands, golden.criterion)) as executor:
+    opened = open_executor(Oracle(commands, golden.criterion))
+    with opened if repeat is None else Repeating(opened, repeat) as executor:
         chosen = limits_for(golden.criterion, limits, golden.seconds)
         return _run(executor, b"", chosen).interesting
 
@@ -152,18 +177,16 @@ def _run(executor: Executor, text: bytes, limits: Limits) -> Finished:
             return finished
 
 
-def _own_failure(
-    outcome: Outcome, limits: Limits, out: bool, err: bool
-) -> tuple[bool, Criterion | None]:
-    """Say whether a run failed by itself, and what to keep alive then."""
+def _own_failure(outcome: Outcome, limits: Limits, out: bool, err: bool) -> Criterion | None:
+    """Return what to keep alive of a run that failed by itself; None if it did not."""
     if outcome.limit == "time":
-        return True, TimesOut(limits.wall)
+        return TimesOut(limits.wall)
     seen = replace(
         outcome, stdout=outcome.stdout if out else b"", stderr=outcome.stderr if err else b""
     )
     if not is_failure(seen):
-        return False, None
-    return True, SameSignature(signature(seen), out, err)
+        return None
+    return SameSignature(signature(seen), out, err)
 
 
 def _report(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
+from reducekit.eta import Pace, Range, checks_left, in_words
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted, WentBack
 
 if TYPE_CHECKING:
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 _BAR = 24
 _PLAIN_EVERY = 10.0  # seconds between plain lines within a pass that goes well
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """After how many checks and seconds the reduction is stopped; None: never."""
+
+    checks: int | None = None
+    seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -32,12 +41,17 @@ class Progress:
     pass_name: str = ""
     round: int = -1
     begin: float = field(default_factory=time.monotonic)
+    limit: Limit = Limit()
+    pace: Pace = field(default_factory=Pace)
+    started: float | None = None
+    """When the first pass began."""
 
     def see(self, event: Event) -> None:
         """Take an event in."""
         match event:
             case Checked(remembered=False):
                 self.checks += 1
+                self.pace.see(self.checks, self._searching())
             case Accepted(text=text):
                 self.size = len(text)
                 self.accepted += 1
@@ -45,6 +59,22 @@ class Progress:
                 self.size = len(text)
             case PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
+                if self.started is None:
+                    self.started = time.monotonic()
+
+    def left(self) -> Range | None:
+        """Return how many seconds are left to the end; None if that cannot be known."""
+        checks = checks_left(self.checks, self.size, self.round)
+        if checks is None:
+            return None
+        most = None if self.limit.checks is None else self.limit.checks - self.checks
+        seconds = self.pace.time_for(checks.limited(most))
+        if seconds is None or self.limit.seconds is None:
+            return seconds
+        return seconds.limited(self.limit.seconds - self._searching())
+
+    def _searching(self) -> float:
+        return 0.0 if self.started is None else time.monotonic() - self.started
 
     def line(self, width: int = 1000) -> str:
         """Return the state in one line of at most `width` columns, as much as fits."""
@@ -56,6 +86,7 @@ class Progress:
         share = f"{size} ({100 * self.size / self.size_before:.1f} %)"
         rate = self.checks / seconds if seconds > 0 else 0.0
         checks = f"{self.checks:,} checks"
+        left = f"left: {in_words(self.left())}"
         forms = (
             (
                 share,
@@ -63,8 +94,10 @@ class Progress:
                 f"{self.accepted:,} accepted",
                 f"round {self.round}: {self.pass_name}",
                 time_part,
+                left,
             ),
-            (share, f"{checks} ({rate:.0f}/s)", self.pass_name, time_part),
+            (share, f"{checks} ({rate:.0f}/s)", self.pass_name, time_part, left),
+            (share, checks, time_part, left),
             (share, checks, time_part),
             (size, checks, time_part),
         )
@@ -133,9 +166,9 @@ class _Screen:
 
 
 @contextlib.contextmanager
-def watch(size_before: int, *, quiet: bool) -> Iterator[Watcher]:
+def watch(size_before: int, *, quiet: bool, limit: Limit = Limit()) -> Iterator[Watcher]:
     """Show a reduction on standard error as fits it; yields what to tell of its events."""
-    progress = Progress(size_before, size_before)
+    progress = Progress(size_before, size_before, limit=limit)
     if quiet:
         yield _Silent()
     elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown"):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reducekit.change import Change, Template
-from reducekit.document import Document
+from reducekit.document import Patched
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted, WentBack
-from reducekit.executors.executor import Executor
-from reducekit.frontend import Frontend, Pass, View
+from reducekit.executors.executor import Executor, Finished
+from reducekit.frontend import Frontend, View
+from reducekit.journal import Journal, digest
 from reducekit.oracle.limits import Limits
-from reducekit.search.problem import Search, Strategy
-from reducekit.search.speculation import Speculation
+from reducekit.plan import Place, first_place
+from reducekit.search.problem import Strategy
+from reducekit.search.team import Task, Team
+from reducekit.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,13 @@ class Budget:
     """After so many seconds."""
     patience: int | None = None
     """After so many checks in a row without success."""
+    size: int | None = None
+    """As soon as the text has at most so many bytes."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What a reduction has cost so far. All but `runs` are the same for every number of jobs."""
+    """What a reduction has cost so far. Only `runs` depends on timing."""
 
     checks: int = 0
     """Candidates whose verdict took a run of the oracle."""
@@ -44,12 +47,16 @@ class Counts:
     """Runs started, also of candidates that were overtaken by an earlier one's success."""
     repeats: int = 0
     """Runs on texts that had been found interesting, to see whether they always are."""
+    replayed: int = 0
+    """Checks whose verdict was in the journal."""
     accepted: int = 0
+    rejected: int = 0
+    """Successes that did not go together with others found at the same time."""
 
     @property
     def void(self) -> int:
         """Runs whose verdict was not used."""
-        return self.runs - self.checks - self.repeats
+        return self.runs + self.replayed - self.checks - self.repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +74,27 @@ class _Stop(Exception):
     """The budget is used up."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mode:
-    """Which candidates are worth a run."""
-
-    everything: bool
-    """Also what was refuted before where nothing has changed since."""
-    sideways: bool = False
-    """Also what is not smaller: only in passes that run once."""
-
-
-_LOOK_AHEAD = 16
 _AGAIN = b"again"  # in place of a key; keys are longer
 _RETURNS = 3  # with twice the runs each time
 _HISTORY = 1 << 16  # bytes; larger texts are not kept to go back to
-
-_PREPARE = _Mode(everything=True, sideways=True)
-_ONWARD = _Mode(everything=False)
-_SWEEP = _Mode(everything=True)
+_STRANDS = 4  # passes that are searched at the same time, at most
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A candidate in flight."""
 
-    text: bytes
-    edits: dict[int, Template]
-    what: str
+    task: Task[Patched]
+    place: Place
     key: bytes | None
     """Stands for the text among the verdicts; None if it is not worth a run."""
     around: bytes | None
     """Stands for what is changed, and into what, among the refuted changes."""
+
+    @property
+    def text(self) -> bytes:
+        """What is to be checked."""
+        return self.task.text
 
 
 class _Verdict(NamedTuple):
@@ -116,55 +113,18 @@ def smaller(text: bytes, than: bytes) -> bool:
     return (len(text), text) < (len(than), than)
 
 
-def digest(text: bytes) -> bytes:
-    """Return 128 bits that stand for a text in the memory of verdicts."""
-    return hashlib.sha256(text).digest()[:16]
-
-
-class Surroundings:
-    """What a candidate changes, seen from the nodes right above: without what it leaves alone."""
-
-    BYTES = 1 << 16
-    NODES = 64
-    """A change of more bytes or nodes is not worth remembering beside its whole text."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self._tops = frozenset(document.children(0))
-
-    def key(
-        self,
-        accepted: Mapping[int, Template],
-        edits: Mapping[int, Template],
-        more: Mapping[int, Template],
-    ) -> bytes | None:
-        """Return 128 bits that stand for what `more` changes and into what; None if it is large.
-
-        Equal where the same nodes with the same siblings become the same text,
-        whatever else the document holds. `edits` are `accepted` and `more`.
-        """
-        tops, document = self._tops, self.document
-        if len(more) > self.NODES:
-            return None
-        above = {node if node in tops else document.parent[node] for node in more}
-        if (
-            0 in above
-            or sum(document.end[node] - document.start[node] for node in above) > self.BYTES
-        ):
-            return None
-        parts = []
-        for node in sorted(above):
-            parts += [document.render(accepted, node), document.render(edits, node)]
-        return digest(b"\0".join(parts))
-
-
 @dataclass(slots=True)
 class Reduction:
     """One reduction: the parts it is made of, and its state.
 
     `limits(seconds)` gives the limits of a check when the best text so far took
-    that many seconds. `listen` is told of every event. `width` candidates are
-    in flight at most; the result does not depend on it.
+    that many seconds. `listen` is told of every event, `witness` of every check
+    that has run and its text. `width` candidates are in flight at most: each
+    depends on the verdicts of all but the last `width - 1` before it, and so
+    the result on the width, but never on timing or on the number of workers.
+    With `fast`, verdicts are taken as they come, and it does.
+
+    What the journal knows is not run again.
 
     The result is run `repeats` more times. If it does not fail every time, the
     oracle is flaky: the search goes back to the smallest accepted text that
@@ -178,17 +138,22 @@ class Reduction:
     width: int = 1
     budget: Budget = field(default_factory=Budget)
     listen: Callable[[Event], None] = lambda event: None
+    witness: Callable[[bytes, Finished], None] = lambda text, finished: None
     repeats: int = 0
+    fast: bool = False
+    journal: Journal | None = None
     counts: Counts = field(default_factory=Counts)
     _verdicts: dict[bytes, _Verdict] = field(default_factory=dict)
     _used: set[bytes] = field(default_factory=set)
     """The keys of the verdicts that have been used; the others came too late so far."""
     _refuted: set[bytes] = field(default_factory=set)
-    _running: dict[bytes, int] = field(default_factory=dict)
-    """The ticket of each text that is being checked."""
+    _recorded: set[bytes] = field(default_factory=set)
+    """The keys of the verdicts that came from the journal, and were not used yet."""
+    _running: dict[bytes, _Running] = field(default_factory=dict)
     _failures: int = 0
     """Checks since the last success."""
     _history: list[bytes] = field(default_factory=list)
+    _rounds: int = 0
     _returns: int = 0
     """How often the search has gone back."""
     _begin: float = field(default_factory=time.monotonic)
@@ -214,8 +179,9 @@ class Reduction:
         rounds, stopped = 0, None
         while True:
             before = best.text
-            more, stopped = self._run_schedule(best)
-            rounds += more
+            self._rounds = 0
+            stopped = self._run_schedule(best)
+            rounds += self._rounds
             self._cancel(list(self._running))
             if best.text in (text, before) or self._repeated(best.text, best.seconds):
                 break
@@ -226,41 +192,26 @@ class Reduction:
                 break
         return Result(best.text, self.counts, rounds, self.elapsed, stopped)
 
-    def _run_schedule(self, best: _Best) -> tuple[int, str | None]:
-        """Run the passes until none helps; return the rounds, and why it ended early, if so."""
-        schedule = self.frontend.schedule(self.strategy.name)
-        view = self.frontend.parse(best.text)
+    def _run_schedule(self, best: _Best) -> str | None:
+        """Run the passes until none helps; return why it ended early, if so."""
+        place = first_place(self.frontend.schedule(self.strategy.name))
         useless: dict[str, bytes] = {}  # pass -> the text on which it found nothing
-        rounds = 0
-
-        def run(passes: Sequence[Pass], mode: _Mode) -> bool:
-            nonlocal view
-            progress = False
-            for each in passes:
-                if useless.get(each.name) == best.text:
-                    continue
-                if self._run_pass(each, view, best, rounds, mode):
-                    progress = True
-                    view = self.frontend.parse(best.text)
-                elif mode.everything:
-                    useless[each.name] = best.text
-            return progress
-
+        view: View | None = self.frontend.parse(best.text)
         try:
-            run(schedule.prepare, _PREPARE)
-            run(schedule.once, _ONWARD)
-            while True:
-                rounds += 1
-                if run(schedule.rounds, _ONWARD):
+            while place is not None:
+                if useless.get(place.each.name) == best.text:
+                    place = place.after(False)
                     continue
-                if run(schedule.closing, _ONWARD):
-                    continue
-                if not run(schedule.sweep or schedule.rounds, _SWEEP):
-                    return rounds, None
+                if view is None:
+                    view = self.frontend.parse(best.text)
+                helped, place = self._search(place, view, best, useless)
+                if helped:
+                    view = None
         except _Stop as stop:
-            return rounds, str(stop)
+            return str(stop)
         except ParseError as error:
-            return rounds, f"the best text can no longer be parsed ({error})"
+            return f"the best text can no longer be parsed ({error})"
+        return None
 
     def _go_back(self, best: _Best, text: bytes) -> None:
         """Make the smallest accepted text that fails every time the best; else the first text."""
@@ -284,7 +235,7 @@ class Reduction:
                 self._collect(None)
             self.counts.runs += 1
             self.counts.repeats += 1
-            self._running[_AGAIN] = self.counts.runs
+            self._running[_AGAIN] = _Running(self.counts.runs, text)
             self.executor.submit(self.counts.runs, text, self.limits(seconds))
             while _AGAIN in self._running:
                 self._collect(None)
@@ -292,112 +243,214 @@ class Reduction:
                 return False
         return True
 
-    def _run_pass(self, each: Pass, view: View, best: _Best, rounds: int, mode: _Mode) -> bool:
-        """Search one pass; return whether it made the best text smaller."""
-        problem = each.problem(view)
-        if problem is None:
-            return False
-        self.listen(PassStarted(each.name, rounds))
-        checks, accepted = self.counts.checks, self.counts.accepted
-        around = Surroundings(view.document)
-        self._search(self.strategy.start(problem), around, best, each.name, mode)
-        accepted = self.counts.accepted - accepted
-        checks = self.counts.checks - checks
-        self.listen(PassEnded(each.name, rounds, checks, accepted, len(best.text)))
-        return accepted > 0
-
     def _search(
-        self, search: Search, around: Surroundings, best: _Best, name: str, mode: _Mode
-    ) -> None:
-        """Try what a search proposes, several candidates at a time, verdicts in order."""
-        speculation = Speculation(search)
-        edits: dict[int, Template] = {}
-        flight: deque[_Candidate] = deque()
+        self, place: Place, view: View, best: _Best, useless: dict[str, bytes]
+    ) -> tuple[bool, Place | None]:
+        """Search from a pass on until one has helped, over one document.
+
+        Returns whether one has, and the place after it. As long as none does, the
+        following passes are searched too where there is room.
+        """
+        epoch = _Epoch(view, Team(self.width, Patched(view.document)), deque([place]), best.text)
+        team, flight = epoch.team, epoch.flight
+        self._open(epoch, place)
+        self._begin_pass(place)
+        checks = self.counts.checks
         while True:
-            # Known verdicts take no slot, so looking ahead goes past them, but not for ever.
-            while self.executor.free and len(flight) < _LOOK_AHEAD * self.width:
-                change = speculation.extend()
-                if change is None:
-                    break
-                flight.append(self._candidate(around, edits, change, best.text, mode))
-                self._start(flight[-1], best.seconds, mode)
-            if not flight:
-                return
-            first = flight.popleft()
-            checks = self.counts.checks
-            verdict = self._verdict(first, best.seconds, mode)
-            known = self.counts.checks == checks
-            speculation.settle(verdict.interesting)
-            self.listen(Checked(verdict.interesting, known, first.what, len(first.text)))
-            if verdict.interesting:
-                self._cancel([late.key for late in flight if late.key is not None])
-                flight.clear()
-                edits = first.edits
-                best.text, best.seconds = first.text, verdict.seconds
-                self.counts.accepted += 1
-                if len(best.text) <= _HISTORY:
-                    self._history.append(best.text)
-                self.listen(Accepted(first.text, first.what, name))
-            elif first.around is not None:
-                self._refuted.add(first.around)
+            self._fill(epoch, best)
+            while team.done:
+                place = epoch.places.popleft()
+                strand = team.strands.pop(0)
+                helped = epoch.accepted > 0
+                name, spent = place.each.name, self.counts.checks - checks
+                ended = PassEnded(name, place.round, spent, strand.accepted, len(best.text))
+                self.listen(ended)
+                checks = self.counts.checks
+                following = place.after(helped)
+                self.counts.rejected += team.rejected
+                if not helped and place.mode.everything and not team.rejected:
+                    useless[name] = best.text
+                team.rejected = 0
+                if helped or following is None:
+                    self._cancel(list(self._running))
+                    return helped, following
+                if not epoch.places:
+                    if useless.get(following.each.name) == best.text:
+                        return False, following
+                    epoch.places.append(following)
+                    self._open(epoch, following)
+                self._begin_pass(epoch.places[0])
+                self._fill(epoch, best)
+            if flight:
+                self._settle(epoch, self._first(flight), best)
 
-    def _candidate(
+    def _begin_pass(self, place: Place) -> None:
+        self._rounds = place.round
+        self.listen(PassStarted(place.each.name, place.round))
+
+    def _open(self, epoch: _Epoch, place: Place) -> None:
+        """Search a pass too. One that finds nothing to do ends at once."""
+        problem = place.each.problem(epoch.view)
+        search = None if problem is None else self.strategy.start(problem)
+        epoch.team.add(place, search)
+
+    def _fill(self, epoch: _Epoch, best: _Best) -> None:
+        """Start what is likely to be of use, as much as there is room for."""
+        team, flight = epoch.team, epoch.flight
+        while len(flight) < self.width:
+            task = team.next()
+            if task is None:
+                if not self._look_ahead(epoch, best):
+                    return
+                continue
+            candidate = self._candidate(epoch, task)
+            known = self._known(candidate)
+            if known is None:
+                flight.append(candidate)
+                self._start(candidate, best.seconds)
+            else:
+                self._take(epoch, candidate, known, best, remembered=True)
+
+    def _look_ahead(self, epoch: _Epoch, best: _Best) -> bool:
+        """Begin the next pass as long as no pass has changed anything; return whether there is one.
+
+        Only where several candidates may be in flight, and some are: a search
+        that has ended makes room by itself.
+        """
+        if epoch.accepted or epoch.team.believed is not epoch.team.accepted:
+            return False
+        if self.width == 1 or len(epoch.places) >= _STRANDS or not epoch.flight:
+            return False
+        following = epoch.places[-1].after(False)
+        if following is None or following.mode != epoch.places[-1].mode:
+            return False
+        epoch.places.append(following)
+        self._open(epoch, following)
+        return True
+
+    def _first(self, flight: deque[_Candidate]) -> _Candidate:
+        """Return the candidate whose verdict is taken next."""
+        if self.fast:
+            while True:
+                for at, candidate in enumerate(flight):
+                    if candidate.key in self._verdicts:
+                        del flight[at]
+                        return candidate
+                self._budget_left()
+                self._collect(self._time_left())
+        return flight.popleft()
+
+    def _settle(self, epoch: _Epoch, candidate: _Candidate, best: _Best) -> None:
+        """Take the verdict on a candidate in flight."""
+        known = self._known(candidate)
+        verdict = known or self._verdict(epoch, candidate, best.seconds)
+        self._take(epoch, candidate, verdict, best, remembered=known is not None)
+
+    def _take(
         self,
-        around: Surroundings,
-        accepted: dict[int, Template],
-        change: Change,
-        best: bytes,
-        mode: _Mode,
-    ) -> _Candidate:
-        """Make the candidate of a change on top of the accepted edits."""
-        more = dict(change.edits)
-        edits = accepted | more
-        text = around.document.render(edits) if more else best
-        if text == best or not (mode.sideways or smaller(text, best)):
-            return _Candidate(text, edits, change.what, None, None)
-        return _Candidate(text, edits, change.what, digest(text), around.key(accepted, edits, more))
+        epoch: _Epoch,
+        candidate: _Candidate,
+        verdict: _Verdict,
+        best: _Best,
+        *,
+        remembered: bool,
+    ) -> None:
+        """Tell the team of a verdict, and make what it proves the best text."""
+        team, task, flight = epoch.team, candidate.task, epoch.flight
+        ok, what = verdict.interesting, task.change.what
+        if remembered and candidate.key is not None:
+            self.counts.hits += 1
+        self.listen(Checked(ok, remembered, what, len(task.text)))
+        if not ok and candidate.around is not None and team.proved(task):
+            self._refuted.add(candidate.around)
+        if team.settle(task, ok):
+            epoch.accepted += 1
+            self._accept(candidate, verdict, best)
+        dead = [each for each in flight if each.task.dead]
+        for each in dead:
+            flight.remove(each)
+            team.settle(each.task, False)
+        needed = {each.key for each in flight}
+        self._cancel([each.key for each in dead if each.key and each.key not in needed])
 
-    def _start(self, candidate: _Candidate, seconds: float, mode: _Mode) -> None:
-        """Start the check of a candidate, if it seems to be needed and there is room."""
-        key = candidate.key
-        if key is None or key in self._verdicts or key in self._running:
-            return
-        if self._spent or (not mode.everything and candidate.around in self._refuted):
-            return
-        if self.executor.free:
-            self.counts.runs += 1
-            self._running[key] = self.counts.runs
-            self.executor.submit(self.counts.runs, candidate.text, self.limits(seconds))
+    def _accept(self, candidate: _Candidate, verdict: _Verdict, best: _Best) -> None:
+        text, what, name = candidate.text, candidate.task.change.what, candidate.place.each.name
+        best.text, best.seconds = text, verdict.seconds
+        self.counts.accepted += 1
+        if len(text) <= _HISTORY:
+            self._history.append(text)
+        if self.journal is not None:
+            seconds, checks = self.elapsed, self.counts.checks
+            self.journal.step(text, what, name, seconds=seconds, checks=checks, key=candidate.key)
+        self.listen(Accepted(text, what, name))
+        if self.budget.size is not None and len(text) <= self.budget.size:
+            raise _Stop(f"at {len(text):,} bytes, not more than {self.budget.size:,}")
 
-    def _verdict(self, candidate: _Candidate, seconds: float, mode: _Mode) -> _Verdict:
-        """Return the verdict on the first candidate in flight: now all before it are known.
+    def _candidate(self, epoch: _Epoch, task: Task[Patched]) -> _Candidate:
+        """Render a task, and see whether it is worth a run."""
+        assert task.base is not None
+        place = epoch.places[0] if task.lane is None else task.lane.strand.name
+        if task.search is None:
+            task.text = task.base.render()
+            return _Candidate(task, place, digest(task.text), None)
+        base = task.above.text if task.above is not None else epoch.base()
+        task.text = task.base.render_with(task.edits) if task.edits else base
+        if task.text == base or not (place.mode.sideways or smaller(task.text, base)):
+            return _Candidate(task, place, None, None)
+        around = epoch.around.key(task.base, task.edits)
+        return _Candidate(task, place, digest(task.text), around)
 
-        What is counted and skipped here depends on nothing that came early.
+    def _known(self, candidate: _Candidate) -> _Verdict | None:
+        """Return the verdict on a candidate if it takes no check.
+
+        What is known here depends on nothing that came early.
         """
         key = candidate.key
         if key is None:
             return _Verdict(interesting=False, seconds=0.0)
         if key in self._used:
-            self.counts.hits += 1
             return self._verdicts[key]
-        if not mode.everything and candidate.around in self._refuted:
-            self.counts.hits += 1
-            self._cancel([key])
+        if not candidate.place.mode.everything and candidate.around in self._refuted:
             return _Verdict(interesting=False, seconds=0.0)
-        if self.budget.patience is not None and self._failures >= self.budget.patience:
-            raise _Stop(f"after {self._failures} checks in a row without success")
-        if self._spent:
-            raise _Stop(f"after {self.counts.checks} checks")
+        return None
+
+    def _start(self, candidate: _Candidate, seconds: float) -> None:
+        """Start the check of a candidate, if it is still needed and there is room."""
+        key = candidate.key
+        if key is None or key in self._verdicts or key in self._running:
+            return
+        if not self._spent and self.executor.free:
+            self.counts.runs += 1
+            self._running[key] = _Running(self.counts.runs, candidate.text)
+            self.executor.submit(self.counts.runs, candidate.text, self.limits(seconds))
+
+    def _verdict(self, epoch: _Epoch, candidate: _Candidate, seconds: float) -> _Verdict:
+        """Wait for the verdict on a candidate; the others in flight run on meanwhile."""
+        key = candidate.key
+        assert key is not None
+        self._budget_left()
         while key not in self._verdicts:
-            self._start(candidate, seconds, mode)
+            for each in (candidate, *epoch.flight):
+                if not each.task.dead:
+                    self._start(each, seconds)
             self._collect(self._time_left())
         self._used.add(key)
         self.counts.checks += 1
+        if key in self._recorded:
+            self._recorded.discard(key)
+            self.counts.replayed += 1
         verdict = self._verdicts[key]
         if verdict.interesting and self._returns and not self._repeated(candidate.text, seconds):
             verdict = self._verdicts[key] = _Verdict(interesting=False, seconds=verdict.seconds)
         self._failures = 0 if verdict.interesting else self._failures + 1
         return verdict
+
+    def _budget_left(self) -> None:
+        """Raise _Stop when no check may follow."""
+        if self.budget.patience is not None and self._failures >= self.budget.patience:
+            raise _Stop(f"after {self._failures} checks in a row without success")
+        if self._spent:
+            raise _Stop(f"after {self.counts.checks} checks")
 
     @property
     def _spent(self) -> bool:
@@ -414,18 +467,29 @@ class Reduction:
 
     def _collect(self, timeout: float | None) -> None:
         """Wait for verdicts."""
-        keys = {ticket: key for key, ticket in self._running.items()}
+        running = {each.ticket: (key, each.text) for key, each in self._running.items()}
         for finished in self.executor.wait(timeout):
-            key = keys[finished.ticket]
+            key, text = running[finished.ticket]
             del self._running[key]
             spent = sum(outcome.seconds for outcome in finished.outcomes)
             self._verdicts[key] = _Verdict(finished.interesting, spent)
+            if key != _AGAIN:
+                self.witness(text, finished)
+                if self.journal is not None:
+                    self.journal.verdict(key, finished.interesting, spent)
 
     def _cancel(self, keys: Iterable[bytes]) -> None:
         for key in keys:
-            ticket = self._running.pop(key, None)
-            if ticket is not None:
-                self.executor.cancel(ticket)
+            running = self._running.pop(key, None)
+            if running is not None:
+                self.executor.cancel(running.ticket)
+
+
+class _Running(NamedTuple):
+    """A check that is running."""
+
+    ticket: int
+    text: bytes
 
 
 @dataclass(slots=True)
@@ -434,3 +498,30 @@ class _Best:
 
     text: bytes
     seconds: float
+
+
+@dataclass(slots=True)
+class _Epoch:
+    """The search over one document: the passes that are searched, and what is in flight."""
+
+    view: View
+    team: Team[Patched]
+    places: deque[Place]
+    """Of the strands, first to last."""
+    text: bytes
+    """The best text when it began."""
+    flight: deque[_Candidate] = field(default_factory=deque)
+    accepted: int = 0
+    around: Surroundings = field(init=False)
+    _base: tuple[Patched, bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.around = Surroundings(self.view.document)
+        self._base = self.team.accepted, self.text
+
+    def base(self) -> bytes:
+        """Return the text of what is believed."""
+        believed = self.team.believed
+        if self._base is None or self._base[0] is not believed:
+            self._base = believed, believed.render()
+        return self._base[1]

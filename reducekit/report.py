@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from reducekit.reduction import Counts
 SCHEMA = 1
 _LINES = 12  # of output in the summary
 _COLUMNS = 300
+_OTHERS = 8  # lines about other failures, and about changes of this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,26 @@ class Shown:
 
     command: str
     outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another failure met on the way: how often, on how few bytes, and the file that holds them."""
+
+    failure: str
+    count: int
+    size: int
+    file: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The failure was another one from an accepted text on."""
+
+    before: str
+    after: str
+    size: int
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +65,8 @@ class Report:
     shown: Sequence[Shown]
     stopped: str | None
     verified: bool | None
+    changed: Sequence[Changed] = ()
+    others: Sequence[Other] = ()
 
     def text(self) -> str:
         """Return the summary for people."""
@@ -56,7 +79,7 @@ class Report:
         first = max((len(row[0]) for row in rows), default=0)
         second = max((len(row[1]) for row in rows), default=0)
         third = max((len(row[2]) for row in rows), default=0)
-        first = max(first, len("failure"))
+        first = max(first, len("other failures" if self.others else "failure"))
         lines = [str(self.output)]
         for name, old, new, before, after in rows:
             share = f"  ({_percent(after / before)})" if before else ""
@@ -72,6 +95,17 @@ class Report:
             f"  {'checks':<{first}}  {', '.join(cost)}",
             f"  {'failure':<{first}}  {self.failure}",
         ]
+        lines += _few(
+            f"  {'changed' if number == 0 else '':<{first}}  the failure changed on the way: "
+            f"{_line(each.before)} -> {_line(each.after)} "
+            f"at {each.size:,} bytes (step {each.step:,})"
+            for number, each in enumerate(self.changed)
+        )
+        lines += _few(
+            f"  {'other failures' if number == 0 else '':<{first}}  {each.count:,} x "
+            f"{_line(each.failure)} ({each.size:,} bytes{f': {each.file}' if each.file else ''})"
+            for number, each in enumerate(self.others)
+        )
         if self.stopped:
             lines.append(f"  {'stopped':<{first}}  {self.stopped}; this is the best so far")
         lines.append("")
@@ -102,6 +136,19 @@ class Report:
                 "see_again": [each.command for each in self.shown],
                 "stopped": self.stopped,
                 "verified": self.verified,
+                "changed": [
+                    {"from": each.before, "to": each.after, "bytes": each.size, "step": each.step}
+                    for each in self.changed
+                ],
+                "other_failures": [
+                    {
+                        "failure": each.failure,
+                        "count": each.count,
+                        "bytes": each.size,
+                        "file": None if each.file is None else str(each.file),
+                    }
+                    for each in self.others
+                ],
             }
         )
 
@@ -118,9 +165,19 @@ def _percent(share: float) -> str:
 def _excerpt(text: bytes) -> list[str]:
     """Return the first lines of an output, fit for a terminal."""
     lines = text.decode("utf-8", "backslashreplace").expandtabs().splitlines()
-    shown = [
-        "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
-        for line in lines[:_LINES]
-    ]
-    shown = [line if len(line) <= _COLUMNS else f"{line[:_COLUMNS]}..." for line in shown]
+    shown = [_line(line) for line in lines[:_LINES]]
     return shown + ([f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])
+
+
+def _line(text: str) -> str:
+    """Return a line fit for a terminal."""
+    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return line if len(line) <= _COLUMNS else f"{line[:_COLUMNS]}..."
+
+
+def _few(rows: Iterable[str]) -> list[str]:
+    """Return the first rows, and how many more there are."""
+    lines = list(rows)
+    if len(lines) <= _OTHERS:
+        return lines
+    return [*lines[: _OTHERS - 1], f"  ... {len(lines) - _OTHERS + 1} more"]

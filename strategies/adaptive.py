@@ -14,60 +14,122 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from reducekit.search.index_set import IndexSet
 from reducekit.search.problem import Items, Strategy
 from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.pool import HALF, Block, Pool, free
 from reducekit.strategies.topdown import top_down
+
+_NONE = IndexSet()
+_MANY = 2000
+"""So many items are worth dividing whatever comes of them."""
+_NEEDED = 16
+"""Fewer are worth it if so many needed ones are to be expected among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backward:
     """Take runs from the back: longer ones after a success, halves after a failure.
 
-    `left` are the items not decided yet, `size` says how many of the last ones
+    The items below `top` are not decided yet but for those `gone`, which went
+    along with others: `count` are left. `size` says how many of the last ones
     to take next. The last `suspect` of them (0: none) are known to hold a
     needed item. `run` counts what was taken since the last needed item; `gap`
     is its mean, from which the next run is guessed: a group is best tested as
-    one when it fails every other time, so ln 2 of the gap.
+    one when it fails every other time, so ln 2 of the gap. `needed` counts the
+    needed items found.
     """
 
-    left: tuple[int, ...]
+    top: int
+    count: int
     size: int
     suspect: int = 0
     run: int = 0
     gap: float = 0.0
+    gone: IndexSet = _NONE
+    needed: int = 0
 
     def propose(self) -> Collection[int] | None:
         """Return the next run from the back of what is left."""
-        return self.left[-self.size :] if self.left else None
+        return self.gone.holes(self.top, self.size) if self.count else None
 
     def after(self, taken: Collection[int]) -> Backward:
         """Go on faster after a success; narrow the suspects down after a failure."""
-        left, size, suspect = self.left, self.size, self.suspect
+        size, suspect = self.size, self.suspect
         if not taken:
             if size > 1:
                 return replace(self, size=size // 2, suspect=size)
-            return self._needed(left[:-1], self.run)
-        gone = frozenset(taken)
-        left = tuple(item for item in left if item not in gone)
-        run = self.run + len(gone)
+            return self._needed()
+        proposed = self.gone.holes(self.top, size)
+        top = min(proposed, default=0)
+        along = [item for item in taken if item < top and item not in self.gone]
+        left = replace(
+            self,
+            top=top,
+            count=self.count - len(proposed) - len(along),
+            gone=self.gone.with_(along) if along else self.gone,
+            run=self.run + len(taken),
+        )
         if not suspect:
-            return replace(self, left=left, size=min(2 * size, len(left)), run=run)
+            return replace(left, size=min(2 * size, left.count))
         suspect -= size
-        if len(left) != len(self.left) - size:
+        if left.count != self.count - size:
             # Other items went along: what was known of the suspects is void.
-            return replace(self, left=left, size=max(1, suspect // 2), suspect=0, run=run)
+            return replace(left, size=max(1, suspect // 2), suspect=0)
         if suspect > 1:
-            return replace(self, left=left, size=suspect // 2, suspect=suspect, run=run)
-        return self._needed(left[:-1], run)  # the last suspect: known without a test
+            return replace(left, size=suspect // 2, suspect=suspect)
+        return left._needed()  # the last suspect: known without a test
 
-    def _needed(self, left: tuple[int, ...], run: int) -> Backward:
-        gap = (self.gap + run) / 2
-        return Backward(left, max(1, int(gap * math.log(2))), gap=gap)
+    def chance(self) -> float | None:
+        """Return how likely the next run is to go; None if there is nothing to say."""
+        if self.suspect:
+            return HALF
+        return free(self.size, self.gap) if self.needed else None
+
+    @property
+    def left(self) -> int:
+        """How many items can be given out in parts."""
+        return self.count
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return whether there is enough for several workers.
+
+        A search for a few needed items goes no faster in parts than by looking ahead.
+        """
+        if self.count >= _MANY:
+            return True
+        return self.needed >= 2 and self.count >= _NEEDED * max(1.0, self.gap)
+
+    def divide(self, parts: int) -> tuple[Pool, Block]:
+        """Turn to the search for several workers."""
+        needed = self.needed
+        state = Pool(self.top, self.count, gone=self.gone, taken=self.gap * needed, needed=needed)
+        if self.size >= self.count:
+            return state.divide(parts)
+        state = replace(state, fresh=False)
+        if not self.suspect:
+            return state.divide(parts)
+        state, block = state.part(self.suspect)
+        return state, replace(block, size=self.size, suspect=self.suspect)
+
+    def _needed(self) -> Backward:
+        """Go on without the last item, which has to stay."""
+        last = self.gone.holes(self.top, 1)
+        gap = (self.gap + self.run) / 2
+        size = max(1, int(gap * math.log(2)))
+        return Backward(
+            min(last, default=0),
+            self.count - len(last),
+            size,
+            gap=gap,
+            gone=self.gone,
+            needed=self.needed + 1,
+        )
 
 
 def backward(count: int) -> Selector:
     """Return the selector over `count` items."""
-    return Backward(tuple(range(count)), max(1, count))
+    return Backward(count, count, max(1, count))
 
 
 def over_items(items: Items) -> Selecting:

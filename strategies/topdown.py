@@ -8,6 +8,7 @@ by weight over the whole tree, so that what saves most is tried first
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,35 +16,114 @@ from reducekit.change import Change
 from reducekit.search.problem import NOTHING, Items, Move, Search, Tree
 from reducekit.search.selecting import Selecting
 
+_FEW = 8
+_MANY = 20
+"""So many nodes for each worker are worth dividing."""
+_SHIFT = 32  # bits for a node, below its weight
+_NODE = (1 << _SHIFT) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Nodes to come, as a queue by weight, of equal ones by number; the greatest is next.
+
+    Sorted arrays of weight and node in one number, each with how much of it is
+    left. A new array is merged with those that are not larger than twice its
+    size, so adding and taking cost the logarithm of what is there, and no step
+    copies it all.
+    """
+
+    runs: tuple[tuple[array[int], int], ...] = ()
+
+    def with_(self, nodes: Iterable[int], weight: Callable[[int], int]) -> Pending:
+        """Return the queue with more nodes in it."""
+        new = sorted(weight(node) << _SHIFT | node for node in nodes)
+        if not new:
+            return self
+        runs = list(self.runs)
+        while runs and runs[-1][1] <= 2 * len(new):
+            keys, left = runs.pop()
+            new = sorted((*keys[:left], *new))
+        return Pending((*runs, (array("q", new), len(new))))
+
+    def merged(self, other: Pending) -> Pending:
+        """Return the queue with all of another one in it."""
+        return Pending((*self.runs, *other.runs))
+
+    def heaviest(self) -> int:
+        """Return the node that is next. Raises ValueError if there is none."""
+        return max(keys[left - 1] for keys, left in self.runs) & _NODE
+
+    def without_heaviest(self) -> Pending:
+        """Return the queue without the node that is next."""
+        at = max(range(len(self.runs)), key=lambda each: self.runs[each][0][self.runs[each][1] - 1])
+        keys, left = self.runs[at]
+        rest = ((keys, left - 1),) if left > 1 else ()
+        return Pending((*self.runs[:at], *rest, *self.runs[at + 1 :]))
+
 
 @dataclass(frozen=True, slots=True)
 class TopDown:
     """The state: nodes to come, and where the search stands within the node at hand.
 
-    `pending` holds pairs of weight and node, heaviest last. `moves[at:]` are
-    the substitutions yet to try; `parts` is the search for what the node can
-    drop, which follows them.
+    `moves[at:]` are the substitutions yet to try; they may be made only when
+    they are looked at. `parts` is the search for what the node can drop, which
+    follows them. With `alone` the search ends with this node, and what is
+    pending then is for others.
     """
 
     tree: Tree
     over_items: Callable[[Items], Selecting]
-    pending: tuple[tuple[int, int], ...]
+    pending: Pending
     node: int = -1
     moves: Sequence[Move] = ()
     at: int = 0
     parts: Selecting | None = None
+    alone: bool = False
+
+    @property
+    def left(self) -> int:
+        """How many nodes can be given out."""
+        return sum(left for _, left in self.pending.runs) + (self.node >= 0)
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return whether there is enough for so many workers.
+
+        Most substitutions fail, so looking ahead keeps a few of them busy.
+        """
+        return parts > _FEW and self.left >= _MANY * parts
+
+    def divide(self, parts: int) -> tuple[TopDown, TopDown]:
+        """Give out the node at hand, else the heaviest pending one."""
+        state = self if self.node >= 0 else self._next(())
+        rest = TopDown(self.tree, self.over_items, state.pending)
+        return rest, replace(state, pending=Pending(), alone=True)._settle()
+
+    def join(self, part: TopDown) -> TopDown:
+        """Take back what a node has left to search."""
+        return replace(self, pending=self.pending.merged(part.pending))
+
+    @property
+    def move(self) -> Move | None:
+        """The substitution to try now; None when all have been."""
+        try:
+            return self.moves[self.at]
+        except IndexError:
+            return None
 
     def propose(self) -> Change | None:
         """Return the next move of the node at hand, or the next drop within it."""
-        if self.at < len(self.moves):
-            return self.moves[self.at].change
+        move = self.move
+        if move is not None:
+            return move.change
         return None if self.parts is None else self.parts.propose()
 
     def after(self, ok: bool) -> Search:
         """Leave the node when a move succeeds; open it when all have failed."""
-        if self.at < len(self.moves):
+        move = self.move
+        if move is not None:
             if ok:
-                return self._leave(self.moves[self.at].rest)
+                return self._leave(move.rest)
             return replace(self, at=self.at + 1)._settle()
         assert self.parts is not None
         return replace(self, parts=self.parts.after(ok))._settle()
@@ -51,14 +131,14 @@ class TopDown:
     def _settle(self) -> TopDown:
         """Go on until there is something to propose, or nothing is left."""
         state = self
-        while state.at >= len(state.moves):
+        while state.move is None:
             if state.parts is None and state.node >= 0:
                 items = state.tree.parts(state.node)
                 if items is not None:
                     state = replace(state, parts=state.over_items(items))
             if state.parts is not None and state.parts.propose() is not None:
                 break
-            if state.node < 0 and not state.pending:
+            if state.node < 0 and (state.alone or not state.pending.runs):
                 break
             below: Iterable[int] = ()
             if state.node >= 0:
@@ -72,15 +152,14 @@ class TopDown:
 
     def _next(self, more: Iterable[int]) -> TopDown:
         """Turn to the heaviest pending node."""
-        weight = self.tree.weight
-        added = [(weight(node), node) for node in more]
-        pending = tuple(sorted((*self.pending, *added))) if added else self.pending
-        if not pending:
-            return TopDown(self.tree, self.over_items, ())
-        node = pending[-1][1]
-        return TopDown(self.tree, self.over_items, pending[:-1], node, self.tree.moves(node))
+        pending = self.pending.with_(more, self.tree.weight)
+        if not pending.runs or self.alone:
+            return TopDown(self.tree, self.over_items, pending, alone=self.alone)
+        node = pending.heaviest()
+        moves = self.tree.moves(node)
+        return TopDown(self.tree, self.over_items, pending.without_heaviest(), node, moves)
 
 
 def top_down(tree: Tree, over_items: Callable[[Items], Selecting]) -> Search:
     """Return the search over a tree; `over_items` searches what a node can drop."""
-    return TopDown(tree, over_items, ())._leave(tree.roots)
+    return TopDown(tree, over_items, Pending())._leave(tree.roots)

@@ -26,8 +26,15 @@ ENGINE = (
     "reducekit.golden",
     "reducekit.reduction",
     "reducekit.search",
+    "reducekit.slippage",
 )
-FACES = ("reducekit.output", "reducekit.progress", "reducekit.registry", "reducekit.report")
+FACES = (
+    "reducekit.collection",
+    "reducekit.output",
+    "reducekit.progress",
+    "reducekit.registry",
+    "reducekit.report",
+)
 ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.errors": (),
     "reducekit.change": (),
@@ -44,7 +51,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # What a format brings along, as protocols.
     "reducekit.frontend": (*BASE, "reducekit.search"),
     # Ties the above together.
-    "reducekit.reduction": ENGINE,
+    "reducekit.plan": ("reducekit.frontend",),
+    "reducekit.surroundings": (*BASE, "reducekit.journal"),
+    "reducekit.reduction": (*ENGINE, "reducekit.plan", "reducekit.surroundings"),
     "reducekit": (*ENGINE, "reducekit.api"),
     # One algorithm a file, over abstract changes.
     "reducekit.strategies": (*BASE, "reducekit.search"),
@@ -55,12 +64,31 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.search",
         "reducekit.strategies",
     ),
-    "reducekit.progress": BASE,
+    # Runs calls of a solver's library, in processes of its own.
+    "reducekit.frontends.trace.replay": (
+        *BASE,
+        "reducekit.oracle",
+        "reducekit.executors",
+        "reducekit.frontends",
+    ),
+    # What else failed: pure; and where that is kept.
+    "reducekit.slippage": (*BASE, "reducekit.oracle"),
+    "reducekit.collection": (*BASE, "reducekit.oracle"),
+    # How long it may still take: pure.
+    "reducekit.eta": (),
+    "reducekit.progress": (*BASE, "reducekit.eta"),
     "reducekit.output": BASE,
     # Entry points: what is registered, not who.
     "reducekit.registry": (*BASE, "reducekit.search"),
     "reducekit.report": ENGINE,
-    "reducekit.cli": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
+    "reducekit.cli": (
+        "reducekit",
+        *ENGINE,
+        *FACES,
+        "reducekit.strategies",
+        "reducekit.frontends",
+        "reducekit.frontends.trace.replay",
+    ),
     "reducekit.__main__": ("reducekit.cli",),
     # The public face of the engine.
     "reducekit.api": (*ENGINE, "reducekit.registry"),

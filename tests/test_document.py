@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.change import Template
-from reducekit.document import Document
+from reducekit.document import Document, Patched
 
 BLANKS = b" \t\r\n\f\v"
 DELIMITERS = BLANKS + b"()"
@@ -170,6 +170,60 @@ def test_with_delimiters_no_token_is_lost_or_joined(text: bytes, data: st.DataOb
     # A line break around what is put in keeps comments and tokens apart.
     assert tokens(document.render(edits)) == tokens(reference(document, edits, gap=b"\n"))
     assert document.render({}) == text
+
+
+@given(scripts(), st.booleans(), st.data())
+@settings(max_examples=300, deadline=None)
+def test_edits_taken_one_after_another_are_the_edits_together(
+    text: bytes, delimited: bool, data: st.DataObject
+) -> None:
+    document = read(text)
+    if not delimited:
+        document = Document(text, document.start, document.end, document.stop)
+    literals = st.sampled_from([b"true", b"(not", b")", b"", b"0"])
+    removals = st.sets(st.integers(1, max(1, len(document) - 1))).map(
+        lambda nodes: dict.fromkeys((node for node in nodes if node < len(document)), ())
+    )
+    patched, together = Patched(document), dict[int, Template]()
+    for _ in range(data.draw(st.integers(1, 4))):
+        drawn = data.draw(removals | edits_of(document, literals))
+        # What is removed stays so, with all that is in it.
+        gone = {node for node, each in together.items() if not each}
+        more = {
+            node: each
+            for node, each in drawn.items()
+            if not each
+            or not gone.intersection((node, *(up for n in each for up in above(document, n))))
+        }
+        root = data.draw(st.integers(0, len(document) - 1))
+        after = together | more
+        assert patched.render_with(more) == document.render(after)
+        if not any(up in after and not after[up] for up in above(document, root)):
+            assert patched.render_with(more, root) == document.render(after, root)
+        patched, together = patched.with_(more), after
+        assert patched.render() == document.render(together)
+
+
+def above(document: Document, node: int | bytes) -> list[int]:
+    """Return what a node lies in, from the bottom up; of a literal nothing."""
+    found: list[int] = []
+    while isinstance(node, int) and (node := document.parent[node]) >= 0:
+        found.append(node)
+    return found
+
+
+def test_removed_neighbours_count_as_one() -> None:
+    document = read(b"(a)\n(b x)\n(c)\n;\n(d)\n(e)\n")
+    a, b, c, d, e = document.children(0)
+    patched = Patched(document).with_({c: ()}).with_({a: (), b: (), b + 1: (b"y",)})
+    assert len(patched) == 1
+    assert patched.render() == b";\n(d)\n(e)\n"
+    assert patched.render_with({d: ()}) == document.render(dict.fromkeys((a, b, c, d), ()))
+    # One of them comes back, as it was.
+    assert patched.render_with({b: (b"!", b)}) == b"!(b x)\n;\n(d)\n(e)\n"
+    assert patched.with_({b: (b, b"!")}).render() == b"(b x)!\n;\n(d)\n(e)\n"
+    assert patched.render_with({e: (b"E",)}, e) == b"E"
+    assert patched.render(b) == b""
 
 
 def removed(text: bytes, *what: bytes) -> bytes:

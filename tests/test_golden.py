@@ -7,6 +7,7 @@ import pytest
 
 from reducekit.errors import NotInterestingError
 from reducekit.executors.local import LocalExecutor
+from reducekit.executors.repeating import Repeat
 from reducekit.golden import Golden, establish, limits_for, timeout_for, trivial
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
@@ -38,9 +39,19 @@ def golden(
     limits: Limits = LIMITS,
     text: bytes = b"text\n",
     out: bool = True,
+    repeat: Repeat | None = None,
 ) -> Golden:
     commands = tuple(map(sh, scripts))
-    return establish(commands, criterion, text, limits, open_local, path="in.txt", out=out)
+    return establish(
+        commands, criterion, text, limits, open_local, path="in.txt", out=out, repeat=repeat
+    )
+
+
+def by_turns(log: Path, *ends: str) -> str:
+    """Return a script that ends in another way each time, in turn."""
+    cases = " ".join(f"{number}) {end};;" for number, end in enumerate(ends))
+    count = f"n=$(cat {log} 2>/dev/null | wc -l); echo >> {log}"
+    return f"{count}; case $((n % {len(ends)})) in {cases} esac"
 
 
 def test_a_failure_becomes_its_signature() -> None:
@@ -103,6 +114,50 @@ def test_a_flaky_run_is_refused_and_both_are_shown(
     assert "ended differently" in message
     assert "exit status 0" in message
     assert "exit status 5" in message
+
+
+def test_as_many_runs_as_asked_for(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = by_turns(log, "exit 0", "exit 5", "exit 0")
+    found = golden(script, criterion=Matches(exit_code=5), repeat=Repeat(1, 3))
+    assert found.criterion == Matches(exit_code=5)
+    assert found.outcomes[0].status == 5
+    assert len(log.read_bytes()) == 3
+    with pytest.raises(NotInterestingError) as caught:
+        golden(script, criterion=Matches(exit_code=5), repeat=Repeat(2, 3))
+    message = str(caught.value)
+    assert "(exit status 5) showed in 1 of 3 runs" in message
+    assert "--repeat asks for 2" in message
+    assert "run 2: " in message
+    assert len(log.read_bytes()) == 6
+    with pytest.raises(NotInterestingError, match=r"in 4 runs \(exit status 6\)"):
+        golden(script, criterion=Matches(exit_code=6), repeat=Repeat(1, 4))
+
+
+def test_the_most_frequent_failure_is_kept(tmp_path: Path) -> None:
+    turns = ("exit 3", "exit 9", "exit 0", "exit 9", "exit 3", "exit 9")
+    found = golden(by_turns(tmp_path / "a", *turns), repeat=Repeat(3, 6))
+    assert found.criterion.describe() == "exit status 9"
+    assert found.outcomes[0].status == 9
+    with pytest.raises(NotInterestingError, match=r"\(exit status 9\) showed in 3 of 6 runs"):
+        golden(by_turns(tmp_path / "b", *turns), repeat=Repeat(4, 6))
+    for name, order in (("c", "39"), ("d", "93")):  # as frequent: the first by its words
+        script = by_turns(tmp_path / name, *(f"exit {status}" for status in order))
+        found = golden(script, repeat=Repeat(1, 2))
+        assert found.criterion.describe() == "exit status 3"
+
+
+def test_a_disagreement_now_and_then(tmp_path: Path) -> None:
+    wrong = by_turns(tmp_path / "log", "echo sat", "echo unsat", "echo unsat")
+    found = golden(wrong, "echo sat", criterion=Disagree(), repeat=Repeat(2, 3))
+    assert found.criterion == Disagree((b"unsat", b"sat"))
+
+
+def test_trivial_in_as_many_runs(tmp_path: Path) -> None:
+    command = (sh(by_turns(tmp_path / "log", "exit 0", "exit 1")),)
+    found = Golden(ExitZero(), (), 0.1)
+    assert trivial(command, found, LIMITS, open_local, repeat=Repeat(1, 2))
+    assert not trivial(command, found, LIMITS, open_local, repeat=Repeat(2, 2))
 
 
 def test_a_hanging_run_is_the_failure() -> None:

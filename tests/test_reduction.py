@@ -72,13 +72,14 @@ def reduction(
     frontend: Frontend | None = None,
     budget: Budget | None = None,
     jobs: int = 1,
+    width: int | None = None,
 ) -> Reduction:
     return Reduction(
         frontend or Smt2(),
         strategy,
         InProcess(oracle, jobs),
         lambda seconds: Limits(),
-        jobs,
+        width or jobs,
         budget or Budget(),
         oracle.events.append,
     )
@@ -151,7 +152,7 @@ def test_a_budget_of_checks_is_kept_to_the_check(checks: int, jobs: int) -> None
     assert result.counts.checks == checks
     if jobs == 1:
         assert len(oracle.asked) == result.counts.runs == checks
-    single = reduction(Watched(contains(b"count")), budget=Budget(checks=checks))
+    single = reduction(Watched(contains(b"count")), budget=Budget(checks=checks), width=jobs)
     assert result.text == single.run(TEXT, 0.0).text
     assert result.stopped == f"after {checks} checks"
     assert result.text == [TEXT, *oracle.accepted][-1]

@@ -7,10 +7,16 @@ from pathlib import Path
 from reducekit.oracle.outcome import Outcome
 from reducekit.progress import Progress
 from reducekit.reduction import Counts
-from reducekit.report import Report, Shown
+from reducekit.report import Changed, Other, Report, Shown
 
 
-def report(stdout: bytes = b"sat\n", stopped: str | None = None, void: int = 0) -> str:
+def report(
+    stdout: bytes = b"sat\n",
+    stopped: str | None = None,
+    void: int = 0,
+    changed: tuple[Changed, ...] = (),
+    others: tuple[Other, ...] = (),
+) -> str:
     outcome = Outcome(None, 11, stdout, b"bad\x1b[2J\xff", None, 0.1)
     return Report(
         input=Path("in.smt2"),
@@ -24,6 +30,8 @@ def report(stdout: bytes = b"sat\n", stopped: str | None = None, void: int = 0) 
         shown=[Shown("./solver out.smt2", outcome), Shown("./other out.smt2", None)],
         stopped=stopped,
         verified=True,
+        changed=changed,
+        others=others,
     ).text()
 
 
@@ -48,6 +56,29 @@ $ ./other out.smt2"""
 def test_what_is_said_when_there_is_reason() -> None:
     assert "  stopped  after 5 s; this is the best so far\n" in report(stopped="after 5 s")
     assert "cache hits: 3, unread: 7, 12.3 s\n" in report(void=7)
+
+
+def test_other_failures() -> None:
+    text = report(
+        changed=(Changed("A", "B", 1234, 7),),
+        others=(
+            Other("signal SIGSEGV, a\x1bb", 1200, 90, Path("others/a.smt2")),
+            Other("exit status 3", 1, 5, None),
+        ),
+    )
+    assert (
+        """
+  failure         signal SIGSEGV
+  changed         the failure changed on the way: A -> B at 1,234 bytes (step 7)
+  other failures  1,200 x signal SIGSEGV, a\\x1bb (90 bytes: others/a.smt2)
+                  1 x exit status 3 (5 bytes)
+
+$ """
+        in text
+    )
+    many = report(others=tuple(Other(f"exit status {n}", 1, 5, None) for n in range(30)))
+    assert "... 23 more\n" in many
+    assert "exit status 29" not in many
 
 
 def test_long_outputs_are_cut() -> None:

@@ -32,5 +32,5 @@ class Lines:
         return {
             "bytes": len(view.document.text),
             "lines": len(view.lines),
-            "tokens": len(view.tokens),
+            "tokens": len(view.document) - 1 - len(view.lines),
         }

@@ -50,13 +50,21 @@ class LinesView:
     @cached_property
     def lines(self) -> Sequence[int]:
         """The nodes of the lines, in order."""
-        return list(self.document.children(0))
+        return array("i", self.document.children(0))
+
+    @cached_property
+    def is_line(self) -> bytearray:
+        """For each node 1 if it is a line, 0 if it is a token or the root."""
+        marks = bytearray(len(self.document))
+        for line in self.lines:
+            marks[line] = 1
+        return marks
 
     @cached_property
     def tokens(self) -> Sequence[int]:
         """The nodes of the tokens, in order."""
-        lines = set(self.lines)
-        return [node for node in range(1, len(self.document)) if node not in lines]
+        marks = self.is_line
+        return array("i", (node for node in range(1, len(marks)) if not marks[node]))
 
     @cached_property
     def groups(self) -> Sequence[tuple[int, int]]:

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.lines.parser import LinesView
-from reducekit.search.independent import Independent, independent
-from reducekit.search.problem import Items, Move, Selection, Undivided
+from reducekit.search.problem import Items, Move, Selection, Undivided, Unrelated
 
 _ENDS = b" \t\r\n\f\v()"
 """Bytes that are no part of a word."""
+_MOST = 1 << 22  # nodes of a text whose tokens are looked at one by one
+
+
+class NodeItems(Unrelated):
+    """Nodes that are changed one by one, each by an edit that is made when it is needed.
+
+    There may be millions: an edit is some hundred bytes of memory, a node four.
+    """
+
+    def __init__(
+        self, document: Document, nodes: Sequence[int], edit: Callable[[int], Edit], what: str
+    ) -> None:
+        self.document = document
+        self.nodes = nodes
+        self.edit = edit
+        self.what = what
+
+    @cached_property
+    def weights(self) -> Sequence[int]:
+        """The bytes of each node."""
+        start, end = self.document.start, self.document.end
+        return array("i", (end[node] - start[node] for node in self.nodes))
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the edits of the chosen nodes."""
+        nodes, edit = self.nodes, self.edit
+        return Change(tuple(edit(nodes[item]) for item in sorted(chosen)), self.what)
 
 
 class DropLines:
@@ -21,9 +49,9 @@ class DropLines:
 
     def problem(self, view: LinesView) -> Items | None:
         """Return the lines as items."""
-        start, end = view.document.start, view.document.end
-        changes = [Change((Edit(line, ()),), "drop lines") for line in view.lines]
-        return Independent(changes, [end[n] - start[n] for n in view.lines]) if changes else None
+        if not view.lines:
+            return None
+        return NodeItems(view.document, view.lines, lambda line: Edit(line, ()), "drop lines")
 
 
 class DropTokens:
@@ -32,11 +60,13 @@ class DropTokens:
     name = "tokens"
 
     def problem(self, view: LinesView) -> Items | None:
-        """Return the tokens as items."""
+        """Return the tokens as items; None if there are so many that they would fill the memory."""
         document = view.document
-        changes = [Change((_removed(document, node, node),), "drop tokens") for node in view.tokens]
-        weights = [document.end[node] - document.start[node] for node in view.tokens]
-        return Independent(changes, weights) if changes else None
+        if len(document) > _MOST or not view.tokens:
+            return None
+        return NodeItems(
+            document, view.tokens, lambda node: _removed(document, node, node), "drop tokens"
+        )
 
 
 class GroupTree(Undivided):
@@ -48,7 +78,7 @@ class GroupTree(Undivided):
     def __init__(self, view: LinesView) -> None:
         self.document = view.document
         self.groups = view.groups
-        self.lines = frozenset(view.lines)
+        self.is_line = view.is_line
         self.roots: list[int] = []
         self.below: list[list[int]] = [[] for _ in self.groups]
         path: list[int] = []
@@ -70,11 +100,11 @@ class GroupTree(Undivided):
         edits = [_removed(document, opening, closing)]
         at = opening + 1
         while at <= closing:
-            if at in self.lines and document.stop[at] <= closing + 1:
+            if self.is_line[at] and document.stop[at] <= closing + 1:
                 edits.append(Edit(at, ()))
                 at = document.stop[at]
                 continue
-            if at not in self.lines:
+            if not self.is_line[at]:
                 edits.append(Edit(at, ()))
             at += 1
         return [Move(Change(tuple(edits), "drop group"), ())]
@@ -90,8 +120,8 @@ class DropGroups:
     name = "groups"
 
     def problem(self, view: LinesView) -> GroupTree | None:
-        """Return the tree of groups."""
-        return GroupTree(view) if view.groups else None
+        """Return the tree of groups; None if there may be so many that they fill the memory."""
+        return GroupTree(view) if len(view.document) <= _MOST and view.groups else None
 
 
 class Blanks:
@@ -101,14 +131,24 @@ class Blanks:
 
     def problem(self, view: LinesView) -> Items | None:
         """Return the lines that have more blanks as items."""
-        changes = []
-        for line in view.lines:
-            before = view.document.source(line)
-            tokens = before.split()
-            after = b" ".join(tokens) + (b"\n" if before.endswith(b"\n") and tokens else b"")
-            if len(after) < len(before):
-                changes.append(Change((Edit(line, (after,)),), "blanks"))
-        return independent(changes)
+        document = view.document
+        lines = array(
+            "i", (n for n in view.lines if len(_tidy(document, n)) < _length(document, n))
+        )
+        if not lines:
+            return None
+        return NodeItems(document, lines, lambda n: Edit(n, (_tidy(document, n),)), "blanks")
+
+
+def _length(document: Document, node: int) -> int:
+    return document.end[node] - document.start[node]
+
+
+def _tidy(document: Document, line: int) -> bytes:
+    """Return a line with one blank between tokens and none elsewhere."""
+    before = document.source(line)
+    tokens = before.split()
+    return b" ".join(tokens) + (b"\n" if before.endswith(b"\n") and tokens else b"")
 
 
 def _removed(document: Document, first: int, last: int) -> Edit:

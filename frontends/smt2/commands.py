@@ -8,8 +8,11 @@ a use may be seen where there is none, which only keeps a declaration longer.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import overload
 
 from reducekit.document import Document
 
@@ -28,6 +31,44 @@ _SORT_WORDS = frozenset(
     b"_ par Bool Int Real Array BitVec String RegLan Seq Set Bag Tuple FloatingPoint RoundingMode "
     b"Float16 Float32 Float64 Float128 Unit Char -> as".split()
 )
+
+
+_STEP = 1 << 16  # nodes of a command whose symbols are held at once, with repetitions
+
+
+class Links(Sequence[Sequence[int]]):
+    """For each of some numbers a few others, in two flat arrays."""
+
+    def __init__(self, offsets: array[int], targets: array[int]) -> None:
+        self.offsets = offsets
+        """Where the targets of each begin, and in the end where the last one's end."""
+        self.targets = targets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sequence[int]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return self.targets[self.offsets[index] : self.offsets[index + 1]]
+
+    def reversed(self, count: int) -> Links:
+        """Return for each of `count` targets those that lead to it, in order."""
+        degrees = array("i", bytes(4 * (count + 1)))
+        for target in self.targets:
+            degrees[target + 1] += 1
+        offsets = array("i", accumulate(degrees))
+        places = offsets[:]
+        sources = array("i", bytes(4 * len(self.targets)))
+        for source in range(len(self)):
+            for target in self[source]:
+                sources[places[target]] = source
+                places[target] += 1
+        return Links(offsets, sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +108,17 @@ def count_levels(document: Document, node: int) -> int:
 
 def read_commands(document: Document) -> Commands:
     """Find the commands, what they define and use, and which push goes with which pop."""
-    nodes = list(document.children(0))
-    names = [head(document, node) for node in nodes]
-    users: list[list[int]] = [[] for _ in nodes]
-    uses: list[list[int]] = [[] for _ in nodes]
-    partner = [-1] * len(nodes)
+    nodes = array("i", document.children(0))
+    spelled: dict[bytes, bytes] = {}  # so that equal names are one object
+    names = [spelled.setdefault(name, name) for name in (head(document, n) for n in nodes)]
+    used, ends = array("i"), array("i", bytes(4 * (len(nodes) + 1)))
+    partner = array("i", [-1]) * len(nodes)
     visible: dict[bytes, int] = {}
     # What each open push hid or declared: name -> the definition before it, if any.
     undo: list[tuple[int, dict[bytes, int | None]]] = []
     declared = False  # whether anything is declared at all: else no look-up can succeed
     for index, (node, name) in enumerate(zip(nodes, names, strict=True)):
+        ends[index] = len(used)
         if name == b"push":
             levels = count_levels(document, node)
             undo.extend((index, {}) for _ in range(min(levels, 1000)))
@@ -101,26 +143,39 @@ def read_commands(document: Document) -> Commands:
             undo.clear()
             continue
         source = document.source(node)
-        tokens = set(_SYMBOL.findall(source)) if declared or name in _DEFINES_MANY else set()
+        tokens = _symbols(document, node) if declared or name in _DEFINES_MANY else set()
         defined = _defined(document, node, name, source, tokens)
         if name in _DEFINES_MANY:
             # The sorts, constructors and selectors are what is not known yet.
             defined = [each for each in defined if each not in visible]
         if declared:
-            found = {visible.get(symbol(token), -1) for token in tokens}
-            found |= {
-                visible.get(symbol(token)[3:], -1) for token in tokens if token.startswith(b"is-")
-            }
-            found.discard(-1)
-            for definition in sorted(found):
-                users[definition].append(index)
-                uses[index].append(definition)
+            known = visible.keys() & tokens
+            if b"|" in source:
+                known |= visible.keys() & {symbol(token) for token in tokens}
+            if b"is-" in source:
+                known |= visible.keys() & {symbol(t)[3:] for t in tokens if t.startswith(b"is-")}
+            used.extend(sorted({visible[each] for each in known}))
         for each in defined:
             if undo and each not in undo[-1][1]:
                 undo[-1][1][each] = visible.get(each)
             visible[each] = index
             declared = True
-    return Commands(nodes, names, users, uses, partner)
+    ends[len(nodes)] = len(used)
+    uses = Links(ends, used)
+    return Commands(nodes, names, uses.reversed(len(nodes)), uses, partner)
+
+
+def _symbols(document: Document, node: int) -> set[bytes]:
+    """Return the symbols and strings of a command."""
+    last = document.stop[node]
+    if last - node < _STEP:
+        return set(_SYMBOL.findall(document.source(node)))
+    # In parts that begin with a node each, so that not all tokens are in memory at once.
+    places = [document.start[each] for each in range(node, last, _STEP)]
+    found: set[bytes] = set()
+    for begin, end in pairwise((*places, document.end[node])):
+        found.update(_SYMBOL.findall(document.text, begin, end))
+    return found
 
 
 def _defined(

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
        | \)
        | [ \t\r\n\f\v]+
        | :[^\s()"|;:]*           # keyword
-       | "[^"]*(?:""[^"]*)*"(?!") # string; a quote is written twice
+       | "[^"]*+(?:""[^"]*+)*+"   # string; a quote is written twice
        | \|[^|]*\|               # quoted symbol
        | ;[^\n]*                 # comment, up to the end of the line
     """,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
@@ -14,6 +16,32 @@ from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.passes.twins import Twins
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import Problem
+
+_MOST = 1 << 22
+
+
+@dataclass(frozen=True)
+class Moderate:
+    """A pass that leaves scripts of more than `most` nodes alone.
+
+    It looks at every use of every name, or at every term by itself: for so many
+    that takes more memory than there may be. What makes a script smaller by
+    much comes before it, and brings it back in the next round.
+    """
+
+    inner: Pass
+    most: int = _MOST
+
+    @property
+    def name(self) -> str:
+        """The name of the pass."""
+        return self.inner.name
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return what there is to search; None if the script is too large."""
+        return self.inner.problem(view) if len(view.document) <= self.most else None
 
 
 def own_schedule() -> Schedule:
@@ -22,7 +50,7 @@ def own_schedule() -> Schedule:
     What takes much away comes first. Names get short early, since a new name
     makes a new text of everything that has been refuted around it.
     """
-    symbols: tuple[Pass, ...] = (
+    symbols = _moderate(
         Inline(),
         Declare(),
         Variables(),
@@ -34,20 +62,25 @@ def own_schedule() -> Schedule:
         Sorts(b"Int"),
         Sorts(b"Bool"),
     )
-    spelling: tuple[Pass, ...] = (Spelling(), Literals(), Flatten(), Rename())
+    spelling = _moderate(Spelling(), Literals(), Flatten(), Rename())
+    widths, short, twins = _moderate(Widths(), Rename(most=1000), Twins())
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *symbols, Tactics(), *spelling)
     return Schedule(
         prepare=(Layout(),),
         once=(
             DropBackward(),
-            Rename(most=1000),
+            short,
             TermPass(),
             DropBackward(),
             *symbols,
-            Widths(),
+            widths,
             *spelling,
         ),
         rounds=(*cheap, TermPass()),
-        closing=(*cheap, TermPass(thorough=True), Widths(), Twins(), Untyped()),
+        closing=(*cheap, TermPass(thorough=True), widths, twins, Untyped()),
         sweep=(DropBackward(),),
     )
+
+
+def _moderate(*passes: Pass) -> tuple[Pass, ...]:
+    return tuple(map(Moderate, passes))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 
 from reducekit.change import Edit
 from reducekit.document import Document
@@ -78,26 +80,27 @@ class Terms:
         return by_sort
 
     @cached_property
-    def references(self) -> dict[int, list[int]]:
+    def references(self) -> References:
         """The nodes that refer to each definition."""
-        found: dict[int, list[int]] = {}
-        for node, definition in enumerate(self.script.refs):
-            if definition >= 0:
-                found.setdefault(definition, []).append(node)
-        return found
+        return References(self.script.refs, len(self.script.definitions))
 
     @cached_property
     def names(self) -> NamesInUse:
         """The names that terms have by `:named` and that are used."""
         return NamesInUse(self)
 
+    def bound_by(self, low: int, high: int) -> Sequence[int]:
+        """Return the definitions that the forms `low .. high - 1` bind, form by form."""
+        binders, definitions = self._by_binder
+        first = bisect_left(binders, low)
+        return definitions[first : bisect_left(binders, high, first)]
+
     @cached_property
-    def by_binder(self) -> dict[int, list[int]]:
-        """The definitions of each binding form."""
-        found: dict[int, list[int]] = {}
-        for index, definition in enumerate(self.script.definitions):
-            found.setdefault(definition.binder, []).append(index)
-        return found
+    def _by_binder(self) -> tuple[array[int], array[int]]:
+        """The binding forms of all definitions, sorted, and beside them the definitions."""
+        binders = array("i", (definition.binder for definition in self.script.definitions))
+        definitions = array("i", sorted(range(len(binders)), key=binders.__getitem__))
+        return array("i", sorted(binders)), definitions
 
     def grounded(self, low: int, high: int, node: int) -> list[Edit] | None:
         """Return edits that let `node` stand outside of the binders `low .. high - 1`.
@@ -105,17 +108,63 @@ class Terms:
         Variables that those bind become constants of their sorts; None if one
         has no constant.
         """
-        refs, definitions = self.script.refs, self.script.definitions
+        bound = self.bound_by(low, high)
+        if not bound:
+            return []
+        uses = self._uses_of(bound, node)
+        definitions = self.script.definitions
         edits: list[Edit] = []
-        for each in range(node, self.document.stop[node]):
-            if refs[each] >= 0:
-                definition = definitions[refs[each]]
-                if low <= definition.binder < high:
-                    constants = self.constants(definition.sort)
-                    if not constants:
-                        return None
-                    edits.append(Edit(each, (constants[0],)))
+        for each, definition in uses:
+            constants = self.constants(definitions[definition].sort)
+            if not constants:
+                return None
+            edits.append(Edit(each, (constants[0],)))
         return edits
+
+    def _uses_of(self, bound: Sequence[int], root: int) -> list[tuple[int, int]]:
+        """Return the nodes of `root` that refer to one of some definitions, with the definition."""
+        last = self.document.stop[root]
+        if 16 * len(bound) < last - root:  # so much dearer is a look-up than a step
+            references = self.references
+            return sorted(
+                (node, definition)
+                for definition in bound
+                for node in references.within(definition, root, last)
+            )
+        wanted = set(bound)
+        refs = self.script.refs[root:last]
+        return [(root + at, each) for at, each in enumerate(refs) if each in wanted]
+
+
+class References:
+    """The nodes that refer to each definition, in order, in flat arrays."""
+
+    def __init__(self, refs: array[int], count: int) -> None:
+        degrees = array("i", bytes(4 * (count + 1)))
+        for definition in refs:
+            if definition >= 0:
+                degrees[definition + 1] += 1
+        self._offsets = array("i", accumulate(degrees))
+        self._nodes = array("i", bytes(4 * self._offsets[-1]))
+        places = self._offsets[:]
+        for node, definition in enumerate(refs):
+            if definition >= 0:
+                self._nodes[places[definition]] = node
+                places[definition] += 1
+
+    def __contains__(self, definition: int) -> bool:
+        """Tell whether anything refers to a definition."""
+        return self._offsets[definition] < self._offsets[definition + 1]
+
+    def __getitem__(self, definition: int) -> Sequence[int]:
+        """Return the nodes that refer to a definition."""
+        return self._nodes[self._offsets[definition] : self._offsets[definition + 1]]
+
+    def within(self, definition: int, first: int, last: int) -> Sequence[int]:
+        """Return those of the nodes `first .. last - 1` that refer to a definition."""
+        low, high = self._offsets[definition], self._offsets[definition + 1]
+        low = bisect_left(self._nodes, first, low, high)
+        return self._nodes[low : bisect_left(self._nodes, last, low, high)]
 
 
 class NamesInUse:

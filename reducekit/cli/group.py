@@ -17,7 +17,14 @@ from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError
 
-_COMMANDS = {"smt2": "Reduce an SMT-LIB v2 script."}
+_COMMANDS = {
+    "convert": "Convert between BTOR dialects, and to SMT-LIB v2.",
+    "generate": "Generate random inputs.",
+    "history": "List, restore and compare the accepted steps of a reduction.",
+    "hunt": "Look for failures on random inputs, and reduce them.",
+    "replay": "Replay an API trace.",
+    "smt2": "Reduce an SMT-LIB v2 script.",
+}
 _INTERNAL = 4
 _INTERRUPTED = 130
 

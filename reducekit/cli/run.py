@@ -16,9 +16,11 @@ from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
+from reducekit.collection import Collection
 from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
 from reducekit.events import Accepted, Event, WentBack
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.repeating import Repeating
 from reducekit.frontend import Frontend, Schedule, View
 from reducekit.frontends.lines import Lines
 from reducekit.golden import Golden, establish, limits_for, trivial
@@ -27,16 +29,19 @@ from reducekit.oracle.criterion import Criterion, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import Signature
 from reducekit.output import OutputFile, back_up, backup_path, read_input, rescue
-from reducekit.progress import Watcher, watch
+from reducekit.progress import Limit, Watcher, watch
 from reducekit.reduction import Budget, Counts, Reduction, Result
 from reducekit.registry import strategy
-from reducekit.report import Report, Shown, error_json
+from reducekit.report import Changed, Other, Report, Shown, error_json
 from reducekit.search.problem import Strategy
+from reducekit.slippage import Slippage, captured
 
 INTERRUPTED = 130
 _LAST_CHECKS = 5
 _REPEATS = 2
+_REPEATED_REPEATS = 1  # with --repeat, where each is several runs already
 _QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 
@@ -73,6 +78,13 @@ class _Job:
     backup: Path | None
     limits: Limits
     begin: float
+    collection: Collection | None
+
+    def open(self, executors: Executors, criterion: Criterion, jobs: int = 1) -> Executor:
+        """Open an executor whose verdicts take as many runs as --repeat says."""
+        executor = executors.open(Oracle(self.commands, criterion), jobs)
+        repeat = self.settings.repeat
+        return executor if repeat is None else Repeating(executor, repeat)
 
 
 def _run(
@@ -80,20 +92,27 @@ def _run(
 ) -> int:
     with interrupts.allowed():
         job = _prepare(settings, frontend, interrupts)
+    limit = Limit(settings.max_checks, settings.max_time)
     with (
         Executors(interrupts, job.frontend.suffix) as executors,
-        watch(len(job.text), quiet=settings.quiet) as watcher,
+        watch(len(job.text), quiet=settings.quiet, limit=limit) as watcher,
     ):
         with interrupts.allowed():
             golden, empty = _golden(job, executors, watcher)
         watcher.note(f"to be kept: {golden.criterion.describe()}")
         if job.backup is not None:
             back_up(settings.input, job.backup)
-        result = _reduce(job, golden, empty, executors, watcher, interrupts)
+        slippage = _slippage(job, golden, interrupts)
+        result = _reduce(job, golden, empty, executors, watcher, interrupts, slippage)
         last = None
         with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
             last = _check_again(job, golden, executors, watcher, result.text)
-    return _finish(job, golden, result, last, executors.runs, printed)
+        if job.collection is not None and job.collection.trouble:
+            watcher.note(
+                "reducekit: not all other failures could be kept in "
+                f"{job.collection.folder}: {job.collection.trouble.strerror}"
+            )
+    return _finish(job, golden, result, last, executors.runs, printed, slippage)
 
 
 def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> _Job:
@@ -107,8 +126,20 @@ def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> 
     with interrupts.held():
         output = OutputFile(_output_path(settings))
     limits = limits_from(settings)
+    kept = settings.also_interesting
+    collection = None if kept is None else Collection(kept, parsed.suffix)
     return _Job(
-        settings, commands, criterion, algorithm, parsed, text, output, backup, limits, begin
+        settings,
+        commands,
+        criterion,
+        algorithm,
+        parsed,
+        text,
+        output,
+        backup,
+        limits,
+        begin,
+        collection,
     )
 
 
@@ -190,8 +221,9 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, 
         path=str(settings.input),
         out=not settings.ignore_out,
         err=not settings.ignore_err,
+        repeat=settings.repeat,
     )
-    empty = trivial(job.commands, golden, job.limits, executors.open)
+    empty = trivial(job.commands, golden, job.limits, executors.open, repeat=settings.repeat)
     if empty:
         crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
         said = f"an empty file fails in the same way ({golden.criterion.describe()})"
@@ -205,6 +237,19 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, 
     return golden, empty
 
 
+def _slippage(job: _Job, golden: Golden, interrupts: Interrupts) -> Slippage:
+    """Watch out for other failures than the golden run's."""
+    collection = job.collection
+    if collection is None:
+        return Slippage(golden.outcomes, golden.criterion)
+
+    def keep(found: Signature, text: bytes) -> None:
+        with interrupts.held():
+            collection.keep(found, text)
+
+    return Slippage(golden.outcomes, captured(golden.criterion), keep)
+
+
 def _reduce(
     job: _Job,
     golden: Golden,
@@ -212,6 +257,7 @@ def _reduce(
     executors: Executors,
     watcher: Watcher,
     interrupts: Interrupts,
+    slippage: Slippage,
 ) -> Result:
     """Reduce, and write each improvement; whatever happens, the best result is saved."""
     best, counts = job.text, Counts()
@@ -223,10 +269,12 @@ def _reduce(
             with interrupts.held():
                 best = event.text
                 job.output.write(best)
+            slippage.accept(best)
         if isinstance(event, WentBack):
             with interrupts.held():
                 best = event.text
                 job.output.write(best)
+            slippage.go_back(best)
             watcher.note(
                 f"reducekit: the best file so far ({event.size:,} bytes) does not fail every time; "
                 f"back to one that does ({len(best):,} bytes), and each success is repeated now"
@@ -237,20 +285,23 @@ def _reduce(
         if not job.output.written or job.output.trouble:
             job.output.write(best)
 
+    def witness(text: bytes, finished: Finished) -> None:
+        slippage.see(text, finished.interesting, finished.outcomes)
+
     settings = job.settings
     reduction: Reduction | None = None
     try:
         with interrupts.allowed():
-            oracle = Oracle(job.commands, golden.criterion)
             reduction = Reduction(
                 job.frontend,
                 job.strategy,
-                executors.open(oracle, settings.jobs),
+                job.open(executors, slippage.criterion, settings.jobs),
                 partial(limits_for, golden.criterion, job.limits),
                 width=settings.jobs,
-                repeats=_REPEATS,
+                repeats=_REPEATS if settings.repeat is None else _REPEATED_REPEATS,
                 budget=Budget(settings.max_checks, settings.max_time, settings.patience or None),
                 listen=listen,
+                witness=witness,
                 counts=counts,
             )
             reduction.know(b"", interesting=empty)
@@ -274,7 +325,7 @@ def _check_again(
         with contextlib.suppress(OSError):
             text = job.output.path.read_bytes()
     limits = limits_for(golden.criterion, job.limits, golden.seconds)
-    executor = executors.open(Oracle(job.commands, golden.criterion))
+    executor = job.open(executors, golden.criterion)
     last: Finished | None = None
     for tries in range(1, _LAST_CHECKS + 1):
         executor.submit(tries, text, limits)
@@ -299,6 +350,7 @@ def _finish(
     last: Finished | None,
     runs: int,
     printed: list[Report],
+    slippage: Slippage,
 ) -> int:
     """Print the summary; return the exit code, or raise what went wrong in the end."""
     settings, output = job.settings, job.output
@@ -322,6 +374,21 @@ def _finish(
         shown=_shown(job, last),
         stopped="interrupted" if interrupted else result.stopped,
         verified=None if last is None else last.interesting,
+        changed=[
+            Changed(each.before.describe(), each.after.describe(), each.size, each.step)
+            for each in slippage.drifts
+        ],
+        others=[
+            Other(
+                each.signature.describe(),
+                each.count,
+                each.size,
+                None if job.collection is None else job.collection.file(each.signature),
+            )
+            for each in slippage.met
+            # Complaints tell of ill-formed candidates, mostly; they are shown with their files.
+            if job.collection is not None or not each.complaint
+        ],
     )
     if settings.json:
         print(report.json())

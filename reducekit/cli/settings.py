@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from reducekit.errors import UsageError
+from reducekit.executors.repeating import Repeat
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Disagree, ExitZero, Matches, SlowerThan
 from reducekit.oracle.limits import Limits
@@ -44,6 +45,8 @@ class Settings:
     max_checks: int | None
     max_time: float | None
     patience: int
+    repeat: Repeat | None
+    also_interesting: Path | None
     lenient: bool
     json: bool
     quiet: bool
@@ -60,6 +63,14 @@ class _Seconds(click.FloatRange):
         if math.isnan(found):
             self.fail(f"{value!r} is not a time in seconds.", param, ctx)
         return found
+
+
+def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Repeat | None:
+    """Read how many of how many runs."""
+    try:
+        return None if value is None else Repeat.parse(value)
+    except UsageError as error:
+        raise click.BadParameter(f"{error}.", ctx, param) from None
 
 
 _SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
@@ -149,6 +160,18 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         metavar="N",
         help="Stop after N checks in a row without success; 0: never.",
+    ),
+    click.option(
+        "--repeat",
+        callback=_repeat,
+        metavar="K-of-N",
+        help="For a failure that does not show every time: it has to in K of N runs.",
+    ),
+    click.option(
+        "--also-interesting",
+        type=_PATH,
+        metavar="DIR",
+        help="Keep the smallest file for each other failure met on the way.",
     ),
     click.option("--lenient", is_flag=True, help="Reduce what does not parse by lines and tokens."),
     click.option("--json", is_flag=True, help="Print the summary as one JSON object."),

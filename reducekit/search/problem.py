@@ -8,16 +8,16 @@ is (speculation), and the same object serves one worker, many, and a simulator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeGuard
 
 from reducekit.change import Change
 
-Selection = frozenset[int]
+Selection = Set[int]
 """Indices of items."""
 
-NOTHING: Selection = frozenset()
+NOTHING: frozenset[int] = frozenset()
 
 
 class Search(Protocol):
@@ -32,6 +32,32 @@ class Search(Protocol):
 
     def after(self, ok: bool) -> Search:
         """Return the search that goes on after the verdict on `propose()`."""
+
+
+class Divisible(Search, Protocol):
+    """A search that can give out parts of itself, to be worked on at the same time.
+
+    What is given out is no longer searched here; a part that has ended is
+    joined again, with what it has found and what it has left over.
+    """
+
+    @property
+    def left(self) -> int:
+        """How much there is to give out; 0: nothing for now."""
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return whether so many are faster in parts than by looking ahead in the whole."""
+
+    def divide(self, parts: int) -> tuple[Divisible, Search]:
+        """Give out one of about so many parts; return the search without it, and the part."""
+
+    def join(self, part: Search) -> Divisible:
+        """Take back a part that has ended."""
+
+
+def is_divisible(search: Search) -> TypeGuard[Divisible]:
+    """Return whether parts of a search can be worked on at the same time."""
+    return getattr(search, "left", None) is not None
 
 
 class Closure(NamedTuple):

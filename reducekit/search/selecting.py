@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 from reducekit.change import Change
-from reducekit.search.problem import NOTHING, Items, Selection
+from reducekit.search.index_set import IndexSet
+from reducekit.search.problem import Items
+
+_NONE: frozenset[int] = frozenset()
+_EMPTY = IndexSet()
 
 
 class Selector(Protocol):
@@ -22,8 +26,8 @@ class Selector(Protocol):
 class Candidate(NamedTuple):
     """A closed selection: the items proposed with those needed, and the idle ones besides."""
 
-    chosen: Selection
-    idle: Selection
+    chosen: frozenset[int]
+    idle: frozenset[int]
 
 
 class Selecting:
@@ -42,8 +46,8 @@ class Selecting:
         self,
         items: Items,
         selector: Selector,
-        taken: Selection = NOTHING,
-        refuted: Selection = NOTHING,
+        taken: IndexSet = _EMPTY,
+        refuted: IndexSet = _EMPTY,
         *,
         bare: bool = False,
     ) -> None:
@@ -52,12 +56,12 @@ class Selecting:
         self.taken = taken
         self._refuted = refuted
         proposed = selector.propose()
-        self._proposed: Selection | None = None if proposed is None else frozenset(proposed)
-        self._candidate = Candidate(NOTHING, NOTHING)
+        self._proposed: frozenset[int] | None = None if proposed is None else frozenset(proposed)
+        self._candidate = Candidate(_NONE, _NONE)
         if self._proposed is not None:
             closure = items.close(self._proposed, taken)
             if refuted.isdisjoint(closure.needed):
-                idle = NOTHING if bare else closure.idle - refuted
+                idle = _NONE if bare else frozenset(closure.idle - refuted)
                 self._candidate = Candidate(self._proposed | closure.needed, idle)
 
     def propose(self) -> Change | None:
@@ -74,9 +78,39 @@ class Selecting:
         chosen, idle = self._candidate
         if ok:
             chosen |= idle
-            return Selecting(items, selector.after(chosen), taken | chosen, refuted)
+            return Selecting(items, selector.after(chosen), taken.with_(chosen), refuted)
         if len(self._proposed) == 1:
             if idle:
                 return Selecting(items, selector, taken, refuted, bare=True)
-            refuted |= self._proposed
+            refuted = refuted.with_(self._proposed)
         return Selecting(items, selector.after(()), taken, refuted)
+
+    def chance(self) -> float | None:
+        """Return how likely the next selection is to succeed, if the selector can say."""
+        chance: Callable[[], float | None] | None = getattr(self.selector, "chance", None)
+        return None if chance is None else chance()
+
+    @property
+    def left(self) -> int | None:
+        """How many items can be given out in parts; None if the selector cannot."""
+        left: int | None = getattr(self.selector, "left", None)
+        return left
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return whether there is enough for so many parts."""
+        return bool(self.selector.worth_dividing(parts))  # type: ignore[attr-defined]
+
+    def divide(self, parts: int) -> tuple[Selecting, Selecting]:
+        """Give out a part of the items."""
+        selector, part = self.selector.divide(parts)  # type: ignore[attr-defined]
+        items, taken, refuted = self.items, self.taken, self._refuted
+        return (
+            Selecting(items, selector, taken, refuted),
+            Selecting(items, part, taken, refuted),
+        )
+
+    def join(self, part: Selecting) -> Selecting:
+        """Take back a part, with all that was taken and refuted in it."""
+        selector = self.selector.join(part.selector)  # type: ignore[attr-defined]
+        taken = self.taken.with_(part.selector.taken)  # type: ignore[attr-defined]
+        return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))

@@ -6,10 +6,14 @@ process is started.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from reducekit.change import Change, Edit, Template
+from reducekit.search.problem import NOTHING, Closure, Items, Selection, Strategy, Unrelated
 from reducekit.search.selecting import Selector
+from reducekit.search.team import Task, Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +60,118 @@ def simulate(
         left = tuple(base[i] for i in sorted(present))
         if not repeat or len(left) == len(base):
             return Simulated(frozenset(left), len(verdicts), tuple(verdicts))
+
+
+class Dropped:
+    """What candidates build on here: the set of items that are dropped. Immutable."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: frozenset[int] = frozenset()) -> None:
+        self.items = items
+
+    def with_(self, more: Mapping[int, Template]) -> Dropped:
+        """Drop more items."""
+        return Dropped(self.items.union(more))
+
+
+class Droppable(Unrelated):
+    """Items that are dropped by an edit of their number; `users` fall with what they use."""
+
+    def __init__(self, count: int, users: Mapping[int, Collection[int]] | None = None) -> None:
+        self.weights: Sequence[int] = [1] * count
+        self.users = users or {}
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Return all users of the chosen items, and theirs."""
+        needed: set[int] = set()
+        work = list(chosen)
+        while work:
+            for user in self.users.get(work.pop(), ()):
+                if user not in needed and user not in chosen and user not in taken:
+                    needed.add(user)
+                    work.append(user)
+        return Closure(frozenset(needed), NOTHING)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop the chosen items."""
+        return Change(tuple(Edit(item, ()) for item in sorted(chosen)), "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """What a simulated reduction with several workers came to."""
+
+    left: frozenset[int]
+    runs: int
+    steps: int
+    """The time it takes, in oracle runs: all take equally long."""
+
+
+def simulate_team(
+    items: Items,
+    strategy: Strategy,
+    width: int,
+    interesting: Callable[[frozenset[int]], bool],
+) -> Parallel:
+    """Drop items with so many workers until a pass drops none.
+
+    `interesting` is given the items that stay. A set that was tested before
+    costs nothing.
+    """
+    everything = frozenset(range(len(items.weights)))
+    verdicts: dict[frozenset[int], bool] = {}
+    best: frozenset[int] = frozenset()
+    steps = 0
+    while True:
+        team = Team[Dropped](width, Dropped(best))
+        left = [item for item in sorted(everything) if item not in best]
+        team.add("", strategy.start(Subset(items, left)))
+        flight: deque[tuple[Task[Dropped], int]] = deque()
+        while True:
+            while len(flight) < width and (task := team.next()) is not None:
+                assert task.base is not None
+                gone = task.base.with_(task.edits).items
+                if gone == best or gone in verdicts:
+                    team.settle(task, verdicts.get(gone, False))
+                    continue
+                verdicts[gone] = interesting(everything - gone)
+                flight.append((task, steps + 1))
+            if not flight:
+                break
+            task, end = flight.popleft()
+            steps = max(steps, end)
+            assert task.base is not None
+            gone = task.base.with_(task.edits).items
+            team.settle(task, verdicts[gone])
+            for each in [each for each in flight if each[0].dead]:
+                flight.remove(each)
+                team.settle(each[0], False)
+        if team.accepted.items == best:
+            return Parallel(everything - best, len(verdicts), steps)
+        best = team.accepted.items
+
+
+class Subset:
+    """Some of the items; the edits are those of the items themselves."""
+
+    def __init__(self, items: Items, chosen: Sequence[int]) -> None:
+        self.items = items
+        self.chosen = chosen
+        self.number = {item: number for number, item in enumerate(chosen)}
+        self.weights: Sequence[int] = [items.weights[item] for item in chosen]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Close the selection among these items."""
+        closure = self.items.close(self._outer(chosen), self._outer(taken))
+        return Closure(self._inner(closure.needed), self._inner(closure.idle))
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the change of the items themselves."""
+        return self.items.change(self._outer(chosen), self._outer(taken))
+
+    def _outer(self, numbers: Selection) -> frozenset[int]:
+        return frozenset(self.chosen[number] for number in numbers)
+
+    def _inner(self, items: Selection) -> frozenset[int]:
+        return frozenset(self.number[item] for item in items if item in self.number)

@@ -125,7 +125,7 @@ def test_adaptive_does_not_test_the_half_that_is_known_to_fail() -> None:
 
 
 def test_adaptive_gallops() -> None:
-    selector: Selector = Backward(tuple(range(100)), 1)
+    selector: Selector = Backward(100, 100, 1)
     sizes = []
     while (chosen := selector.propose()) is not None:
         sizes.append(len(chosen))

@@ -76,16 +76,16 @@ class Members:
             container = parent[element]
             sizes[container] = sizes.get(container, 0) + 1
             own = selectors.get(element, [])
-            if not used.get(index) and not any(used.get(each) for each in own):
+            if index not in used and not any(each in used for each in own):
                 found.append(Member(element, container, 1, ()))
-            applications = [parent[each] for each in used.get(index, ())]
+            applications = [parent[each] for each in used[index]]
             arguments = [list(document.children(each))[1:] for each in applications]
             if any(len(each) != len(own) for each in arguments):
                 continue
             sizes[element] = len(own)
             for number, each in enumerate(own):
                 # With its last argument an application would lose its sense too.
-                if not used.get(each):
+                if each not in used:
                     along = [group[number] for group in arguments]
                     place = parent[script.definitions[each].node]
                     found.append(Member(place, element, int(bool(along)), along))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
@@ -23,48 +24,59 @@ class CommandItems:
         self.document = document
         self.commands = commands
         self.indices = droppable
-        self.item = {index: item for item, index in enumerate(self.indices)}
+        self.item = array("i", [-1]) * len(commands.nodes)
+        """The item of each command, -1 for those that stay."""
+        for item, index in enumerate(droppable):
+            self.item[index] = item
 
     @cached_property
     def weights(self) -> Sequence[int]:
         """The bytes of each command."""
         start, end, nodes = self.document.start, self.document.end, self.commands.nodes
-        return [end[nodes[index]] - start[nodes[index]] for index in self.indices]
+        return array("i", (end[nodes[index]] - start[nodes[index]] for index in self.indices))
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Add users and partners, then what they alone used."""
         users, uses, partner = self.commands.users, self.commands.uses, self.commands.partner
-        gone = {self.indices[item] for item in chosen | taken}
-        work = [self.indices[item] for item in chosen]
-        fallen = list(work)
+        item = self.item
+        fallen = [self.indices[each] for each in chosen]
+        gone = set(fallen)  # besides those taken
         needed: set[int] = set()
-        while work:
-            index = work.pop()
-            more = [*users[index], partner[index]] if partner[index] >= 0 else users[index]
-            for each in more:
-                if each not in gone:
+        at = 0
+        while at < len(fallen):
+            index = fallen[at]
+            at += 1
+            for each in (*users[index], partner[index]):
+                if each >= 0 and each not in gone and item[each] not in taken:
                     gone.add(each)
                     needed.add(each)
-                    work.append(each)
                     fallen.append(each)
         idle: set[int] = set()
         while fallen:
-            for definition in uses[fallen.pop()]:
-                if definition not in gone and gone.issuperset(users[definition]):
-                    gone.add(definition)
-                    idle.add(definition)
-                    fallen.append(definition)
+            # Together, so that what all of them use is looked at once.
+            used = {definition for index in fallen for definition in uses[index]}
+            fallen = [
+                definition
+                for definition in used
+                if definition not in gone
+                and item[definition] not in taken
+                and all(user in gone or item[user] in taken for user in users[definition])
+            ]
+            gone.update(fallen)
+            idle.update(fallen)
         return Closure(self._items(needed), self._items(idle))
 
     def _items(self, indices: Collection[int]) -> Selection:
         # What may not be dropped stays, even where it is needed or idle.
-        return frozenset(self.item[index] for index in indices if index in self.item)
+        return frozenset(self.item[index] for index in indices if self.item[index] >= 0)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop the chosen commands; not while one that has to stay uses what they define."""
         nodes, users = self.commands.nodes, self.commands.users
         dropped = [self.indices[item] for item in sorted(chosen)]
-        if any(user not in self.item for index in dropped for user in users[index]):
+        if len(self.indices) < len(nodes) and any(
+            self.item[user] < 0 for index in dropped for user in users[index]
+        ):
             return Change(())
         return Change(tuple(Edit(nodes[index], ()) for index in dropped), "drop commands")
 
@@ -106,9 +118,9 @@ class DropBackward:
         def rank(index: int) -> int:
             if commands.names[index] == b"assert":
                 return 2
-            return 0 if commands.users[index] else 1
+            return 0 if len(commands.users[index]) else 1
 
-        found = sorted(range(len(commands.nodes)), key=rank)
+        found = array("i", sorted(range(len(commands.nodes)), key=rank))
         return CommandItems(view.document, commands, found) if found else None
 
 

@@ -57,7 +57,7 @@ class ParameterItems(Unrelated):
             if each.variable >= 0:
                 definition = terms.script.definitions[each.variable]
                 constants = terms.constants(definition.sort)
-                used = terms.references.get(each.variable, ())
+                used = terms.references[each.variable]
                 if used and not constants:
                     return Change(())
                 edits.extend(Edit(node, (constants[0],)) for node in used)
@@ -90,7 +90,7 @@ class Parameters:
             if len(children) < 4 or children[1] != definition.node:
                 continue
             nodes = list(document.children(children[2]))
-            references = terms.references.get(index, ())
+            references = terms.references[index]
             applications = [parent[node] for node in references if parent[node] == node - 1]
             arguments = [list(document.children(node))[1:] for node in applications]
             if len(applications) != len(references) or any(
@@ -121,7 +121,7 @@ class Inline:
                 continue
             *_, value = document.children(definition.binder)
             body = document.source(value)
-            edits = [Edit(node, (body,)) for node in terms.references.get(index, ())]
+            edits = [Edit(node, (body,)) for node in terms.references[index]]
             changes.append(Change((Edit(definition.binder, ()), *edits), "inline"))
         return independent(changes)
 

@@ -43,14 +43,18 @@ def tidy_command(source: bytes) -> bytes:
     if _UNTIDY.search(source) is None:
         return source
 
-    def gap(match: re.Match[bytes]) -> bytes:
+    # Piece by piece: a command may have millions of gaps.
+    out, last = bytearray(), 0
+    for match in _GAP.finditer(source):
         if match.lastindex:
-            return match.group()
-        if source[match.start() - 1] == _AFTER_OPEN or source[match.end()] == _BEFORE_CLOSE:
-            return b""
-        return b" "
-
-    return _GAP.sub(gap, source)
+            continue
+        begin, end = match.span()
+        out += source[last:begin]
+        if source[begin - 1] != _AFTER_OPEN and source[end] != _BEFORE_CLOSE:
+            out += b" "
+        last = end
+    out += source[last:]
+    return bytes(out)
 
 
 class Layout:

@@ -38,7 +38,7 @@ class Variables:
         changes = []
         for index in declared(terms, "fun"):
             definition = terms.script.definitions[index]
-            used = terms.references.get(index, ())
+            used = terms.references[index]
             constants = terms.constants(definition.sort)
             own = terms.document.source(definition.node)
             if definition.parameters or not constants or constants[0] == own:
@@ -66,7 +66,7 @@ class Merge:
             other = first.setdefault((definition.parameters, definition.sort), name)
             if other == name:
                 continue
-            edits = [Edit(each, (other,)) for each in terms.references.get(index, ())]
+            edits = [Edit(each, (other,)) for each in terms.references[index]]
             changes.append(Change((Edit(definition.binder, ()), *edits), "merge"))
         return independent(changes)
 
@@ -84,7 +84,7 @@ class Sorts:
         changes = []
         for index in declared(terms, "sort"):
             definition = terms.script.definitions[index]
-            edits = [Edit(each, (self.target,)) for each in terms.references.get(index, ())]
+            edits = [Edit(each, (self.target,)) for each in terms.references[index]]
             changes.append(Change((Edit(definition.binder, ()), *edits), self.name))
         return independent(changes)
 
@@ -108,7 +108,7 @@ class Rename:
         places: dict[bytes, set[int]] = {}
         for index, definition in enumerate(terms.script.definitions):
             known = places.setdefault(definition.name, set())
-            known.update((definition.node, *terms.references.get(index, ())))
+            known.update((definition.node, *terms.references[index]))
         # A name in use is not given to another symbol: not all of them may be renamed.
         used = _NOT_FREE | {
             source(node) for node in range(1, len(document)) if stop[node] == node + 1

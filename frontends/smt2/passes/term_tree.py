@@ -7,29 +7,43 @@ binder by a constant of its sort.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.lazy import Lazy
 from reducekit.search.problem import Items, Move, Selection, Unrelated
 
+_SAMPLE = 1 << 16  # nodes below a term that are all looked at
+_HUGE, _NEAR = 100_000, 100  # bytes
+_MANY, _FEW = 200, 8
+"""Of more terms directly below than that only a few stand for the whole: the others may go."""
 
-def _effort(size: int, thorough: bool) -> tuple[tuple[float, ...], int]:
-    """Return at which shares of a term of so many bytes terms within are tried, and how many each.
+
+def _effort(size: int, thorough: bool) -> list[tuple[float, int]]:
+    """Return up to which shares of a term of so many bytes terms within are tried, and how many.
 
     A term within stands for the whole when it is at most such a share of it: so
-    a deep chain falls in a few steps. In a small term the direct ones will do.
+    a deep chain falls in a few steps. In a small term the direct ones will do;
+    in a huge one, what is needed may be just below the top and yet a thousand
+    levels down, so the shares go on towards 1.
     """
-    if thorough:
-        return (0.03, 0.1, 0.25, 0.5, 0.8), 2
-    if size < 80:
-        return (), 0
-    if size < 400:
-        return (0.1, 0.4), 1
-    return (0.03, 0.1, 0.25, 0.5, 0.8), 2
+    if not thorough and size < 80:
+        return []
+    if not thorough and size < 400:
+        return [(0.1, 1), (0.4, 1)]
+    shares = [(share, 2) for share in (0.03, 0.1, 0.25, 0.5, 0.8)]
+    rest = 0.1
+    while size > _HUGE and rest * size > _NEAR:
+        shares.append((1 - rest, 1))
+        rest /= 2
+    return shares
 
 
 # Operators that take any number of arguments, and the least number.
@@ -72,12 +86,12 @@ class BindingItems(Unrelated):
             if definition < 0:
                 return Change(())
             constants = terms.constants(terms.script.definitions[definition].sort)
-            used = terms.references.get(definition, ())
+            used = terms.references[definition]
             if used and not constants:
                 return Change(())
             edits.append(Edit(self.bindings[item], ()))
             edits.extend(Edit(each, (constants[0],)) for each in used)
-        if len(chosen | taken) == len(self.bindings):
+        if len(chosen) + len(taken) == len(self.bindings):
             edits.append(Edit(self.node, (self.body,)))
         return Change(tuple(edits), "drop bindings")
 
@@ -99,12 +113,13 @@ class ArgumentItems(Unrelated):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop arguments; a single one left stands for the whole where the sorts allow it."""
-        gone = chosen | taken
-        kept = [each for item, each in enumerate(self.arguments) if item not in gone]
-        if len(kept) < self.least:
+        left = len(self.arguments) - len(chosen) - len(taken)
+        if left < self.least:
             return Change(())
-        if len(kept) == 1:
-            return Change((Edit(self.node, (kept[0],)),), "drop arguments")
+        if left == 1:
+            gone = chosen | taken
+            kept = next(each for item, each in enumerate(self.arguments) if item not in gone)
+            return Change((Edit(self.node, (kept,)),), "drop arguments")
         return Change(tuple(Edit(self.arguments[item], ()) for item in chosen), "drop arguments")
 
 
@@ -116,7 +131,7 @@ class TermTree:
         self.thorough = thorough
         self.script = terms.script
         self.document = terms.document
-        self.roots: Sequence[int] = list(term_roots(terms.script))
+        self.roots: Sequence[int] = array("i", term_roots(terms.script))
 
     def weight(self, node: int) -> int:
         """Return the bytes of a term."""
@@ -128,22 +143,27 @@ class TermTree:
         A thorough search adds more constants, a declared one among them, and
         terms within of all sizes.
         """
+        return Lazy(self._moves(node))
+
+    def _moves(self, node: int) -> Iterator[Move]:
         sort = self.script.sort[node]
         if sort is None:
-            return []
+            return
         leaf = self.document.stop[node] == node + 1
         literal = is_constant(self.document, self.script, node)
-        found = [
-            Move(Change((Edit(node, (each,)),), "constant"), ())
-            for each in self._constants(node, sort, leaf or literal)
-        ]
-        if not leaf and not literal:
-            for each in self._within(node, sort):
+        lost = self.terms.names.lost
+        for constant in self._constants(node, sort, leaf or literal):
+            edit = Edit(node, (constant,))
+            if not lost(edit):
+                yield Move(Change((edit,), "constant"), ())
+        if leaf or literal:
+            return
+        for each in self._within(node, sort):
+            edit = Edit(node, (each,))
+            if not lost(edit):
                 edits = self.terms.grounded(node, each, each)
                 if edits is not None:
-                    found.append(Move(Change((Edit(node, (each,)), *edits), "hoist"), (each,)))
-        lost = self.terms.names.lost
-        return [move for move in found if not lost(move.change.edits[0])]
+                    yield Move(Change((edit, *edits), "hoist"), (each,))
 
     def _constants(self, node: int, sort: Sort, leaf: bool) -> list[bytes]:
         """Return the constants to try for a node, without the node itself."""
@@ -152,47 +172,77 @@ class TermTree:
         chosen = constants[:most]
         if self.thorough:
             chosen += self.terms.declared_of(sort)[:1]
-        own = self.document.source(node)
+        longest = max(map(len, chosen), default=0)
+        own = self.document.source(node) if self.weight(node) <= longest else b""
         return [each for each in dict.fromkeys(chosen) if each != own]
 
     def _within(self, node: int, sort: Sort) -> list[int]:
         """Return a few terms of a sort below a node: small ones first, direct ones last."""
-        document, sorts = self.document, self.script.sort
-        start, end = document.start, document.end
+        sorts = self.script.sort
         size = self.weight(node)
-        sized = [
-            (end[each] - start[each], -each)
-            for each in range(node + 1, document.stop[node])
-            if sorts[each] == sort
-        ]
-        sized.sort()
+        effort = _effort(size, self.thorough)
         chosen: dict[int, None] = {}
-        texts = set()
-        at = 0
-        shares, most = _effort(size, self.thorough)
-        for share in shares:
-            begin = at
-            while at < len(sized) and sized[at][0] <= share * size:
-                at += 1
-            picked = 0
-            for length, negative in reversed(sized[begin:at]):
-                if picked == most or length <= 1:
-                    break
-                text = document.source(-negative)
-                if text not in texts:
-                    texts.add(text)
-                    chosen[-negative] = None
-                    picked += 1
-        for each in sorted(subterms(self.script, node), key=self.weight, reverse=True):
-            if sorts[each] == sort:
-                chosen[each] = None
+        if effort:
+            bounds = [share * size for share, _ in effort]
+            best: list[list[int]] = [[] for _ in bounds]
+            # Of each range only what is heavier than the lightest so far can be among its best.
+            least = [1] * len(bounds)
+            start, end = self.document.start, self.document.end
+            for each in self._sample(node, sort):
+                weight = end[each] - start[each]
+                place = bisect_left(bounds, weight)
+                if place < len(bounds) and weight > least[place]:
+                    most = effort[place][1]
+                    self._rank(best[place], each, most)
+                    if len(best[place]) == most:
+                        least[place] = self.weight(best[place][-1])
+            for ranked in best:
+                chosen.update(dict.fromkeys(ranked))
+        direct = [each for each in subterms(self.script, node) if sorts[each] == sort]
+        if len(direct) > _MANY:
+            direct = heapq.nlargest(_FEW, direct, key=self.weight)
+        else:
+            direct.sort(key=self.weight, reverse=True)
+        chosen.update(dict.fromkeys(direct))
         return list(chosen)
+
+    def _sample(self, node: int, sort: Sort) -> Iterator[int]:
+        """Yield the terms of a sort below a node; of very many, some from all over."""
+        sorts, last = self.script.sort, self.document.stop[node]
+        step = (last - node) // _SAMPLE
+        if not step:
+            for each in range(node + 1, last):
+                if sorts[each] == sort:
+                    yield each
+            return
+        each = node + 1
+        while each < last:
+            if sorts[each] == sort:
+                yield each
+                # Uneven steps: texts of a regular shape would show one kind of term only.
+                each += 1 + step // 2 + (each * 0x9E3779B1 >> 7) % (step + 1)
+            else:
+                each += 1
+
+    def _rank(self, ranked: list[int], node: int, most: int) -> None:
+        """Put a node among the heaviest of different texts, if it is one; earlier nodes first."""
+        document, weight = self.document, self.weight(node)
+        at = len(ranked)
+        while at and self.weight(ranked[at - 1]) < weight:
+            at -= 1
+        before = at
+        while before and self.weight(ranked[before - 1]) == weight:
+            before -= 1
+            if document.source(ranked[before]) == document.source(node):
+                return
+        ranked.insert(at, node)
+        del ranked[most:]
 
     def parts(self, node: int) -> Items | None:
         """Return arguments or bindings that can be dropped."""
         head = head_of(self.document, node)
         if head == b"let" or head in _QUANTIFIERS:
-            definitions = self.terms.by_binder.get(node)
+            definitions = self.terms.bound_by(node, node + 1)
             return BindingItems(self.terms, node, definitions) if definitions else None
         least = _AT_LEAST.get(head)
         if least is None:
@@ -212,9 +262,14 @@ class TermTree:
                 gone = {parts.arguments[item] for item in dropped}
                 return [each for each in below if each not in gone]
             if isinstance(parts, BindingItems):
-                spans = [parts.bindings[item] for item in dropped]
+                spans = sorted(parts.bindings[item] for item in dropped)
                 stop = self.document.stop
-                return [each for each in below if not any(b <= each < stop[b] for b in spans)]
+                found = []
+                for each in below:
+                    at = bisect_right(spans, each) - 1
+                    if at < 0 or each >= stop[spans[at]]:
+                        found.append(each)
+                return found
         return below
 
 

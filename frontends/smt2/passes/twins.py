@@ -12,6 +12,8 @@ from reducekit.search.problem import Move, Undivided
 
 _LEAST = 8  # bytes; smaller terms have nothing in them to hoist
 _MOST = 100  # classes
+_BYTES, _LIGHT = 1 << 27, 1 << 8
+"""In a term nested n deep the texts of all terms come to n * n bytes: of those only the light."""
 
 
 class TwinTree(Undivided):
@@ -24,8 +26,12 @@ class TwinTree(Undivided):
         self.twins: dict[int, list[int]] = {}
         self.first: dict[bytes, int] = {}
         document, sorts, stop = self.document, self.script.sort, self.document.stop
+        whole = sum(document.end) - sum(document.start)  # the bytes of all nodes together
+        most = len(document.text) if whole <= _BYTES else _LIGHT
         for node in range(1, len(document)):
-            if sorts[node] is None or stop[node] == node + 1 or self.weight(node) < _LEAST:
+            if sorts[node] is None or stop[node] == node + 1:
+                continue
+            if not _LEAST <= self.weight(node) <= most:
                 continue
             text = document.source(node)
             first = self.first.setdefault(text, node)

@@ -1,0 +1,259 @@
+"""Other failures than the one that is kept: met on the way, or slipped into unseen.
+
+Pure: says what has been met; `collection` keeps the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
+
+_MOST = 500  # kinds of failures that are told apart
+_REMEMBERED = 256  # ordinary ends, so that the usual `sat` is judged once
+_DIGITS = b"0123456789"
+_LONG = 1 << 16  # bytes of an output of a failure beyond which its middle is not looked at
+_GLANCE = 2048  # the same for an output that most likely is ordinary: it costs 10 us, not 1 ms
+
+
+@dataclass(slots=True)
+class Met:
+    """A failure that is not the one to keep: how often it was met, and on how few bytes."""
+
+    signature: Signature
+    count: int
+    size: int
+    complaint: bool
+    """The program only complained about its input, as it does of what is ill-formed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """An accepted text that is interesting all right, but fails in another way than before."""
+
+    before: Signature
+    after: Signature
+    size: int
+    """Bytes of the text."""
+    step: int
+    """The number of the accepted text, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A criterion that does not look at the outputs, with outputs to look at for others."""
+
+    criterion: Criterion
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall limit in seconds that belongs to the criterion; None: any will do."""
+        return self.criterion.wall
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Say whether the candidate is interesting; None asks for the next command's outcome."""
+        return self.criterion.judge(outcomes)
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        return self.criterion.describe()
+
+
+def captured(criterion: Criterion) -> Criterion:
+    """Return a criterion that judges the same, and has the outputs captured unless told not to."""
+    if criterion.captures or isinstance(criterion, SameSignature):
+        return criterion
+    return Captured(criterion)
+
+
+@dataclass(slots=True)
+class Slippage:
+    """Notices failures of the first command that have another signature than the golden run's.
+
+    `golden` are that run's outcomes, `criterion` is the one that candidates are
+    judged by. `keep` gets each text that is the smallest with its signature so
+    far. Of an interestingness test (`ExitZero`) only the script's own end is
+    known: 0 and 1 are its verdicts; a signal, any other status, and a crash
+    report in what it prints (where that is captured) count as failures.
+    """
+
+    golden: Sequence[Outcome]
+    criterion: Criterion
+    keep: Callable[[Signature, bytes], None] = lambda found, text: None
+    uncounted: int = 0
+    """Failures of further kinds, after the first few hundred kinds."""
+    drifts: list[Drift] = field(default_factory=list)
+    _expected: Signature = field(init=False)
+    _met: dict[Signature, Met] = field(default_factory=dict)
+    _ordinary: set[tuple[int | None, bytes, bytes]] = field(default_factory=set)
+    _pending: dict[bytes, Signature] = field(default_factory=dict)
+    """Interesting texts that were not accepted so far."""
+    _steps: list[int] = field(default_factory=list)
+    """The sizes of the accepted texts."""
+
+    def __post_init__(self) -> None:
+        self._expected = self._signature(self.golden[0])
+
+    @property
+    def met(self) -> list[Met]:
+        """The other failures met: complaints last, then the most frequent first."""
+        return sorted(
+            self._met.values(),
+            key=lambda met: (met.complaint, -met.count, met.signature.describe()),
+        )
+
+    def see(self, text: bytes, interesting: bool, outcomes: Sequence[Outcome]) -> None:
+        """Take in a verdict on a text and the run that gave it."""
+        if not outcomes:
+            return
+        outcome = outcomes[0]
+        if interesting:
+            # Where the signature is the criterion, it is the same.
+            if not isinstance(self.criterion, SameSignature):
+                self._pending[text] = self._signature(outcome)
+            return
+        if outcome.signal is None and outcome.limit is None:
+            glance = self._heard(outcome, _GLANCE)
+            # Numbers, as in models and statistics, make no failure, but every output another.
+            out, err = (text.translate(None, _DIGITS) for text in (glance.stdout, glance.stderr))
+            end = (outcome.status, out, err)
+            if end in self._ordinary:
+                return
+            if not self._fails(glance):
+                if len(self._ordinary) >= _REMEMBERED:
+                    self._ordinary.clear()
+                self._ordinary.add(end)
+                return
+        found = self._signature(outcome)
+        if found != self._expected:
+            self._count(found, text, outcome)
+
+    def accept(self, text: bytes) -> None:
+        """Take note that a text is the best now, one that was seen to be interesting."""
+        self._steps.append(len(text))
+        found = self._pending.get(text)
+        self._pending.clear()
+        if found is None:
+            return
+        before = self.drifts[-1].after if self.drifts else self._expected
+        if found != before:
+            self.drifts.append(Drift(before, found, len(text), len(self._steps)))
+
+    def go_back(self, text: bytes) -> None:
+        """Take note that an earlier, larger text is the best again."""
+        self._pending.clear()
+        while self._steps and self._steps[-1] < len(text):
+            self._steps.pop()
+        while self.drifts and self.drifts[-1].step > len(self._steps):
+            self.drifts.pop()
+
+    def _fails(self, heard: Outcome) -> bool:
+        """Say whether a run without a signal or limit failed by itself."""
+        if not self._is_test:
+            return is_failure(heard)
+        return heard.status not in (0, 1) or _crash(heard) is not None
+
+    @property
+    def _is_test(self) -> bool:
+        inner = self.criterion
+        return isinstance(inner.criterion if isinstance(inner, Captured) else inner, ExitZero)
+
+    def _heard(self, outcome: Outcome, size: int = _LONG) -> Outcome:
+        """Return a run as the criterion has it: only the streams that are looked at, and not all.
+
+        What fails says so first or last.
+        """
+        if not self.criterion.captures:
+            heard = outcome.stdout or outcome.stderr
+            return replace(outcome, stdout=b"", stderr=b"") if heard else outcome
+        out, err = outcome.stdout, outcome.stderr
+        if isinstance(self.criterion, SameSignature):
+            out, err = out if self.criterion.out else b"", err if self.criterion.err else b""
+        out, err = _ends(out, size), _ends(err, size)
+        if out is outcome.stdout and err is outcome.stderr:
+            return outcome
+        return replace(outcome, stdout=out, stderr=err)
+
+    def _signature(self, outcome: Outcome) -> Signature:
+        heard = self._heard(outcome)
+        # What a test prints besides crash reports may be anything.
+        silent = self._is_test and _crash(heard) is None
+        return signature(heard, out=not silent, err=not silent)
+
+    def _count(self, found: Signature, text: bytes, outcome: Outcome) -> None:
+        """Count a failure, and keep its text if that is the smallest."""
+        heard = self._heard(outcome)
+        complaint = found.signal is None and found.line is not None and _crash(heard) is None
+        if complaint and found.line is not None:
+            found = replace(found, line=_without_names(found.line, text))
+        met = self._met.get(found)
+        if met is None:
+            if len(self._met) == _MOST:
+                self.uncounted += 1
+                return
+            self._met[found] = Met(found, 1, len(text), complaint)
+        else:
+            met.count += 1
+            if len(text) >= met.size:
+                return
+            met.size = len(text)
+        self.keep(found, text)
+
+
+def _crash(outcome: Outcome) -> bytes | None:
+    """Return the crash report in the outputs, if there is any."""
+    return failure_line(outcome.stdout, outcome.stderr, crashed=True)
+
+
+def _ends(text: bytes, size: int) -> bytes:
+    """Return a text without its middle if it is long: whole lines of the first and last part."""
+    if len(text) <= size:
+        return text
+    half = size // 2
+    first = text.rfind(b"\n", 0, half) + 1 or half
+    last = text.find(b"\n", len(text) - half) + 1 or len(text) - half
+    return text[:first] + text[last:]
+
+
+_TOKEN = re.compile(rb"\|[^|]{0,200}\||[\w~!@$%^&*+=<>.?/-]+")
+_IN_NAMES = frozenset(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_~!@$%^&*+=<>.?/-|"
+)
+_WORDS = frozenset(
+    # Words of messages that scripts have as well; N and T stand for numbers and times.
+    b"a an and as assert by for in is let match not of or set sort the to true N T".split()
+)
+
+
+def _without_names(line: bytes, text: bytes) -> bytes:
+    """Return a complaint without the names that it quotes from the text: they tell nothing apart.
+
+    `unknown constant x12` is the same complaint for every constant.
+    """
+
+    def mask(match: re.Match[bytes]) -> bytes:
+        token = match[0]
+        bare = token.rstrip(b".")  # the end of a sentence
+        if bare in _WORDS or not _occurs(bare, text):
+            return token
+        return b"_" + token[len(bare) :]
+
+    return re.sub(rb"_(?: _)+", b"_", _TOKEN.sub(mask, line))
+
+
+def _occurs(token: bytes, text: bytes) -> bool:
+    """Say whether a text has a token, not as a part of another."""
+    start = text.find(token) if token else -1
+    while start >= 0:
+        end = start + len(token)
+        if (start == 0 or text[start - 1] not in _IN_NAMES) and (
+            end == len(text) or text[end] not in _IN_NAMES
+        ):
+            return True
+        start = text.find(token, end)
+    return False

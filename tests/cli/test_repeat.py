@@ -1,0 +1,96 @@
+"""--repeat: failures that do not show every time."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cli.tool import NEEDLE, Tool, problem
+
+
+def flaky(tool: Tool, period: int, good: str = "0", otherwise: str = "exit 1") -> str:
+    """Return a program that shows what is looked for in some runs of each `period`.
+
+    `good` is a pattern of `case` for the number of the run, modulo the period.
+    """
+    log = tool.folder / "log"
+    script = tool.script(
+        "flaky",
+        f"echo >> {log}; {NEEDLE} $1 || exit 0\n"
+        f"case $(( $(wc -l < {log}) % {period} )) in {good}) exit 7;; *) {otherwise};; esac",
+    )
+    return str(script)
+
+
+def runs(tool: Tool) -> int:
+    return len((tool.folder / "log").read_bytes())
+
+
+def test_now_and_then_is_enough(tool: Tool) -> None:
+    """The failure shows in every third run: in each three of them once."""
+    tool.write("in.smt2", problem())
+    program = flaky(tool, 3, "1")
+    done = tool("smt2", "in.smt2", "--cmd", program, "--exit-code", "7")
+    assert done.code == 1
+    assert "--repeat" in done.err
+    (tool.folder / "log").unlink()
+    done = tool(
+        *("smt2", "in.smt2", "--cmd", program, "--exit-code", "7", "--repeat", "1-of-3", "--json")
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    result = (tool.folder / "in.reduced.smt2").read_text()
+    assert "needle" in result
+    assert len(result) < 200
+    assert found["runs"] == runs(tool)
+    assert found["runs"] > found["checks"] + 3
+    assert found["verified"] is True
+
+
+def test_the_most_frequent_failure_is_kept(tool: Tool) -> None:
+    tool.write("in.smt2", problem(3, (1,)))
+    program = flaky(tool, 3, "0", "kill -SEGV $$")
+    done = tool("smt2", "in.smt2", "--cmd", program, "--repeat", "2/3")
+    assert done.code == 0, done.err
+    assert re.search(r"failure +signal SIGSEGV\n", done.out)
+    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
+    done = tool("smt2", "in.smt2", "--cmd", program, "--repeat", "3", "-o", "other")
+    assert done.code == 1
+    assert (
+        "(signal SIGSEGV) showed in 2 of 3 runs on the input, and --repeat asks for 3" in done.err
+    )
+    assert "exit status 7" in done.err
+    assert not (tool.folder / "other").exists()
+
+
+def test_jobs_do_not_change_the_result(tool: Tool) -> None:
+    tool.write("in.smt2", problem(20, (3, 11)))
+    script = tool.script("test", "[ $(grep -c '(assert.*needle' $1) = 2 ]")
+    found = set()
+    for jobs in ("1", "3"):
+        for repeat in ((), ("--repeat", "2-of-3")):
+            out = tool.folder / f"out{jobs}{len(repeat)}"
+            done = tool("smt2", "in.smt2", "--oracle", script, "-j", jobs, "-o", out, *repeat)
+            assert done.code == 0, done.err
+            found.add(out.read_bytes())
+    assert len(found) == 1
+
+
+def test_a_file_that_never_fails(tool: Tool) -> None:
+    tool.write("in.smt2", problem(1, (0,)))
+    done = tool("smt2", "in.smt2", "--oracle", "false", "--repeat", "1/4")
+    assert done.code == 1
+    assert "in 4 runs (exit status 0)" in done.err
+
+
+@pytest.mark.parametrize("value", ["0", "4-of-3", "often"])
+def test_what_cannot_be(tool: Tool, value: str) -> None:
+    tool.write("in.smt2", problem())
+    before = tool.files()
+    done = tool("smt2", "in.smt2", "--oracle", "true", "--repeat", value)
+    assert done.code == 2
+    assert f"'{value}'" in done.err
+    assert "Traceback" not in done.err
+    assert tool.files() == before
