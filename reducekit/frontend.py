@@ -49,6 +49,11 @@ class Schedule:
     sweep: Sequence[Pass] = ()
 
 
+def by_size(text: bytes) -> tuple[int, bytes]:
+    """Return the key of the usual order of texts: fewer bytes first, then by bytes."""
+    return len(text), text
+
+
 class Frontend(Protocol):
     """A format."""
 
@@ -65,6 +70,13 @@ class Frontend(Protocol):
 
     def schedule(self, strategy: str) -> Schedule:
         """Return the passes for a strategy of that name."""
+
+    def order(self, text: bytes) -> Any:
+        """Return the key of a strict total order without infinite descent: smaller texts first.
+
+        Only steps down are accepted, so every reduction ends, whatever the
+        passes propose. It is called for every candidate.
+        """
 
     def measure(self, view: Any) -> Mapping[str, int]:
         """Count what users of the format count, for the summary: bytes, commands, terms, ..."""

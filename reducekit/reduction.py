@@ -104,15 +104,6 @@ class _Verdict(NamedTuple):
     seconds: float
 
 
-def smaller(text: bytes, than: bytes) -> bool:
-    """Return whether a text comes before another: fewer bytes, then by bytes.
-
-    A strict total order without infinite descent, so every reduction ends: only
-    steps down are accepted, whatever the passes propose.
-    """
-    return (len(text), text) < (len(than), than)
-
-
 @dataclass(slots=True)
 class Reduction:
     """One reduction: the parts it is made of, and its state.
@@ -395,10 +386,14 @@ class Reduction:
             return _Candidate(task, place, digest(task.text), None)
         base = task.above.text if task.above is not None else epoch.base()
         task.text = task.base.render_with(task.edits) if task.edits else base
-        if task.text == base or not (place.mode.sideways or smaller(task.text, base)):
+        if task.text == base or not (place.mode.sideways or self._down(task.text, base)):
             return _Candidate(task, place, None, None)
         around = epoch.around.key(task.base, task.edits)
         return _Candidate(task, place, digest(task.text), around)
+
+    def _down(self, text: bytes, base: bytes) -> bool:
+        order = self.frontend.order
+        return bool(order(text) < order(base))
 
     def _known(self, candidate: _Candidate) -> _Verdict | None:
         """Return the verdict on a candidate if it takes no check.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from reducekit.frontend import Schedule
+from reducekit.frontend import Schedule, by_size
 from reducekit.frontends.lines.parser import LinesView, parse_lines
 from reducekit.frontends.lines.passes import Blanks, DropGroups, DropLines, DropTokens
 
@@ -26,6 +27,10 @@ class Lines:
     def schedule(self, strategy: str) -> Schedule:
         """Return the passes: the same for all strategies."""
         return Schedule(once=(), rounds=(DropLines(), DropGroups(), DropTokens(), Blanks()))
+
+    def order(self, text: bytes) -> Any:
+        """Return the key of the usual order."""
+        return by_size(text)
 
     def measure(self, view: LinesView) -> Mapping[str, int]:
         """Count bytes, lines and tokens."""

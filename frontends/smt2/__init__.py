@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from reducekit.frontend import Schedule
+from reducekit.frontend import Schedule, by_size
 from reducekit.frontends.smt2.commands import head
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
@@ -34,6 +35,10 @@ class Smt2:
         if strategy == "hdd":
             return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
         return replace(paper_schedule(), prepare=(Layout(),))
+
+    def order(self, text: bytes) -> Any:
+        """Return the key of the usual order."""
+        return by_size(text)
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:
         """Count bytes, commands, asserts and terms; the terms only where that takes a moment."""

@@ -152,6 +152,7 @@ class _Parsed:
         self._view: View | None = frontend.parse(text)
         self.name = frontend.name
         self.suffix = frontend.suffix
+        self.order = frontend.order
         self.measure = frontend.measure
 
     @property

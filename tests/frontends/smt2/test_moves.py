@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,9 @@ class Single:
         if isinstance(self.each, Layout):
             return Schedule(rounds=(), prepare=(self.each,))
         return Schedule(rounds=(self.each,))
+
+    def order(self, text: bytes) -> Any:
+        return Smt2().order(text)
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:
         return Smt2().measure(view)
