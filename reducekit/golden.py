@@ -57,6 +57,8 @@ class Golden:
     criterion: Criterion
     outcomes: tuple[Outcome, ...]
     seconds: float
+    runs: tuple[tuple[Outcome, ...], ...] = ()
+    """The outcomes of all runs on the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,11 @@ def establish(
     out: bool = True,
     err: bool = True,
     repeat: Repeat | None = None,
+    recorded: Sequence[tuple[Outcome, ...]] = (),
 ) -> Golden:
     """Run the commands on the input and return what to keep alive.
+
+    The runs are not made again if they are `recorded`, as many as are asked for.
 
     It has to show in as many runs as `repeat` says, else in two of two. Without a criterion the
     (single) command's own failure is kept: its signature, of the streams asked
@@ -122,8 +127,10 @@ def establish(
             return None if pair is None else Disagree(pair)
         return criterion if verdict(criterion, run) else None
 
-    with open_executor(Oracle(commands, _Record(len(commands)))) as executor:
-        runs = [_run(executor, text, limits).outcomes for _ in range(repeat.runs)]
+    runs = list(recorded)
+    if len(runs) != repeat.runs:
+        with open_executor(Oracle(commands, _Record(len(commands)))) as executor:
+            runs = [_run(executor, text, limits).outcomes for _ in range(repeat.runs)]
     kinds = [shown_by(run) for run in runs]
 
     def refuse(reason: str, shown: Sequence[Sequence[Outcome]], advice: str) -> NotInterestingError:
@@ -149,7 +156,7 @@ def establish(
             _RARE,
         )
     seconds = max(outcome.seconds for run in runs for outcome in run)
-    return Golden(kept, runs[kinds.index(kept)], seconds)
+    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs))
 
 
 def trivial(

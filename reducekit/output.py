@@ -107,12 +107,17 @@ def read_input(path: Path) -> bytes:
         raise UsageError(f"the input {str(path)!r} cannot be read: {error}") from None
 
 
+def original_path(path: Path) -> Path:
+    """Return where the original is kept of a file that is replaced."""
+    return path.with_name(path.name + ".orig")
+
+
 def backup_path(path: Path) -> Path:
     """Return where the original goes when its file is to be replaced.
 
     Raises UsageError if there is something already.
     """
-    backup = path.with_name(path.name + ".orig")
+    backup = original_path(path)
     if os.path.lexists(backup):
         raise UsageError(f"the backup {backup} exists already: move it away first")
     return backup

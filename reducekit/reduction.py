@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -160,6 +160,13 @@ class Reduction:
         self._verdicts[key] = _Verdict(interesting, 0.0)
         self._used.add(key)
 
+    def recall(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
+        """Take in the verdicts of a journal by key: they count as checks, and are not run again."""
+        for key, (interesting, seconds) in verdicts.items():
+            if key not in self._used:
+                self._verdicts[key] = _Verdict(interesting, seconds)
+                self._recorded.add(key)
+
     def run(self, text: bytes, seconds: float) -> Result:
         """Reduce an interesting text on which the oracle took so many seconds.
 
@@ -217,6 +224,8 @@ class Reduction:
         while self._history and not self._repeated(self._history[-1], best.seconds):
             self._history.pop()
         best.text = self._history[-1] if self._history else text
+        if self.journal is not None:
+            self.journal.went_back(best.text)
         self.listen(WentBack(best.text, given_up))
 
     def _repeated(self, text: bytes, seconds: float) -> bool:

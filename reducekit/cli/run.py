@@ -15,6 +15,7 @@ from pathlib import Path
 from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.record import begin, discard, end, open_record
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
 from reducekit.collection import Collection
 from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
@@ -24,13 +25,14 @@ from reducekit.executors.repeating import Repeating
 from reducekit.frontend import Frontend, Schedule, View
 from reducekit.frontends.lines import Lines
 from reducekit.golden import Golden, establish, limits_for, trivial
+from reducekit.journal import Journal, digest
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
-from reducekit.output import OutputFile, back_up, backup_path, read_input, rescue
+from reducekit.output import OutputFile, back_up, backup_path, original_path, read_input, rescue
 from reducekit.progress import Limit, Watcher, watch
 from reducekit.reduction import Budget, Counts, Reduction, Result
 from reducekit.registry import strategy
@@ -79,6 +81,7 @@ class _Job:
     limits: Limits
     begin: float
     collection: Collection | None
+    journal: Journal | None
 
     def open(self, executors: Executors, criterion: Criterion, jobs: int = 1) -> Executor:
         """Open an executor whose verdicts take as many runs as --repeat says."""
@@ -97,13 +100,20 @@ def _run(
         Executors(interrupts, job.frontend.suffix) as executors,
         watch(len(job.text), quiet=settings.quiet, limit=limit) as watcher,
     ):
-        with interrupts.allowed():
-            golden, empty = _golden(job, executors, watcher)
+        try:
+            with interrupts.allowed():
+                golden, empty = _golden(job, executors, watcher)
+        except BaseException:
+            if job.journal is not None:
+                discard(job.journal)
+            raise
         watcher.note(f"to be kept: {golden.criterion.describe()}")
         if job.backup is not None:
             back_up(settings.input, job.backup)
         slippage = _slippage(job, golden, interrupts)
         result = _reduce(job, golden, empty, executors, watcher, interrupts, slippage)
+        if job.journal is not None:
+            end(job.journal, result.stopped)
         last = None
         with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
             last = _check_again(job, golden, executors, watcher, result.text)
@@ -120,14 +130,29 @@ def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> 
     begin = time.monotonic()
     commands, criterion = commands_and_criterion(settings)
     algorithm = strategy(settings.strategy)
-    text = read_input(settings.input)
+    source = settings.input
+    backup = None
+    if settings.in_place:
+        if settings.resume and original_path(source).is_file():
+            source = original_path(source)  # what it began with
+        else:
+            backup = backup_path(settings.input)
+    text = read_input(source)
     parsed = _parse(settings, frontend, text)
-    backup = backup_path(settings.input) if settings.in_place else None
     with interrupts.held():
         output = OutputFile(_output_path(settings))
     limits = limits_from(settings)
     kept = settings.also_interesting
     collection = None if kept is None else Collection(kept, parsed.suffix)
+    with interrupts.held():
+        journal = open_record(
+            settings,
+            text,
+            output.path,
+            frontend=parsed.name,
+            commands=commands,
+            criterion=criterion,
+        )
     return _Job(
         settings,
         commands,
@@ -140,6 +165,7 @@ def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> 
         limits,
         begin,
         collection,
+        journal,
     )
 
 
@@ -212,7 +238,8 @@ def _output_path(settings: Settings) -> Path:
 
 def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, bool]:
     """Make sure that the input fails every time; say whether an empty one does, by a crash."""
-    settings = job.settings
+    settings, journal = job.settings, job.journal
+    known = None if journal is None else journal.found.golden
     golden = establish(
         job.commands,
         job.criterion,
@@ -223,18 +250,28 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, 
         out=not settings.ignore_out,
         err=not settings.ignore_err,
         repeat=settings.repeat,
+        recorded=known.runs if known is not None and known.whole else (),
     )
-    empty = trivial(job.commands, golden, job.limits, executors.open, repeat=settings.repeat)
+    said = None if journal is None else journal.found.verdicts.get(digest(b""))
+    if said is not None:
+        empty = said[0]
+    else:
+        empty = trivial(job.commands, golden, job.limits, executors.open, repeat=settings.repeat)
+    if journal is not None:
+        if known is None:
+            journal.golden(golden.runs)
+        if said is None:
+            journal.verdict(digest(b""), empty, 0.0)
     if empty:
         crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
-        said = f"an empty file fails in the same way ({golden.criterion.describe()})"
+        words = f"an empty file fails in the same way ({golden.criterion.describe()})"
         if not crash:
             raise NotInterestingError(
-                f"{said}: there is nothing to reduce. Does the command read the file? "
+                f"{words}: there is nothing to reduce. Does the command read the file? "
                 "Is what is looked for in every run?\n"
                 f"command: {job.commands[0].shell_line(str(settings.input))}"
             )
-        watcher.note(f"reducekit: {said}")
+        watcher.note(f"reducekit: {words}")
     return golden, empty
 
 
@@ -262,15 +299,21 @@ def _reduce(
 ) -> Result:
     """Reduce, and write each improvement; whatever happens, the best result is saved."""
     best, counts = job.text, Counts()
+    journal, order = job.journal, job.frontend.order
+    recorded = None if journal is None else begin(journal)
+    if recorded is not None:
+        best = recorded
 
     def listen(event: Event) -> None:
         nonlocal best
         interrupts.check()  # a signal that was raised where Python drops exceptions
         if isinstance(event, Accepted):
             with interrupts.held():
-                best = event.text
-                job.output.write(best)
-            slippage.accept(best)
+                # What was found in an earlier session is not given up for the way to it.
+                if recorded is None or not order(recorded) < order(event.text):
+                    best = event.text
+                    job.output.write(best)
+            slippage.accept(event.text)
         if isinstance(event, WentBack):
             with interrupts.held():
                 best = event.text
@@ -298,15 +341,26 @@ def _reduce(
                 job.strategy,
                 job.open(executors, slippage.criterion, settings.jobs),
                 partial(limits_for, golden.criterion, job.limits),
-                width=settings.jobs,
+                width=settings.width or settings.jobs,
                 repeats=_REPEATS if settings.repeat is None else _REPEATED_REPEATS,
-                budget=Budget(settings.max_checks, settings.max_time, settings.patience or None),
+                budget=Budget(
+                    settings.max_checks,
+                    settings.max_time,
+                    settings.patience or None,
+                    settings.until,
+                ),
                 listen=listen,
                 witness=witness,
                 counts=counts,
+                fast=settings.fast,
+                journal=journal,
             )
             reduction.know(b"", interesting=empty)
+            if journal is not None:
+                reduction.recall(journal.found.verdicts)
             result = reduction.run(job.text, golden.seconds)
+            if len(best) < len(result.text):
+                result = replace(result, text=best)
     except KeyboardInterrupt:
         result = Result(best, counts, 0, 0.0, "interrupted")
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -38,12 +39,17 @@ class Settings:
     in_place: bool
     strategy: str
     jobs: int
+    width: int | None
+    fast: bool
+    resume: bool
+    no_journal: bool
     timeout: float | None
     memory: int | None
     cpu: float | None
     max_output: int | None
     max_checks: int | None
     max_time: float | None
+    until: int | None
     patience: int
     repeat: Repeat | None
     also_interesting: Path | None
@@ -73,6 +79,16 @@ def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Re
         raise click.BadParameter(f"{error}.", ctx, param) from None
 
 
+class _Jobs(click.IntRange):
+    """A number of jobs, or `auto`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "auto":
+            return min(_MOST_JOBS, len(os.sched_getaffinity(0)))
+        return super().convert(value, param, ctx)
+
+
+_MOST_JOBS = 1024
 _SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("input", type=_PATH),
@@ -118,12 +134,24 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "-j",
         "--jobs",
-        type=click.IntRange(min=1, max=1024),
+        type=_Jobs(min=1, max=_MOST_JOBS),
         default=1,
         show_default=True,
         metavar="N",
-        help="Checks at the same time; without a --max the result does not depend on it.",
+        help="Checks at the same time; auto: one for each processor.",
     ),
+    click.option(
+        "--width",
+        type=click.IntRange(min=1, max=_MOST_JOBS),
+        metavar="N",
+        help="Candidates in flight; default: the jobs. "
+        "The result depends on it, and neither on the jobs nor on timing.",
+    ),
+    click.option(
+        "--fast", is_flag=True, help="Take verdicts as they come; the result depends on timing."
+    ),
+    click.option("--resume", is_flag=True, help="Go on where an interrupted reduction was."),
+    click.option("--no-journal", is_flag=True, help="Keep no journal beside the output."),
     click.option(
         "--timeout",
         type=_SECONDS,
@@ -153,6 +181,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
     ),
     click.option("--max-time", type=_SECONDS, metavar="S", help="Stop after S seconds."),
+    click.option(
+        "--until",
+        type=click.IntRange(min=0),
+        metavar="BYTES",
+        help="Stop as soon as the file has at most so many bytes.",
+    ),
     click.option(
         "--patience",
         type=click.IntRange(min=0),

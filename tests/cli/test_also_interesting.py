@@ -63,7 +63,7 @@ def test_without_a_folder_crashes_are_told_all_the_same(tool: Tool) -> None:
     assert "x exit status 3, solver.c: Assertion `ok` failed (" in done.out
     assert "no check" not in done.out
     assert sorted(path.name for path in tool.folder.iterdir()) == [
-        "in.reduced.smt2", "in.smt2", "solver", "temporary"
+        "in.reduced.smt2", "in.reduced.smt2.journal", "in.smt2", "solver", "temporary"
     ]  # fmt: skip
 
 
