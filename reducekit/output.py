@@ -66,10 +66,14 @@ class OutputFile:
         return True
 
     def _temporary(self) -> tuple[int, str]:
-        folder = self._target.parent
+        # Always the same name, so that the next start removes what a kill left.
         # Names are at most 255 bytes; ours may be as long as that already.
-        prefix = f".{os.fsdecode(os.fsencode(self._target.name)[:200])}."
-        return tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=folder)
+        name = os.fsdecode(os.fsencode(self._target.name)[:200])
+        path = str(self._target.parent / f".{name}.reducekit.tmp")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(path, flags, 0o600), path
 
     def _mode(self) -> int:
         """Return the permissions of the file that is replaced, or those of a new file."""

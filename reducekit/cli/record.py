@@ -28,16 +28,15 @@ def open_record(
 ) -> Journal | None:
     """Open the journal beside the output; None if none is wanted.
 
-    A journal of an interrupted reduction that is not resumed is put aside. Raises
-    UsageError if the journal is of another reduction, in use, or none.
+    Where there is none to resume, it begins anew: a kill may have come before
+    it. A journal of an interrupted reduction that is not resumed is put aside.
+    Raises UsageError if the journal is of another reduction, in use, or none.
     """
     if settings.no_journal:
         if settings.resume:
             raise UsageError("--resume and --no-journal do not go together: give one")
         return None
     path = journal_path(output)
-    if settings.resume and not path.exists():
-        raise UsageError(f"there is nothing to resume: there is no journal {path}")
     head = Head.of(
         text,
         version=__version__,

@@ -48,12 +48,17 @@ class _BusyError(ExecutorError):
     """The machine lacks processes or memory; when other checks end, it may do so no longer."""
 
 
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_RETRIES = 2
+"""A run that is killed each time is believed."""
+
+
 class _Check:
     """One check in flight: which command is running, and how the earlier ones ended."""
 
     __slots__ = (
-        "cancelled", "deadline", "limit", "limits", "outcomes", "pid", "pidfd", "slot",
-        "started", "streams", "text", "ticket",
+        "cancelled", "deadline", "limit", "limits", "outcomes", "pid", "pidfd", "retries",
+        "slot", "started", "streams", "text", "ticket",
     )  # fmt: skip
 
     def __init__(self, ticket: int, text: bytes, limits: Limits, slot: Slot) -> None:
@@ -62,6 +67,7 @@ class _Check:
         self.limits = limits
         self.slot = slot
         self.outcomes: list[Outcome] = []
+        self.retries = _RETRIES
         self.cancelled = False
         self.limit: Literal["time", "output"] | None = None
         self.pid = self.pidfd = -1
@@ -80,6 +86,8 @@ class LocalExecutor:
     parent of orphans (it is a "child subreaper") while the executor is open.
     Without it, what left the process group may live on. If this process is
     killed by what it cannot catch, a watchdog does both.
+
+    A run that a signal from outside has ended is made again.
 
     What other checks use up (the room for files, the number of processes) is
     waited for: such a check starts when one of them has ended.
@@ -393,12 +401,22 @@ class LocalExecutor:
         check.outcomes.append(_outcome(check, wait_status, seconds))
         judged = self._oracle.criterion.judge(check.outcomes)
         check.streams = []
+        if not judged and check.retries and _killed_from_outside(check.outcomes[-1]):
+            check.retries -= 1
+            check.outcomes.pop()
+            self._start(check)
+            return
         if judged is None and len(check.outcomes) < len(self._oracle.commands):
             self._start(check)
             return
         del self._checks[check.ticket]
         self._idle.append(check.slot)
         self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes)))
+
+
+def _killed_from_outside(outcome: Outcome) -> bool:
+    """Say whether somebody else has ended a run: that is no verdict."""
+    return outcome.limit is None and outcome.signal in _FROM_OUTSIDE
 
 
 def _outcome(check: _Check, wait_status: int, seconds: float) -> Outcome:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from tests.cli.tool import PATIENCE, PROGRAM, problem
 ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 OUTPUT = "out.smt2"
 NEEDED = 3
+REPEATED = 1 + 3
+"""Runs on texts that are run again in any case: the input, and the result, to be sure of them."""
 LINE = 68
 """Bytes of a line of sha256sum: the hash, two blanks, a hyphen, a newline."""
 ORACLE = """#!/bin/sh
@@ -76,6 +79,11 @@ class Lane:
                 start_new_session=True,
             )
 
+    @property
+    def journal(self) -> Path:
+        """What is resumed from."""
+        return self.output.with_name(f"{self.output.name}.journal")
+
     def wait_for(self, process: subprocess.Popen[bytes], checks: int) -> None:
         """Wait until so many more checks have begun, or the run has ended."""
         enough = self.log.stat().st_size + checks * LINE
@@ -108,7 +116,8 @@ class Lane:
 
     def check_folder(self) -> None:
         """Nothing is left beside the output."""
-        left = set(os.listdir(self.folder)) - self.before - {self.output.name}
+        ours = {self.output.name, f"{self.output.name}.journal", f"{self.output.name}.journal~"}
+        left = set(os.listdir(self.folder)) - self.before - ours
         self.expect(not left, f"left beside the output: {left}")
 
 
@@ -214,6 +223,43 @@ def torment(lane: Lane, choose: Random, kills: int) -> int:
     return done
 
 
+def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
+    """Kill one reduction again and again and resume it each time, up to its end; return how often.
+
+    Its checks too are killed: the oracle's own process, as that is no verdict. A
+    check may be made again if it was under way, else none is.
+    """
+    jobs, done, code = 2, 0, -1
+    lane.output.unlink(missing_ok=True)
+    lane.journal.unlink(missing_ok=True)
+    before = lane.log.stat().st_size
+    while code != 0 and not lane.wrong:
+        resume = ["--resume"] if done else []
+        process = lane.start("--jobs", str(jobs), *resume)
+        for _ in moments(lane, process, choose):
+            if done == kills:
+                continue
+            done += 1
+            checks = [pid for pid in orphans.children(process.pid) if is_check(lane, pid)]
+            pid = choose.choice(checks) if checks and choose.random() < 0.3 else process.pid
+            with suppress(OSError):  # it has just gone
+                os.kill(pid, choose.choice(ENDING))
+            lane.check_output()
+        code = process.wait(PATIENCE)
+        lane.check_rest()
+    lane.expect(lane.output.read_bytes() == undisturbed, "another result after all the kills")
+    asked = Counter(lane.log.read_text()[before:].split("  -\n"))
+    again = sum(asked.values()) - len(asked)
+    most = REPEATED + jobs * done
+    lane.expect(again <= most, f"{again} checks made again, after {done} kills")
+    return done
+
+
+def is_check(lane: Lane, pid: int) -> bool:
+    """Say whether a process is that of an oracle."""
+    return str(lane.oracle) in command_line(pid)
+
+
 def main(folder: Path, seed: int, kills: int) -> None:
     """Kill as often as that, and see that in the end all is as if nothing had been."""
     orphans.set_adopting(True)
@@ -223,6 +269,10 @@ def main(folder: Path, seed: int, kills: int) -> None:
     undisturbed = lane.output.read_bytes()
     lane.check_output()
     lane.check_rest()
+    most = kills // 2
+    while most > 0 and not lane.wrong:
+        done = resumed(lane, choose, min(most, 15), undisturbed)
+        most, kills = most - done, kills - done
     while kills > 0 and not lane.wrong:
         kills -= torment(lane, choose, kills)
     if not lane.wrong:
