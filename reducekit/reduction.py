@@ -77,7 +77,7 @@ class _Stop(Exception):
 _AGAIN = b"again"  # in place of a key; keys are longer
 _RETURNS = 3  # with twice the runs each time
 _HISTORY = 1 << 16  # bytes; larger texts are not kept to go back to
-_STRANDS = 4  # passes that are searched at the same time, at most
+_STRANDS = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,3 +277,37 @@ def test_changes_that_do_nothing_or_grow_cost_no_run() -> None:
     assert result.text == b"(check-sat)"
     assert result.counts.checks == 0
     assert oracle.asked == []
+
+
+@every
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_width_alone_decides(strategy: Strategy, width: int, seed: int) -> None:
+    """Verdicts come in the reverse order with several jobs; nothing but the runs may differ."""
+
+    def outcome(jobs: int) -> tuple[bytes, int, int, list[bytes]]:
+        oracle = Watched(whimsical(seed, 60))
+        found = reduction(oracle, strategy, jobs=jobs, width=width).run(TEXT, 0.0)
+        return found.text, found.counts.checks, found.counts.hits, oracle.accepted
+
+    assert outcome(1) == outcome(width) == outcome(2 * width)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_taking_verdicts_as_they_come(width: int, seed: int) -> None:
+    oracle = Watched(whimsical(seed, 60))
+    hasty = reduction(oracle, jobs=width)
+    hasty.fast = True
+    result = hasty.run(TEXT, 0.0)
+    assert result.text == [TEXT, *oracle.accepted][-1]
+    assert all(map(oracle.interesting, oracle.accepted))
+
+
+def test_it_stops_at_the_size_asked_for() -> None:
+    oracle = Watched(contains(b"count"))
+    result = reduction(oracle, budget=Budget(size=len(TEXT) // 2)).run(TEXT, 0.0)
+    assert len(result.text) <= len(TEXT) // 2
+    assert result.stopped is not None
+    assert result.stopped.startswith(f"at {len(result.text):,} bytes")
+    assert len(oracle.accepted[-2]) > len(TEXT) // 2

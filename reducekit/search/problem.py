@@ -110,7 +110,14 @@ class Tree(Protocol):
         """Return the nodes to search below a node that has to stay, `dropped` of its parts gone."""
 
 
-Problem = Items | Tree
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A problem that brings its search along: that of a pass for which no strategy has a choice."""
+
+    search: Search
+
+
+Problem = Items | Tree | Prepared
 
 
 class Unrelated:
@@ -143,6 +150,8 @@ class Strategy:
 
     def start(self, problem: Problem) -> Search:
         """Return the search for a problem."""
+        if isinstance(problem, Prepared):
+            return problem.search
         return self.tree(problem) if hasattr(problem, "roots") else self.items(problem)  # type: ignore[arg-type]
 
 

@@ -93,8 +93,7 @@ class Selecting:
     @property
     def left(self) -> int | None:
         """How many items can be given out in parts; None if the selector cannot."""
-        left: int | None = getattr(self.selector, "left", None)
-        return left
+        return self.selector.left if hasattr(self.selector, "divide") else None  # type: ignore[attr-defined]
 
     def worth_dividing(self, parts: int) -> bool:
         """Return whether there is enough for so many parts."""

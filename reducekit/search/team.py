@@ -24,11 +24,15 @@ from reducekit.change import Change, Template
 from reducekit.search.problem import Done, Search, is_divisible
 
 _NOTHING = Change(())
-_FLOOR = 0.3
+_FLOOR = 0.12
 """A candidate is not worth a run if it is less likely than this to be of use."""
+_DOZENS = range(17, 65)
+_FLOOR_OF_DOZENS = 0.2
+"""With dozens of workers a run has to be likelier to be of use: a few are kept busy in
+any case, and where there are hundreds, time is what counts and not runs."""
 _NEXT_STRAND = 0.85
 """How likely a candidate of the next strand is to be of use, against one of this strand."""
-_IN_PARTS = 0.6
+_IN_PARTS = 0.25
 """The worth of looking ahead in a part, against the same in a whole."""
 _DOUBT = 3
 """After so many failures in a row on what is only believed, it is checked."""
@@ -123,7 +127,7 @@ class Strand(Generic[B]):
         chance = getattr(search, "chance", None)
         if chance is not None and (own := chance()) is not None:
             return float(own)
-        return (self.succeeded + 1) / (self.tried + 3)
+        return (self.succeeded + 0.6) / (self.tried + 3)
 
 
 @dataclass(slots=True)
@@ -153,6 +157,10 @@ class Team(Generic[B]):
     _checking: Task[B] | None = None
     _flying: int = 0
     _bits: int = 0
+
+    @property
+    def _floor(self) -> float:
+        return _FLOOR_OF_DOZENS if self.width in _DOZENS else _FLOOR
 
     @property
     def believed(self) -> B:
@@ -319,7 +327,7 @@ class Team(Generic[B]):
             while stack:
                 task = stack.pop()
                 worth = task.chance * (weight if task is lane.root else ahead)
-                if worth < _FLOOR or (best is not None and worth <= best[1]):
+                if worth < self._floor or (best is not None and worth <= best[1]):
                     continue
                 if task.base is None:
                     best = task, worth
@@ -341,7 +349,7 @@ class Team(Generic[B]):
         for ok, chance in ((True, success), (False, 1 - success)):
             if task.verdict is not None:
                 chance = float(task.verdict == ok)
-            if task.chance * chance < _FLOOR:
+            if task.chance * chance < self._floor:
                 continue
             if ok not in task.following:
                 search = task.search.after(ok)
@@ -361,7 +369,7 @@ class Team(Generic[B]):
         lanes = sum(len(strand.lanes) for strand in self.strands)
         for strand in self.strands:
             self._part(strand)
-            if strand.divided and lanes < self.width and weight >= _FLOOR:
+            if strand.divided and lanes < self.width and weight >= self._floor:
                 assert is_divisible(strand.search)
                 if strand.search.left:
                     return strand, weight

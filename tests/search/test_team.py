@@ -1,0 +1,114 @@
+"""Many candidates in flight: what it costs, counted exactly, and that nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reducekit.search.simulator import Droppable, Parallel, simulate_team
+from reducekit.strategies.adaptive import adaptive
+from reducekit.strategies.ddmin import ddmin
+
+Interesting = Callable[[frozenset[int]], bool]
+
+
+def scattered(count: int, needed: int, seed: int) -> tuple[Droppable, Interesting]:
+    """So many items, of which some are needed, whatever becomes of the others."""
+    which = frozenset(Random(seed).sample(range(count), needed))
+    return Droppable(count), lambda kept: which <= kept
+
+
+def declared(count: int, needed: int, seed: int) -> tuple[Droppable, Interesting]:
+    """Every second item needs one before it, and falls with it."""
+    choose = Random(seed)
+    uses = {item: choose.randrange(item) for item in range(1, count) if choose.random() < 0.5}
+    which = frozenset(choose.sample(range(count), needed))
+    users: dict[int, list[int]] = {}
+    for item, used in uses.items():
+        users.setdefault(used, []).append(item)
+
+    def interesting(kept: frozenset[int]) -> bool:
+        assert all(uses[item] in kept for item in kept if item in uses), "not well-formed"
+        return which <= kept
+
+    return Droppable(count, users), interesting
+
+
+def reduced(problem: tuple[Droppable, Interesting], width: int) -> Parallel:
+    items, interesting = problem
+    return simulate_team(items, adaptive, width, interesting)
+
+
+SCATTERED = {1: (489, 489), 2: (488, 245), 8: (516, 68), 32: (499, 39), 128: (876, 19)}
+DECLARED = {1: (176, 176), 2: (216, 110), 8: (243, 39), 32: (312, 33), 128: (740, 27)}
+
+
+@pytest.mark.parametrize("width", SCATTERED)
+def test_scattered(width: int) -> None:
+    """5,000 items, 50 needed; runs, and time in runs."""
+    found = reduced(scattered(5000, 50, 0), width)
+    assert len(found.left) == 50
+    assert (found.runs, found.steps) == SCATTERED[width]
+
+
+@pytest.mark.parametrize("width", DECLARED)
+def test_declared_before_use(width: int) -> None:
+    found = reduced(declared(5000, 12, 0), width)
+    assert len(found.left) == 22
+    assert (found.runs, found.steps) == DECLARED[width]
+
+
+@given(
+    count=st.integers(1, 60),
+    needed=st.integers(0, 8),
+    seed=st.integers(0, 1000),
+    width=st.sampled_from([1, 2, 3, 8, 40]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_needed_items_stay_and_no_others(
+    count: int, needed: int, seed: int, width: int
+) -> None:
+    found = reduced(scattered(count, min(count, needed), seed), width)
+    assert len(found.left) == min(count, needed)
+
+
+@pytest.mark.parametrize("width", [2, 8, 32])
+@pytest.mark.parametrize("pairs", [1, 7, 40])
+def test_successes_that_do_not_go_together(width: int, pairs: int) -> None:
+    """Of each pair either may go, but not both: what is found at the same time clashes."""
+    count = 3000
+
+    def interesting(kept: frozenset[int]) -> bool:
+        return all(10 * i in kept or count - 1 - 10 * i in kept for i in range(pairs))
+
+    found = simulate_team(Droppable(count), adaptive, width, interesting)
+    assert interesting(found.left)
+    assert len(found.left) == pairs
+
+
+@given(seed=st.integers(0, 10**6), width=st.sampled_from([2, 5, 16]))
+@settings(max_examples=30, deadline=None)
+def test_whatever_the_oracle_says_what_is_left_was_found_interesting(seed: int, width: int) -> None:
+    said: dict[frozenset[int], bool] = {frozenset(range(30)): True}
+
+    def interesting(kept: frozenset[int]) -> bool:
+        return said.setdefault(kept, Random(f"{seed} {sorted(kept)}").random() < 0.3)
+
+    for strategy in (adaptive, ddmin):
+        found = simulate_team(Droppable(30), strategy, width, interesting)
+        assert said[found.left]
+
+
+def test_it_ends_one_minimal() -> None:
+    """Any two of six: not monotone upwards of one, but no single item can go in the end."""
+    wanted = [frozenset(pair) for pair in combinations((3, 500, 900, 1500, 2000, 2999), 2)]
+    for width in (1, 2, 8):
+        found = simulate_team(
+            Droppable(3000), adaptive, width, lambda kept: any(pair <= kept for pair in wanted)
+        )
+        assert len(found.left) == 2
