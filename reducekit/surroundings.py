@@ -37,5 +37,6 @@ class Surroundings:
             return None
         parts = []
         for node in sorted(above):
-            parts += [base.render(node), base.render_with(more, node)]
+            after = base.render_with(more, node) if more.get(node, True) else b""
+            parts += [base.render(node), after]
         return digest(b"\0".join(parts))

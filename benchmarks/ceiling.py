@@ -1,0 +1,82 @@
+"""How many checks a second with two jobs, beside a bare posix_spawn loop with two children.
+
+`python -m benchmarks.ceiling > benchmarks/results/ceiling.md`
+
+The oracle is `cmp -s ORIGINAL` on 20 KB, as in `engine_cost`. Loop and reducer
+take turns, and the medians of the ratios count: wall time on a busy machine
+says little by itself. Start-up is left out, by a short and a long run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.make_input import generate
+
+SIZE, SHORT, LONG, REPEATS, JOBS = 20_000, 50, 1500, 7, 2
+
+
+def bare(argv: Sequence[str], checks: int) -> float:
+    """Return the seconds of so many runs, `JOBS` at a time."""
+    begin = time.perf_counter()
+    started = 0
+    while started < JOBS:
+        os.posix_spawnp(argv[0], argv, os.environ)
+        started += 1
+    for _ in range(checks):
+        os.wait()
+        if started < checks:
+            os.posix_spawnp(argv[0], argv, os.environ)
+            started += 1
+        elif started == checks:
+            break
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return time.perf_counter() - begin
+
+
+def reduce(source: Path, oracle: str, checks: int) -> tuple[float, int]:
+    """Return the seconds of a reduction of so many checks, and the runs it made."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "reducekit", "smt2", source, "-o", source.with_suffix(".out")]
+    options = ["--oracle", oracle, "--max-checks", str(checks), "--json", "--jobs", str(JOBS)]
+    made = subprocess.run([*command, *options], capture_output=True, check=True)
+    return time.perf_counter() - begin, json.loads(made.stdout)["runs"]
+
+
+def main() -> None:
+    """Print the table."""
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="ceiling-", dir="/dev/shm") as name:
+        source = Path(name) / "input.smt2"
+        source.write_bytes(generate(1, SIZE))
+        other = Path(name) / "candidate.smt2"
+        other.write_bytes(source.read_bytes()[:-1] + b" \n")
+        oracle = f"cmp -s {shlex.quote(str(source))}"
+        for _ in range(REPEATS):
+            loop = LONG / bare([*shlex.split(oracle), str(other)], LONG)
+            short, few = reduce(source, oracle, SHORT)
+            long, many = reduce(source, oracle, LONG)
+            rows.append((loop, (many - few) / (long - short)))
+    ratio = statistics.median(ours / loop for loop, ours in rows)
+    print("# Checks a second with two jobs\n")
+    print("Made by `python -m benchmarks.ceiling`; what is measured is said there.\n")
+    print("| bare loop | reducekit | share |\n|---:|---:|---:|")
+    for loop, ours in rows:
+        print(f"| {loop:.0f} | {ours:.0f} | {100 * ours / loop:.0f} % |")
+    print(f"\nMedian: {100 * ratio:.0f} %.")
+
+
+if __name__ == "__main__":
+    main()
