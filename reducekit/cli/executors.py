@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from reducekit.cli.interrupts import Interrupts
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
 
-class Executors:
-    """Opens local executors, and closes at the end what is still open."""
+class Counting(Executor, Protocol):
+    """An executor that counts."""
 
-    def __init__(self, interrupts: Interrupts, suffix: str) -> None:
+    runs: int
+    """How many runs were started."""
+
+
+Opener = Callable[[Oracle, int], Counting]
+"""Opens an executor for an oracle and so many checks at a time."""
+
+
+def local(interrupts: Interrupts, suffix: str) -> Opener:
+    """Return what opens executors on this machine; candidates are files of that suffix."""
+    return lambda oracle, jobs: _Local(interrupts, oracle, jobs, suffix)
+
+
+class Executors:
+    """Opens executors, local ones without an `opener`; closes at the end what is still open."""
+
+    def __init__(self, interrupts: Interrupts, suffix: str, opener: Opener | None = None) -> None:
         self._interrupts = interrupts
         self._suffix = suffix
-        self._opened: list[_Local] = []
+        self._opener = opener or local(interrupts, suffix)
+        self._opened: list[Counting] = []
 
-    def open(self, oracle: Oracle, jobs: int = 1) -> LocalExecutor:
+    def open(self, oracle: Oracle, jobs: int = 1) -> Counting:
         """Open an executor."""
         with self._interrupts.held():
-            executor = _Local(self._interrupts, oracle, jobs, self._suffix)
+            executor = self._opener(oracle, jobs)
             self._opened.append(executor)
         return executor
 

@@ -15,6 +15,17 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 
 _ENDED = "ended"
+_WIDTH = "--width"
+
+
+def width(settings: Settings, output: Path) -> int:
+    """Return how many candidates are in flight: of a resumed reduction, as many as before."""
+    if settings.width is None and settings.resume:
+        with contextlib.suppress(UsageError, ValueError):
+            head = load(journal_path(output)).head
+            if head is not None:
+                return int(head.settings.get(_WIDTH, ""))
+    return settings.width or settings.jobs
 
 
 def open_record(
@@ -47,7 +58,7 @@ def open_record(
         settings={
             name: str(value)
             for name, value in (
-                ("--width", settings.width or settings.jobs),
+                (_WIDTH, width(settings, output)),
                 ("--fast", settings.fast),
                 ("--repeat", settings.repeat),
                 ("--timeout", settings.timeout),

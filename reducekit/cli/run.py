@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reducekit.cli.executors import Executors
+from reducekit.cli.executors import Executors, Opener
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
-from reducekit.cli.record import begin, discard, end, open_record
+from reducekit.cli.record import begin, discard, end, open_record, width
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
 from reducekit.collection import Collection
 from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
@@ -47,16 +47,22 @@ _REPEATED_REPEATS = 1  # with --repeat, where each is several runs already
 _QUICK = 200_000  # bytes that are parsed and counted in a moment
 
 
-def run(settings: Settings, frontend: Frontend, surroundings: Surroundings) -> int:
+def run(
+    settings: Settings,
+    frontend: Frontend,
+    surroundings: Surroundings,
+    opener: Opener | None = None,
+) -> int:
     """Reduce a file as the options say; return the exit code.
 
+    Checks run where `opener` says, on this machine without one.
     With --json standard output gets one JSON object whatever happens.
     """
     if settings.json and not surroundings.output_open:
         raise UsageError("standard output is closed: --json has nowhere to go")
     printed: list[Report] = []
     try:
-        return _run(settings, frontend, surroundings.interrupts, printed)
+        return _run(settings, frontend, surroundings.interrupts, printed, opener)
     except BaseException as error:
         if settings.json and not printed:
             code = error.exit_code if isinstance(error, ReducekitError) else 4
@@ -82,6 +88,7 @@ class _Job:
     begin: float
     collection: Collection | None
     journal: Journal | None
+    width: int
 
     def open(self, executors: Executors, criterion: Criterion, jobs: int = 1) -> Executor:
         """Open an executor whose verdicts take as many runs as --repeat says."""
@@ -91,13 +98,17 @@ class _Job:
 
 
 def _run(
-    settings: Settings, frontend: Frontend, interrupts: Interrupts, printed: list[Report]
+    settings: Settings,
+    frontend: Frontend,
+    interrupts: Interrupts,
+    printed: list[Report],
+    opener: Opener | None,
 ) -> int:
     with interrupts.allowed():
         job = _prepare(settings, frontend, interrupts)
     limit = Limit(settings.max_checks, settings.max_time)
     with (
-        Executors(interrupts, job.frontend.suffix) as executors,
+        Executors(interrupts, job.frontend.suffix, opener) as executors,
         watch(len(job.text), quiet=settings.quiet, limit=limit) as watcher,
     ):
         try:
@@ -140,10 +151,11 @@ def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> 
     text = read_input(source)
     parsed = _parse(settings, frontend, text)
     with interrupts.held():
-        output = OutputFile(_output_path(settings))
+        output = OutputFile(output_path(settings))
     limits = limits_from(settings)
     kept = settings.also_interesting
     collection = None if kept is None else Collection(kept, parsed.suffix)
+    chosen_width = width(settings, output.path)
     with interrupts.held():
         journal = open_record(
             settings,
@@ -166,6 +178,7 @@ def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> 
         begin,
         collection,
         journal,
+        chosen_width,
     )
 
 
@@ -218,7 +231,8 @@ def _parse(settings: Settings, frontend: Frontend, text: bytes) -> Frontend:
     return parsed
 
 
-def _output_path(settings: Settings) -> Path:
+def output_path(settings: Settings) -> Path:
+    """Return where the result goes. Raises UsageError if that cannot be."""
     source, output = settings.input, settings.output
     if settings.in_place:
         if output is not None:
@@ -341,7 +355,7 @@ def _reduce(
                 job.strategy,
                 job.open(executors, slippage.criterion, settings.jobs),
                 partial(limits_for, golden.criterion, job.limits),
-                width=settings.width or settings.jobs,
+                width=job.width,
                 repeats=_REPEATS if settings.repeat is None else _REPEATED_REPEATS,
                 budget=Budget(
                     settings.max_checks,

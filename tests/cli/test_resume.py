@@ -1,0 +1,109 @@
+"""Going on from the journal of a reduction that was killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+from tests.cli.tool import NEEDLE, Tool, problem, until
+
+
+def counting(tool: Tool) -> tuple[str, Path]:
+    """Return an oracle that notes the hash of each text it is asked about, and where."""
+    log = tool.folder / "log"
+    log.touch()
+    return str(tool.script("test", f'sha256sum < "$1" >> {log}\n{NEEDLE} "$1"')), log
+
+
+def killed(tool: Tool, oracle: str, log: Path, *options: str) -> None:
+    """Kill a reduction after some checks."""
+    process = tool.start("smt2", "in.smt2", "--oracle", oracle, *options)
+    until(lambda: len(log.read_text().splitlines()) > 12)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_it_ends_as_if_nothing_had_been(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    whole = tool("smt2", "in.smt2", "--oracle", oracle, "-o", "whole.smt2", "--json")
+    log.write_text("")
+    killed(tool, oracle, log)
+    done = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--json")
+    assert done.code == 0, done.err
+    assert (tool.folder / "in.reduced.smt2").read_bytes() == (
+        tool.folder / "whole.smt2"
+    ).read_bytes()
+    assert json.loads(done.out)["checks"] == json.loads(whole.out)["checks"]
+    asked = log.read_text().splitlines()
+    # The input twice, the result four times, and the one check that was under way.
+    assert len(asked) - len(set(asked)) <= 1 + 3 + 1
+
+
+def test_the_width_is_that_of_before(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log, "--jobs", "3")
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
+    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--width", "5")
+    assert refused.code == 2
+    assert "is of another --width: 3 (this one is: 5)" in refused.err
+
+
+def test_another_input_is_refused(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log)
+    result = (tool.folder / "in.reduced.smt2").read_bytes()
+    tool.write("in.smt2", problem() + "; more\n")
+    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume")
+    assert refused.code == 2
+    assert "is of another input" in refused.err
+    assert (tool.folder / "in.reduced.smt2").read_bytes() == result
+
+
+def test_without_a_journal_it_begins(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
+
+
+def test_a_journal_that_is_not_resumed_is_put_aside(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log)
+    assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
+    assert (tool.folder / "in.reduced.smt2.journal~").exists()
+    (tool.folder / "in.reduced.smt2.journal~").unlink()
+    assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
+    assert not (tool.folder / "in.reduced.smt2.journal~").exists()
+
+
+def test_in_place_it_goes_on_from_the_original(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log, "--in-place")
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--in-place", "--resume").code == 0
+    assert (tool.folder / "in.smt2.orig").read_text() == problem()
+    assert "needle" in (tool.folder / "in.smt2").read_text()
+
+
+def test_options_that_do_not_go_together(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
+    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--no-journal")
+    assert refused.code == 2
+    assert "--resume and --no-journal do not go together" in refused.err
+
+
+def test_jobs_and_size(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
+    size = len(problem()) // 2
+    done = tool("smt2", "in.smt2", "--oracle", oracle, "-j", "auto", "--until", str(size), "--json")
+    assert done.code == 0, done.err
+    report = json.loads(done.out)
+    assert report["after"]["bytes"] <= size
+    assert report["stopped"].startswith("at ")
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "-j", "many").code == 2
