@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.make_input import generate
@@ -25,7 +24,7 @@ from benchmarks.make_input import generate
 SIZE, SHORT, LONG, REPEATS, JOBS = 20_000, 50, 1500, 7, 2
 
 
-def bare(argv: Sequence[str], checks: int) -> float:
+def bare(argv: list[str], checks: int) -> float:
     """Return the seconds of so many runs, `JOBS` at a time."""
     begin = time.perf_counter()
     started = 0
@@ -49,8 +48,19 @@ def bare(argv: Sequence[str], checks: int) -> float:
 def reduce(source: Path, oracle: str, checks: int) -> tuple[float, int]:
     """Return the seconds of a reduction of so many checks, and the runs it made."""
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "reducekit", "smt2", source, "-o", source.with_suffix(".out")]
-    options = ["--oracle", oracle, "--max-checks", str(checks), "--json", "--jobs", str(JOBS)]
+    command = [sys.executable, "-m", "reducekit", "smt2", str(source)]
+    output = str(source.with_suffix(".out"))
+    options = [
+        "-o",
+        output,
+        "--oracle",
+        oracle,
+        "--max-checks",
+        str(checks),
+        "--json",
+        "--jobs",
+        str(JOBS),
+    ]
     made = subprocess.run([*command, *options], capture_output=True, check=True)
     return time.perf_counter() - begin, json.loads(made.stdout)["runs"]
 

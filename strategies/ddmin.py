@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items, Strategy
+from reducekit.search.problem import Items
 from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.graph import Graph, GraphStrategy, Selected, Source
 from reducekit.strategies.levels import level_by_level
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -83,4 +84,15 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(len(items.weights)))
 
 
-ddmin = Strategy("ddmin", over_items, lambda tree: level_by_level(tree, over_items))
+def over_graph(graph: Graph) -> Source:
+    """Return ddmin over the nodes of a graph, in depth-first order (Vida 2008, chapter 4.1.1).
+
+    The listing there sets the number of partitions to max(size, 2 * partitions): min is meant.
+    """
+    nodes = tuple(graph.nodes())
+    return Selected(nodes, selector(len(nodes)))
+
+
+ddmin = GraphStrategy(
+    "ddmin", over_items, lambda tree: level_by_level(tree, over_items), over_graph
+)

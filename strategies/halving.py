@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from reducekit.search.problem import Items, Strategy
+from reducekit.search.problem import Items
 from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.graph import Graph, GraphStrategy, Selected, Source
 from reducekit.strategies.levels import level_by_level
 
 
@@ -51,4 +52,12 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(len(items.weights)))
 
 
-halving = Strategy("halving", over_items, lambda tree: level_by_level(tree, over_items))
+def over_graph(graph: Graph) -> Source:
+    """Return the algorithm over the nodes of a graph, in depth-first order."""
+    nodes = tuple(graph.nodes())
+    return Selected(nodes, selector(len(nodes)))
+
+
+halving = GraphStrategy(
+    "halving", over_items, lambda tree: level_by_level(tree, over_items), over_graph
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reducekit.search.problem import Strategy
 from reducekit.strategies.ddmin import over_items
+from reducekit.strategies.graph import GraphStrategy
+from reducekit.strategies.hierarchical import hierarchical
 from reducekit.strategies.levels import level_by_level
 
-hdd = Strategy("hdd", over_items, lambda tree: level_by_level(tree, over_items))
+hdd = GraphStrategy("hdd", over_items, lambda tree: level_by_level(tree, over_items), hierarchical)

@@ -18,12 +18,14 @@ from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError
 
 _COMMANDS = {
+    "btor": "Reduce a BTOR or BTOR2 file.",
     "convert": "Convert between BTOR dialects, and to SMT-LIB v2.",
     "generate": "Generate random inputs.",
     "history": "List, restore and compare the accepted steps of a reduction.",
     "hunt": "Look for failures on random inputs, and reduce them.",
     "replay": "Replay an API trace.",
     "smt2": "Reduce an SMT-LIB v2 script.",
+    "trace": "Reduce a trace of API calls.",
 }
 _INTERNAL = 4
 _INTERRUPTED = 130

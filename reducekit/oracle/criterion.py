@@ -131,16 +131,21 @@ class Matches:
 
 
 _SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
+# A model checker's answer names its property, and Pono says `unsat` with exit status 1.
+_PROPERTY = re.compile(rb"^(?:un)?sat[ \t\r]*\n[bj][0-9]+(?![^ \t\r\n])", re.MULTILINE)
 
 
 def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
     """Return the `sat` and `unsat` answers of a run that answered everything.
 
     None if there is none, if one is `unknown`, or if the run failed. An exit
-    status of 10 or 20 is the answer of a run without answer lines.
+    status of 10 or 20 is the answer of a run without answer lines. One of 1 is no failure
+    if the answer is one of a model checker on a property (`b0`, as in a BTOR2 witness).
     """
     status = outcome.status
-    if status not in (0, 10, 20) or outcome.limit is not None:
+    if outcome.limit is not None:
+        return None
+    if status not in (0, 10, 20) and not (status == 1 and _PROPERTY.search(outcome.stdout)):
         return None
     if failure_line(outcome.stdout, outcome.stderr) is not None:
         return None

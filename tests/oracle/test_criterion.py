@@ -139,3 +139,18 @@ def test_times() -> None:
 def test_descriptions_are_one_line(criterion: Criterion) -> None:
     assert criterion.describe()
     assert criterion.describe().isprintable()
+
+
+def test_answers_of_model_checkers() -> None:
+    witness = b"sat\nb0\n#0\n0 0000 state#0\n@0\n0 1 reset@0\n.\n"
+    assert answers(run(out=witness)) == (b"sat",)
+    assert answers(run(out=b"unsat\nb0\n", status=1)) == (b"unsat",)
+    assert answers(run(out=b"unsat\n", status=1)) is None
+    assert answers(run(out=b"unknown\nb0\n", status=255)) is None
+    assert answers(run(out=b"unsat\nb0\n", status=2)) is None
+    assert answers(run(out=b"unsat\nb0ot\n", status=1)) is None
+    golden = [run(out=witness), run(out=b"unsat\nb0\n", status=1)]
+    assert verdict(Disagree(), golden)
+    assert verdict(Disagree((b"sat", b"unsat")), golden)
+    assert not verdict(Disagree((b"unsat", b"sat")), golden)
+    assert not verdict(Disagree((b"sat", b"unsat")), [run(out=witness), run(out=witness)])

@@ -1,0 +1,68 @@
+"""Cuts nodes off: many at a time become leaves, and all below them goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reducekit.frontends.btor.passes.graph import FRESH, ONES, SHARED, ZERO, line_graph
+from reducekit.frontends.btor.view import BtorView
+from reducekit.search.problem import Prepared
+from reducekit.search.selecting import Selector
+from reducekit.strategies.adaptive import backward
+from reducekit.strategies.breadth_first import OneByOne
+from reducekit.strategies.graph import Graph, Source, Step, Substitute, walk
+
+_FEW = 8
+_NAMES = {ZERO: "zeros", ONES: "ones", FRESH: "fresh variables", SHARED: "shared variables"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts(Source):
+    """The state: nodes, and which of them to cut next; all become leaves of one kind."""
+
+    members: tuple[int, ...]
+    selector: Selector
+    kind: int
+
+    def steps(self, graph: Graph) -> list[Step] | None:
+        """Return the next group."""
+        chosen = self.selector.propose()
+        if chosen is None:
+            return None
+        group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
+        return [Substitute(group, self.kind)] if group else []
+
+    def after(self, graph: Graph, step: Step | None) -> Source:
+        """Tell the selector what went: nodes below the group, too."""
+        chosen = self.selector.propose()
+        assert chosen is not None
+        if step is None and any(graph.alive(self.members[each]) for each in chosen):
+            return replace(self, selector=self.selector.after(()))
+        gone = {at for at, node in enumerate(self.members) if not graph.alive(node)}
+        return replace(self, selector=self.selector.after(gone.union(chosen)))
+
+
+class Cut:
+    """The pass over all nodes with operands, and over leaves where they may become one.
+
+    The search is backward and adaptive: what stands last is nearest to the roots, and
+    takes most along. One variable for all nodes of a sort merges leaves in the same step;
+    where the failure needs them apart, fresh ones are for a later pass. Where most is
+    expected to stay (`last`), few nodes are tried one by one.
+    """
+
+    def __init__(self, kind: int, *, leaves: bool = False, last: bool = False) -> None:
+        self.kind = kind
+        self.leaves = leaves
+        self.last = last
+        self.name = f"{_NAMES[kind]}{' for all' if leaves else ''}"
+
+    def problem(self, view: BtorView) -> Prepared | None:
+        """Return the search over the nodes."""
+        graph = line_graph(view)
+        nodes = sorted(node for node in graph.nodes() if self.leaves or len(graph.arguments(node)))
+        if not nodes:
+            return None
+        few = self.last and len(nodes) <= _FEW
+        selector = OneByOne(len(nodes)) if few else backward(len(nodes))
+        return Prepared(walk(graph, Cuts(tuple(nodes), selector, self.kind)))

@@ -1,0 +1,41 @@
+"""Superfluous negations go: complements of operands, and `not` nodes."""
+
+from __future__ import annotations
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.operators import Op
+from reducekit.frontends.btor.passes.edits import Redirections, word
+from reducekit.frontends.btor.view import BtorView
+from reducekit.search.independent import Independent, independent
+
+
+class Negations:
+    """The pass over complemented operands, each to become positive."""
+
+    name = "negations"
+
+    def problem(self, view: BtorView) -> Independent | None:
+        """Return the complements, one change each."""
+        dag = view.dag
+        changes = [
+            Change((Edit(view.argument_node(line, position), (word(view, ~each),)),), "negations")
+            for line in range(len(dag))
+            for position, each in enumerate(dag.arguments(line))
+            if each < 0
+        ]
+        return independent(changes)
+
+
+class Nots:
+    """The pass over `not` and `proxy` nodes, whose users take the complement (or the operand)."""
+
+    name = "nots"
+
+    def problem(self, view: BtorView) -> Redirections | None:
+        """Return the nodes, each with what means the same."""
+        dag = view.dag
+        steps = [
+            (line, dag.arguments(line)[0] if dag.op[line] == Op.PROXY else ~dag.arguments(line)[0])
+            for line in dag.lines_of(Op.NOT, Op.PROXY)
+        ]
+        return Redirections(view, steps, "drop not") if steps else None

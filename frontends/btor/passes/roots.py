@@ -1,0 +1,46 @@
+"""Drops what no root needs, and roots and properties that are not needed; one has to stay."""
+
+from __future__ import annotations
+
+from reducekit.change import Change
+from reducekit.frontends.btor.passes.graph import DropRoots, LineGraph, line_graph
+from reducekit.frontends.btor.view import BtorView
+from reducekit.search.independent import independent
+from reducekit.search.problem import Items, Selection, Unrelated
+
+
+class Cone:
+    """The pass that drops all lines outside the cone of the roots at once."""
+
+    name = "cone"
+
+    def problem(self, view: BtorView) -> Items | None:
+        """Return the one change, if there are such lines."""
+        found = line_graph(view).apply(DropRoots(()))
+        return None if found is None else independent([found.change])
+
+
+class RootItems(Unrelated):
+    """Roots as items; taking one drops it and what it alone needs."""
+
+    def __init__(self, graph: LineGraph) -> None:
+        self.graph = graph
+        self.candidates = graph.roots_left
+        self.weights = [1] * len(self.candidates)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop all roots that are chosen or taken; not the last one."""
+        gone = tuple(self.candidates[each] for each in {*chosen, *taken})
+        found = self.graph.apply(DropRoots(gone))
+        return Change(()) if found is None else Change(found.change.edits, "drop roots")
+
+
+class Roots:
+    """The pass over several roots."""
+
+    name = "roots"
+
+    def problem(self, view: BtorView) -> Items | None:
+        """Return the roots, if there are more than one."""
+        graph = line_graph(view)
+        return RootItems(graph) if len(graph.roots_left) > 1 else None

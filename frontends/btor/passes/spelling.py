@@ -1,0 +1,47 @@
+"""Writes a file anew: simplified as a whole, or only shorter."""
+
+from __future__ import annotations
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.dag import Dag
+from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.simplify import simplify_dag
+from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.write import canonical
+from reducekit.search.independent import independent
+from reducekit.search.problem import Items
+
+_MOST = 20_000
+
+
+class Spelling:
+    """The pass that numbers the lines from 1 and drops comments."""
+
+    name = "spelling"
+
+    def problem(self, view: BtorView) -> Items | None:
+        """Return the one change, if there is any."""
+        return _whole(view, view.dag)
+
+
+class Simplify:
+    """The pass that applies all rules everywhere at once: a move like any other, which may fail."""
+
+    name = "simplify"
+
+    def problem(self, view: BtorView) -> Items | None:
+        """Return the one change, if a rule applies; None for very many lines."""
+        dag = view.dag
+        if len(dag) > _MOST or dag.dialect is Dialect.BTOR_2007:
+            return None
+        simple = simplify_dag(dag)
+        return _whole(view, simple) if len(simple) < len(dag) else None
+
+
+def _whole(view: BtorView, dag: Dag) -> Items | None:
+    if dag.dialect is Dialect.BTOR_2007 and dag.text is None:
+        return None
+    text = canonical(dag)
+    if text == view.document.text:
+        return None
+    return independent([Change((Edit(0, (text,)),), "written anew")])

@@ -1,0 +1,174 @@
+"""Bit-vectors and arrays become narrower: classes of nodes that have to be of one width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.widths import Narrowed, WidthClasses, narrow, width_classes
+from reducekit.frontends.btor.write import canonical
+from reducekit.search.problem import NOTHING, Closure, Selection
+
+# Lines; each candidate is built from the whole graph.
+_MOST = 5000
+_MANY = 50_000
+
+
+class WidthItems:
+    """Widths to which classes can be narrowed, as items: the narrowest come last.
+
+    An item has the widths of one class or of several. So a search from the back begins with
+    all classes at width 1, and goes on with halves of those. Of a class the narrowest width
+    that is taken counts; items that ask for no more than what is taken go along.
+    """
+
+    def __init__(
+        self,
+        view: BtorView,
+        classes: WidthClasses,
+        steps: Sequence[Mapping[int, int]],
+        keep: bool,
+        fill: int | None,
+    ) -> None:
+        self.view = view
+        self.classes = classes
+        self.steps = steps
+        self.keep = keep
+        self.fill = fill
+        self.two = view.dag.dialect is Dialect.BTOR2
+        width = classes.width
+        self.weights: Sequence[int] = [
+            sum(width[each] - target for each, target in step.items()) for step in steps
+        ]
+        self._whole = self._texts({})
+        self._last: tuple[dict[int, int], list[bytes]] = ({}, self._whole)
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Add the items of wider widths."""
+        least = self._targets([*taken, *chosen])
+        widths = self.classes.width
+        idle = {
+            item
+            for item, step in enumerate(self.steps)
+            if item not in chosen
+            and item not in taken
+            and all(least.get(each, widths[each]) <= target for each, target in step.items())
+        }
+        return Closure(NOTHING, idle)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the lines of the graph with all classes narrowed that are chosen or taken."""
+        before = self._edited(self._targets(taken))
+        after = self._edited(self._targets([*taken, *chosen]))
+        whole, nodes, source = self._whole, self.view.line_nodes, self.view.document.source
+        edits = []
+        if after == before:
+            return Change(())
+        for line, text in enumerate(after):
+            old = source(nodes[line])
+            # In BTOR2 new sorts move all ids; else a line that has not changed keeps its words.
+            if text != (old if self.two else whole[line]):
+                edits.append(Edit(nodes[line], (text,) if text else ()))
+            elif text != before[line]:
+                edits.append(Edit(nodes[line], (old,)))
+        return Change(tuple(edits), "narrow")
+
+    def _targets(self, items: Selection | Sequence[int]) -> dict[int, int]:
+        targets: dict[int, int] = {}
+        for item in items:
+            for each, target in self.steps[item].items():
+                targets[each] = min(target, targets.get(each, target))
+        return targets
+
+    def _edited(self, targets: dict[int, int]) -> list[bytes]:
+        if not targets:
+            return self._whole
+        if self._last[0] != targets:
+            self._last = targets, self._texts(targets)
+        return self._last[1]
+
+    def _texts(self, targets: Mapping[int, int]) -> list[bytes]:
+        """Return what each line becomes, newline and new `sort` lines before it included."""
+        found = narrow(self.classes, targets, self.keep, self.fill)
+        return line_texts(found, self.two)
+
+
+def line_texts(found: Narrowed, two: bool) -> list[bytes]:
+    """Return the text of each old line in its new form; empty if it is gone.
+
+    In BTOR2 (`two`) lines are numbered anew, and have the `sort` lines before them that they
+    are the first to need.
+    """
+    dag = found.dag
+    lines = canonical(dag, renumber=two).splitlines(keepends=True)
+    texts = lines
+    if two:
+        texts, sorts = [], []
+        for text in lines:
+            sorts.append(text)
+            if text.split(b" ", 2)[1] != b"sort":
+                texts.append(b"".join(sorts))
+                sorts.clear()
+    return [texts[at] if at >= 0 else b"" for at in found.place]
+
+
+def _powers(width: int) -> list[int]:
+    """Return the powers of two below a width."""
+    return [1 << each for each in range((width - 1).bit_length())]
+
+
+class Widths:
+    """The pass over width classes, each by itself: to 1, 2, 4, ... bits, or one bit less.
+
+    `keep` and `fill` are those of `widths.narrow`: with `keep` the operators between classes
+    stay, and classes only become as narrow as that allows.
+    """
+
+    def __init__(self, name: str = "widths", keep: bool = False, fill: int | None = None) -> None:
+        self.name = name
+        self.keep = keep
+        self.fill = fill
+
+    def problem(self, view: BtorView) -> WidthItems | None:
+        """Return the classes and widths; None if all have one bit, or the graph is large."""
+        dag = view.dag
+        if len(dag) > _MOST or dag.dialect is Dialect.BTOR_2007:
+            return None
+        classes = width_classes(dag)
+        width = classes.width
+        # In BTOR2 a width that there is already costs no `sort` line.
+        known = set(width.values()) if dag.dialect is Dialect.BTOR2 else set()
+        found = [
+            (-target, width[each], each)
+            for each in classes.reducible
+            for target in {*_powers(width[each]), width[each] - 1, *known}
+            if target < width[each]
+        ]
+        if not found:
+            return None
+        steps = [{each: -target} for target, _, each in sorted(found)]
+        return WidthItems(view, classes, steps, self.keep, self.fill)
+
+
+class AllWidths:
+    """The pass over a width that no class exceeds: 1, 2, 4, ...; a few checks, for large graphs."""
+
+    name = "all widths"
+
+    def problem(self, view: BtorView) -> WidthItems | None:
+        """Return the widths, an item each; None if all classes have one bit."""
+        dag = view.dag
+        if len(dag) > _MANY or dag.dialect is Dialect.BTOR_2007:
+            return None
+        classes = width_classes(dag)
+        reducible = classes.reducible
+        if not reducible:
+            return None
+        width = classes.width
+        steps = [
+            {each: target for each in reducible if width[each] > target}
+            for target in reversed(_powers(width[reducible[0]]))
+        ]
+        return WidthItems(view, classes, steps, keep=False, fill=None)

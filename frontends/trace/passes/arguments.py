@@ -1,0 +1,245 @@
+"""Passes over arguments: variables renamed and merged, signs, numbers; clauses to calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.passes.drop import literal_places, mentions
+from reducekit.frontends.trace.passes.items import CallItems, items
+from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.view import Alteration, TraceView
+
+_FEW = 40
+"""So many variables are looked at one by one."""
+_FEW_CLAUSES = 20
+"""So many clauses are."""
+
+
+class Compact:
+    """The pass that numbers variables from 1 on without gaps.
+
+    In their order, which changes the solver's decisions least, else by first use.
+    """
+
+    name = "compact variables"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the two ways as one place."""
+        used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+        ways = []
+        for order in (sorted(used), used):
+            names = {old: new for new, old in enumerate(order, 1)}
+            way = renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
+            if way and way not in ways:
+                ways.append(way)
+        return substitutions(view, [ways], self.name)
+
+
+class Merge:
+    """The pass that puts another variable, seen before it, in a variable's place."""
+
+    name = "merge variables"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the variables with those to put in their place."""
+        used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+        if len(used) > _FEW:
+            return None
+        places = []
+        for at, variable in enumerate(used):
+            others = [used[0], used[at - 1]] if at > 1 else used[:at]
+            places.append(
+                [
+                    renamed(view, lambda value, v=variable, w=new: _renamed(value, {v: w}))  # type: ignore[misc]
+                    for new in dict.fromkeys(others)
+                ]
+            )
+        return substitutions(view, places, self.name)
+
+
+class Fold:
+    """The pass that puts the lower half of the variables in the place of the upper half.
+
+    Each two that become one make clauses shorter, alike, or true; many at once
+    cost no more runs than one.
+    """
+
+    name = "fold variables"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the upper half of the variables as items; None if there are few."""
+        used = sorted({variable for _, variable in mentions(view)})
+        if len(used) < self._least:
+            return None
+        names = dict(zip(used[(len(used) + 1) // 2 :], used, strict=False))
+        units: dict[int, dict[int, tuple[Call, ...]]] = {}
+        for index, call in enumerate(view.bare):
+            places = literal_places(view, call)
+            if len(places) != 1:
+                continue
+            value = call.arguments[places[0]]
+            if isinstance(value, int) and abs(value) in names:
+                new = _with_argument(call, places[0], _renamed(value, names))
+                units.setdefault(abs(value), {})[index] = (new,)
+        return items(view, units.values(), self.name)
+
+
+class Twist:
+    """The pass that drops a call of a short trace and negates a literal elsewhere.
+
+    A literal that was right for what is dropped may be wrong for what is left.
+    """
+
+    name = "twist"
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return each call with the literals to alter; None if there are too many calls."""
+        models = view.model.calls
+        kept = set(view.options) | set(view.roles("init"))
+        calls = [index for index in range(len(view.calls)) if index not in kept]
+        if len(calls) > self._most:
+            return None
+        twists: list[tuple[int, tuple[Call, ...]]] = []
+        for index in calls:
+            call = view.bare[index]
+            for place in literal_places(view, call):
+                value = call.arguments[place]
+                kind = models[call.name].arguments[0].type.kind
+                if isinstance(value, int) and value and kind == "literal":
+                    twists.append((index, (_with_argument(call, place, -value),)))
+        places: list[list[Alteration]] = [
+            [{gone: (), index: new}] for gone in calls for index, new in twists if index != gone
+        ]
+        return substitutions(view, places, self.name)
+
+
+class Signs:
+    """The pass that makes literals positive: all of a variable turned round, then one by one."""
+
+    name = "signs"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return variables and literals as places."""
+        negative: dict[int, list[int]] = {}
+        for index, call in enumerate(view.bare):
+            for place in literal_places(view, call):
+                value = call.arguments[place]
+                if isinstance(value, int) and value < 0:
+                    negative.setdefault(-value, []).append(index)
+        if len(negative) > _FEW:
+            return None
+        places: list[list[Alteration]] = []
+        for variable, indices in negative.items():
+            places.extend([{index: (_positive(view, view.bare[index]),)}] for index in indices)
+            flip = renamed(view, lambda value, v=variable: -value if abs(value) == v else value)  # type: ignore[misc]
+            if sum(map(len, map(view.text_of, flip.values()))) < sum(
+                len(view.calls[index].raw) for index in flip
+            ):
+                places.append([flip])
+        return substitutions(view, places, self.name)
+
+
+class Numbers:
+    """The pass that makes numbers that are no literals, such as limits, small."""
+
+    name = "numbers"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the calls with smaller numbers to try."""
+        models = view.model.calls
+        options = set(view.options)
+        places: list[list[Alteration]] = []
+        for index, call in enumerate(view.bare):
+            model = models.get(call.name)
+            if model is None or index in options:
+                continue
+            for place, argument in enumerate(model.arguments[: len(call.arguments)]):
+                value = call.arguments[place]
+                if argument.type.kind != "int" or not isinstance(value, int):
+                    continue
+                low = argument.type.low
+                tries = [each for each in (0, 1, 10) if low is None or each >= low]
+                places.append(
+                    [
+                        {index: (_with_argument(call, place, each),)}
+                        for each in tries
+                        if abs(each) < abs(value)
+                    ]
+                )
+        return substitutions(view, places, self.name)
+
+
+class Shorten:
+    """The pass that puts a single call on a literal in the place of a whole clause."""
+
+    name = "clauses to calls"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the clauses with the calls to try."""
+        models = view.model.calls
+        if len(view.groups) > _FEW_CLAUSES:
+            return None
+        names = [
+            name
+            for name, model in models.items()
+            if not model.rejected
+            and not model.group
+            and (model.role == "assume" or model.pair)
+            and [argument.type.kind for argument in model.arguments] == ["literal"]
+        ]
+        places: list[list[Alteration]] = []
+        for group in view.groups:
+            literals = [
+                value
+                for index in group
+                for value in view.calls[index].arguments
+                if isinstance(value, int) and value
+            ]
+            if not literals or len(group) < 2:
+                continue
+            rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group[1:], ())
+            places.append([{group[0]: (Call(name, (literals[0],)),), **rest} for name in names])
+        return substitutions(view, places, self.name)
+
+
+def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call, ...]]:
+    """Return the alteration that puts `name(literal)` in each literal's place."""
+    found: dict[int, tuple[Call, ...]] = {}
+    for index, call in enumerate(view.bare):
+        arguments: list[Value] = list(call.arguments)
+        for place in literal_places(view, call):
+            value = arguments[place]
+            if isinstance(value, int) and value:
+                arguments[place] = name(value)
+        if tuple(arguments) != call.arguments:
+            found[index] = (altered(call, arguments=arguments),)
+    return found
+
+
+def _renamed(value: int, names: dict[int, int]) -> int:
+    new = names.get(abs(value), abs(value))
+    return new if value > 0 else -new
+
+
+def _positive(view: TraceView, call: Call) -> Call:
+    places: Sequence[int] = literal_places(view, call)
+    return altered(
+        call,
+        arguments=[
+            abs(value) if place in places and isinstance(value, int) else value
+            for place, value in enumerate(call.arguments)
+        ],
+    )
+
+
+def _with_argument(call: Call, place: int, value: int) -> Call:
+    arguments: list[Value] = list(call.arguments)
+    arguments[place] = value
+    return altered(call, arguments=arguments)

@@ -1,0 +1,196 @@
+"""Passes that drop calls: the tail behind the failure, kinds, rounds, solves, clauses, others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+
+from reducekit.frontends.trace.calls import Call, with_result
+from reducekit.frontends.trace.passes.items import CallItems, dropped, items
+from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.view import TraceView
+
+
+class Begin:
+    """The pass that spells calls as usual, without results, and drops what was never called.
+
+    It costs no run: what is left is what was replayed. Without `cut` all calls stay.
+    """
+
+    name = "begin"
+
+    def __init__(self, *, cut: bool = True) -> None:
+        self._cut = cut
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the one item."""
+        end = len(view.calls)
+        if self._cut and view.last is not None:
+            end = view.last + 1
+        unit: dict[int, tuple[Call, ...]] = {}
+        for index, call in enumerate(view.calls):
+            wanted = view.keeps_result and index == end - 1
+            if index >= end or (call.name == "return" and not wanted):
+                unit[index] = ()
+                continue
+            kept = call if wanted else with_result(call, None)
+            plain = Call(kept.name, kept.arguments, result=kept.result)
+            if view.text_of((plain,)) != call.raw:
+                unit[index] = (plain,)
+        return items(view, [unit], "what was never called")
+
+
+class Truncate:
+    """The pass that drops the calls behind the one in which the replay ended."""
+
+    name = "truncate"
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the one item."""
+        if view.last is None:
+            return None
+        return items(view, [dropped(range(view.last + 1, len(view.calls)))], "truncate")
+
+
+class Units:
+    """A pass over sets of calls that are dropped together."""
+
+    def __init__(
+        self, name: str, units: Callable[[TraceView], Iterable[Iterable[int]]], what: str = ""
+    ) -> None:
+        self.name = name
+        self._units = units
+        self._what = what or f"drop {name}"
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the sets as items."""
+        return items(view, [dropped(each) for each in self._units(view)], self._what)
+
+
+class Pairs:
+    """The pass that drops any two calls of a short trace at a time.
+
+    Where each is needed as long as the other is there, dropping one by one ends.
+    """
+
+    name = "pairs"
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the pairs as places; None if there are too many calls for that."""
+        begins = set(view.options) | set(view.roles("init"))
+        calls = [index for index in range(len(view.calls)) if index not in begins]
+        if len(calls) > self._most:
+            return None
+        places = [[dropped(pair)] for pair in combinations(calls, 2)]
+        return substitutions(view, places, self.name)
+
+
+def kinds(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return all calls of each kind but those that make up the formula and the rounds."""
+    models = view.model.calls
+    found: dict[str, list[int]] = {}
+    for index, call in enumerate(view.calls):
+        model = models.get(call.name)
+        if model is None or model.role not in ("init", "clause", "solve", "option"):
+            found.setdefault(call.name, []).append(index)
+    return list(found.values())
+
+
+def rounds(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return the rounds: the calls up to a solve, and those behind it that ask for its result.
+
+    The first of them does without what comes before the formula begins.
+    """
+    models = view.model.calls
+    found: list[list[int]] = [[]]
+    solved = False
+    for index, call in enumerate(view.calls):
+        model = models.get(call.name)
+        role = "other" if model is None else model.role
+        if role in ("init", "option", "release"):
+            continue
+        if solved and role not in ("query", "solve"):
+            found.append([])
+            solved = False
+        found[-1].append(index)
+        solved = solved or role == "solve"
+    return [each for each in found if each] if len(found) > 1 else []
+
+
+def solves(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return the solve calls by themselves: dropping one merges two rounds."""
+    return [(index,) for index in view.roles("solve")]
+
+
+def clauses(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return the clauses."""
+    return view.groups
+
+
+def singles(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return each call by itself, but options and the parts of clauses."""
+    inside = {index for group in view.groups for index in group}
+    options = set(view.options)
+    return [
+        (index,) for index in range(len(view.calls)) if index not in inside and index not in options
+    ]
+
+
+def pieces(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return each call that is a part of a clause: a literal, or an end, which merges two."""
+    return [(index,) for group in view.groups for index in group]
+
+
+def every_call(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return each call but the options."""
+    options = set(view.options)
+    return [(index,) for index in range(len(view.calls)) if index not in options]
+
+
+def variables(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return for each variable all clauses and other calls that mention it."""
+    found: dict[int, set[int]] = {}
+    inside: dict[int, tuple[int, ...]] = {index: group for group in view.groups for index in group}
+    for index, variable in mentions(view):
+        found.setdefault(variable, set()).update(inside.get(index, (index,)))
+    return [sorted(each) for each in found.values()]
+
+
+def harmless(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return each call that changes no answer of the calls behind it."""
+    models = view.model.calls
+    pairs = {model.pair for model in models.values() if model.pair}
+    return [
+        (index,)
+        for index, call in enumerate(view.calls)
+        if (model := models.get(call.name)) is not None
+        and (model.role in ("query", "hint", "solve") or model.pair or call.name in pairs)
+    ]
+
+
+def mentions(view: TraceView) -> Iterable[tuple[int, int]]:
+    """Yield each call with each variable that it mentions."""
+    models = view.model.calls
+    for index, call in enumerate(view.calls):
+        model = models.get(call.name)
+        if model is None:
+            continue
+        for place in literal_places(view, call):
+            value = call.arguments[place]
+            if isinstance(value, int) and value:
+                yield index, abs(value)
+
+
+def literal_places(view: TraceView, call: Call) -> Sequence[int]:
+    """Return which arguments of a call are literals or variables."""
+    model = view.model.calls.get(call.name)
+    if model is None:
+        return ()
+    found: list[int] = []
+    for place, argument in enumerate(model.arguments):
+        if argument.type.kind in ("literal", "variable"):
+            found.extend(range(place, len(call.arguments)) if argument.star else (place,))
+    return [place for place in found if place < len(call.arguments)]

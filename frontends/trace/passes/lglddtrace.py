@@ -1,0 +1,159 @@
+"""The passes of lglddtrace, as a baseline.
+
+Its slips are mended (a CPU limit of nothing, calls that it does not know or
+mistakes for others, any signal taken for any other); what it does not do is
+left out: nothing is kept from breaking the contract, options stay where they
+are once they are imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.arguments import Compact
+from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
+from reducekit.frontends.trace.view import TraceView
+from reducekit.search.problem import Move, Selection, Undivided, Unrelated
+
+_SMALL = 10
+"""Options with fewer values are lowered step by step."""
+_APART = ("init", "solve", "release")
+
+
+class Blocks(Unrelated):
+    """Sets of calls as items that are dropped without a look at what they leave behind."""
+
+    def __init__(self, blocks: Sequence[Sequence[int]], what: str) -> None:
+        self.blocks = blocks
+        self.what = what
+        self.weights: Sequence[int] = [len(block) for block in blocks]
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop the calls."""
+        edits = (Edit(index + 1, ()) for item in sorted(chosen) for index in self.blocks[item])
+        return Change(tuple(edits), self.what)
+
+
+class Granularity:
+    """The pass over runs of the same call (2), clauses (1), or single calls (0)."""
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.name = f"granularity {level}"
+
+    def problem(self, view: TraceView) -> Blocks | None:
+        """Return the blocks as items."""
+        if self.level == 2:
+            blocks = _runs(view)
+        elif self.level == 1:
+            blocks = view.groups
+        else:
+            blocks = [(index,) for index in range(len(view.calls))]
+        return Blocks(blocks, self.name) if blocks else None
+
+
+def _runs(view: TraceView) -> Sequence[Sequence[int]]:
+    """Return the longest runs of the same call; what begins, solves and ends stands alone."""
+    models = view.model.calls
+    found: list[list[int]] = []
+    last = ""
+    for index, call in enumerate(view.calls):
+        model = models.get(call.name)
+        apart = model is not None and model.role in _APART
+        if apart or call.name != last:
+            found.append([])
+        found[-1].append(index)
+        last = "" if apart else call.name
+    return found
+
+
+class Descent(Undivided):
+    """Options, one by one, to their least value, else towards it by steps or by halves.
+
+    Nodes stand for an option and two of its values: the lower one is too low,
+    the upper one is what is set.
+    """
+
+    def __init__(self, view: TraceView, options: Sequence[Setting]) -> None:
+        self.view = view
+        self.options = options
+        self._nodes: list[tuple[int, int, int]] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        # Below its least value an option is too low: the first step tries that value.
+        self.roots: Sequence[int] = [
+            self._node(number, each.option.low - 1, each.value)
+            for number, each in reversed([*enumerate(options)])
+        ]
+
+    def weight(self, node: int) -> int:
+        """Return the same for all."""
+        return 1
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the value to try next."""
+        number, low, _high = self._nodes[node]
+        given = self.options[number]
+        value = self._next(node)
+        if value is None:
+            return ()
+        text = self.view.text_of([with_value(given.call, given.places, value)])
+        change = Change((Edit(given.at + 1, (text,)),), "option values")
+        return [Move(change, self._rest(number, low, value))]
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return what is left to try above a value that is too low."""
+        number, low, high = self._nodes[node]
+        value = self._next(node)
+        if value is None:
+            return ()
+        option = self.options[number].option
+        if option.high - option.low < _SMALL and low >= option.low:
+            return ()  # a step down failed
+        return self._rest(number, value, high)
+
+    def _next(self, node: int) -> int | None:
+        number, low, high = self._nodes[node]
+        option = self.options[number].option
+        if high - low < 2:
+            return None
+        if low < option.low:
+            return option.low
+        return high - 1 if option.high - option.low < _SMALL else low + (high - low) // 2
+
+    def _rest(self, number: int, low: int, high: int) -> tuple[int, ...]:
+        return (self._node(number, low, high),) if high - low >= 2 else ()
+
+    def _node(self, number: int, low: int, high: int) -> int:
+        key = number, low, high
+        if key not in self._numbers:
+            self._numbers[key] = len(self._nodes)
+            self._nodes.append(key)
+        return self._numbers[key]
+
+
+class LowerEach:
+    """The pass that lowers options one by one."""
+
+    name = "lower each option"
+
+    def problem(self, view: TraceView) -> Descent | None:
+        """Return the options above their least values as a tree."""
+        found = [each for each in settings(view) if each.value > each.option.low]
+        return Descent(view, found) if found else None
+
+
+def paper_schedule(options: str) -> Schedule:
+    """Return the passes; with all options, they are imported after the first time round.
+
+    Where they are not, calls that set an option are calls like any other.
+    """
+    calls: Iterable[Pass] = (Compact(), Granularity(2), Granularity(1), Granularity(0))
+    if options != "all":
+        return Schedule(prepare=(drop.Begin(cut=False),), rounds=(*calls,))
+    lower = LowerEach()
+    return Schedule(
+        prepare=(drop.Begin(cut=False), *calls, Import(), lower), rounds=(*calls, lower)
+    )

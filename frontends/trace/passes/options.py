@@ -1,0 +1,215 @@
+"""Passes over options: all imported, to their least values, to default, simpler values.
+
+Options matter most: with all at their least values a solver does little besides
+what fails, so that the calls get far fewer (Artho, Biere, Seidl: Model-based
+testing for verification back-ends, TAP 2013, table 1: 2.3 % of the size instead
+of 13.1 %). They are brought back to default at the end, all that can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.model import Option
+from reducekit.frontends.trace.passes.items import CallItems, items
+from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.view import Alteration, TraceView
+
+
+class _Places(NamedTuple):
+    """Which arguments of the call that sets an option are its name and its value."""
+
+    option: int
+    value: int
+
+
+class Setting(NamedTuple):
+    """A call that sets a known option to a value; `at` is the index of the call."""
+
+    at: int
+    call: Call
+    places: _Places
+    option: Option
+    value: int
+
+
+class Import:
+    """The pass that sets all options of the model to what they are by default.
+
+    What sets other options, and what only prints or waits, is left out.
+    """
+
+    name = "import options"
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the one item: all options behind the call that begins."""
+        places, begins = _places(view), view.roles("init")
+        if places is None or not begins:
+            return None
+        begin = begins[0]
+        more = [_setting(view, places, option) for option in _missing(view, places)]
+        if not more:
+            return None
+        return items(view, [{begin: (view.bare[begin], *more)}], self.name)
+
+
+class Lower:
+    """The pass that sets options to their least values, which mostly means off.
+
+    Neighbours in the solver's table, which mostly belong to the same technique,
+    go together: what needs one of them at its default needs the others too, and
+    to tell them apart costs more runs than it saves.
+    """
+
+    name = "options to least"
+
+    def __init__(self, together: int = 1) -> None:
+        self._together = together
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the options that have another value, some at a time, as items."""
+        wanted = {
+            each.at: (with_value(each.call, each.places, each.option.low),)
+            for each in settings(view)
+            if each.value != each.option.low
+        }
+        order = {name: number for number, name in enumerate(view.model.options.table)}
+        found = sorted(settings(view), key=lambda each: order[each.option.name])
+        units: dict[int, dict[int, tuple[Call, ...]]] = {}
+        for each in found:
+            if each.at in wanted:
+                unit = units.setdefault(order[each.option.name] // self._together, {})
+                unit[each.at] = wanted[each.at]
+        return items(view, units.values(), self.name)
+
+
+class Default:
+    """The pass that drops options, so that they are what they are by default."""
+
+    name = "options to default"
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the calls that set options as items."""
+        return items(view, [{index: ()} for index in view.options], self.name)
+
+
+class Shake:
+    """The pass that drops a clause of a short trace where other options make up for it.
+
+    Each time every so many-th option is set to its least value: most of what
+    fails, fails in a solver that is like the default in nearly everything, and
+    neighbours, which are about the same technique, are not lowered together.
+    """
+
+    name = "shake options"
+
+    def __init__(self, most: int, strides: int) -> None:
+        self._most = most
+        self._strides = strides
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the clauses with the options to set; None if there are too many calls."""
+        places, begins = _places(view), view.roles("init")
+        if places is None or not begins or len(view.calls) - len(view.options) > self._most:
+            return None
+        missing = _missing(view, places)
+        begin = begins[0]
+        found: list[list[Alteration]] = []
+        for group in view.groups:
+            if len(group) < 2:
+                continue
+            rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group, ())
+            for stride in range(self._strides):
+                more = [
+                    with_value(_setting(view, places, option), places, option.low)
+                    for option in missing[stride :: self._strides]
+                ]
+                found.append([{**rest, begin: (view.bare[begin], *more)}])
+        return substitutions(view, found, self.name)
+
+
+class Values:
+    """The pass that gives options simpler values: 0 and 1, the bounds, the neighbour of default."""
+
+    name = "option values"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the options with the values to try."""
+        return substitutions(
+            view,
+            [
+                [
+                    {each.at: (with_value(each.call, each.places, value),)}
+                    for value in _simpler(each)
+                ]
+                for each in settings(view)
+            ],
+            self.name,
+        )
+
+
+def _simpler(given: Setting) -> Iterator[int]:
+    """Yield the values of an option that are shorter, or equally long and nearer to 0."""
+    option, value = given.option, given.value
+    tries = (0, 1, 2, 9, 99, 999, option.low, option.high)
+    seen = {value, option.default}
+    for each in sorted(tries, key=lambda number: (len(str(number)), abs(number))):
+        if option.low <= each <= option.high and each not in seen:
+            seen.add(each)
+            if (len(str(each)), abs(each)) < (len(str(value)), abs(value)):
+                yield each
+
+
+def _places(view: TraceView) -> _Places | None:
+    model = view.model.calls.get(view.model.options.call)
+    if model is None:
+        return None
+    kinds = [argument.type.kind for argument in model.arguments]
+    if "word" not in kinds or "int" not in kinds:
+        return None
+    # A number of the option may stand before its name.
+    return _Places(kinds.index("word"), len(kinds) - 1 - kinds[::-1].index("int"))
+
+
+def settings(view: TraceView) -> Sequence[Setting]:
+    """Return the calls that set an option whose bounds are known and that sets no others."""
+    places = _places(view)
+    if places is None:
+        return ()
+    options = view.model.options
+    found = []
+    for index in view.options:
+        call = view.bare[index]
+        name, value = str(call.arguments[places.option]), call.arguments[places.value]
+        option = options.table.get(name)
+        if option is not None and name not in options.meta and isinstance(value, int):
+            found.append(Setting(index, call, places, option, value))
+    return found
+
+
+def _missing(view: TraceView, places: _Places) -> Sequence[Option]:
+    """Return the options that are not set and have less than their default to be set to."""
+    options = view.model.options
+    given = {str(view.calls[index].arguments[places.option]) for index in view.options}
+    left_out = given | options.exclude | options.meta
+    return [
+        option
+        for name, option in options.table.items()
+        if name not in left_out and option.low < option.default
+    ]
+
+
+def with_value(call: Call, places: _Places, value: int) -> Call:
+    """Return the call that sets the same option to another value."""
+    arguments: list[Value] = list(call.arguments)
+    arguments[places.value] = value
+    return altered(call, arguments=arguments)
+
+
+def _setting(view: TraceView, places: _Places, option: Option) -> Call:
+    arguments: list[Value] = [0] * len(view.model.calls[view.model.options.call].arguments)
+    arguments[places.option] = option.name
+    arguments[places.value] = option.default
+    return Call(view.model.options.call, tuple(arguments))

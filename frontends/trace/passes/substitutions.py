@@ -1,0 +1,53 @@
+"""Calls replaced by others, one alternative after the other, as a tree that is one level deep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.trace.view import Alteration, TraceView
+from reducekit.search.problem import Move, Undivided
+
+
+class Substitutions(Undivided):
+    """Places, each with the alterations to try there, the first that does it is taken.
+
+    What would break the contract by itself is not tried.
+    """
+
+    def __init__(self, view: TraceView, places: Sequence[Sequence[Alteration]], what: str) -> None:
+        self.view = view
+        self.places = places
+        self.what = what
+
+    @property
+    def roots(self) -> Sequence[int]:
+        """The places."""
+        return range(len(self.places))
+
+    def weight(self, node: int) -> int:
+        """Return the same for all: the last place comes first."""
+        return 1
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the alterations of a place that keep to the contract."""
+        return [
+            Move(Change(tuple(self._edits(each)), self.what), ())
+            for each in self.places[node]
+            if self.view.fallen(each) == frozenset()
+        ]
+
+    def _edits(self, alteration: Alteration) -> list[Edit]:
+        text_of = self.view.text_of
+        return [
+            Edit(index + 1, (text_of(calls),) if calls else ())
+            for index, calls in sorted(alteration.items())
+        ]
+
+
+def substitutions(
+    view: TraceView, places: Sequence[Sequence[Alteration]], what: str
+) -> Substitutions | None:
+    """Return the places that have anything to try, None if there are none."""
+    found = [each for each in places if each]
+    return Substitutions(view, found, what) if found else None

@@ -1,0 +1,150 @@
+"""A parsed trace as the passes see it: calls, the model they go by, and where the replay ended."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from reducekit.document import Document
+from reducekit.frontends.trace.calls import Call, Trace, without_results
+from reducekit.frontends.trace.formats import spell
+from reducekit.frontends.trace.machine import Machine
+from reducekit.frontends.trace.model import Model
+
+Alteration = Mapping[int, tuple[Call, ...]]
+"""What stands in place of calls, by their indices; nothing for a call that is dropped."""
+
+_ROUNDS = 12
+"""A contract that is not kept after so many repairs is given up."""
+
+
+class TraceView:
+    """A trace; immutable.
+
+    The root's children are the calls: node `i + 1` is call `i`, with its
+    `return` line and the comments before it. `last_call` returns the index of
+    the call in which the replay of the text ended, None if that is unknown.
+    `keeps_result` says that what that call returned is what is looked for.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        model: Model,
+        last_call: Callable[[], int | None] = lambda: None,
+        *,
+        keeps_result: bool = False,
+    ) -> None:
+        self.trace = trace
+        self.model = model
+        self._last_call = last_call
+        self.keeps_result = keeps_result
+        self.calls: Sequence[Call] = trace.calls
+        size = len(trace.text)
+        ends = array("i", accumulate((len(call.raw) for call in trace.calls), initial=0))
+        count = len(trace.calls) + 1
+        self.document = Document(
+            trace.text,
+            array("i", [0]) + ends[:-1],
+            array("i", [size]) + ends[1:],
+            array("i", [count]) + array("i", range(2, count + 1)),
+        )
+
+    @cached_property
+    def last(self) -> int | None:
+        """The index of the call in which the replay ended, None if that is unknown."""
+        return self._last_call()
+
+    def roles(self, *roles: str) -> list[int]:
+        """Return the indices of the calls that have one of these roles in the model."""
+        models = self.model.calls
+        names = {name for name, each in models.items() if each.role in roles}
+        return [index for index, call in enumerate(self.calls) if call.name in names]
+
+    @cached_property
+    def groups(self) -> Sequence[tuple[int, ...]]:
+        """The groups of calls, such as the literals of a clause with the 0 at its end.
+
+        A group that is not ended is one too.
+        """
+        models = self.model.calls
+        machine = Machine(self.model)
+        found: list[tuple[int, ...]] = []
+        group: list[int] = []
+        for index, call in enumerate(self.calls):
+            model = models.get(call.name)
+            if model is None or not model.group:
+                continue
+            group.append(index)
+            if machine.ends_group(call):
+                found.append(tuple(group))
+                group = []
+        if group:
+            found.append(tuple(group))
+        return found
+
+    @cached_property
+    def options(self) -> Sequence[int]:
+        """The indices of the calls that set an option."""
+        name = self.model.options.call
+        return [index for index, call in enumerate(self.calls) if name and call.name == name]
+
+    def text_of(self, calls: Iterable[Call]) -> bytes:
+        """Return the bytes of calls; those that were read stay as they were."""
+        return b"".join(call.raw or spell(call, self.trace.format) for call in calls)
+
+    @cached_property
+    def bare(self) -> Sequence[Call]:
+        """The calls without results: what they return may change with any change."""
+        return [*map(_bare, self.calls)]
+
+    def fallen(self, altered: Alteration) -> frozenset[int] | None:
+        """Return which calls have to go too if some are altered, for the contract to be kept.
+
+        A call that the model does not allow goes; one that is part of a group
+        takes the group along. What it returns is all that was ever refused
+        where the file itself breaks the contract, None if it cannot be mended.
+        """
+        gone: set[int] = set()
+        for _ in range(_ROUNDS):
+            more = self._refused(altered, gone)
+            if not more:
+                return frozenset(gone)
+            gone |= more
+        return None
+
+    def _refused(self, altered: Alteration, gone: set[int]) -> set[int]:
+        """Walk through the calls that are left; return those that are not allowed."""
+        machine = Machine(self.model)
+        allowed, after, models = machine.allowed, machine.after, self.model.calls
+        refused: set[int] = set()
+        group: list[int] = []
+        broken = False
+        for index, call in enumerate(self.bare):
+            if index in gone:
+                continue
+            for each in altered.get(index, (call,)):
+                model = models.get(each.name)
+                grouped = model is not None and model.group
+                if grouped:
+                    group.append(index)
+                if allowed(each) is not None:
+                    if each.name == "return":
+                        continue
+                    refused.add(index)
+                    broken = broken or bool(grouped)
+                else:
+                    after(each)
+                if grouped and machine.ends_group(each):
+                    if broken:
+                        return refused | set(group)  # the clause is open in the machine
+                    group = []
+        if broken:
+            refused |= set(group)
+        return refused
+
+
+def _bare(call: Call) -> Call:
+    return call if call.result is None else without_results((call,))[0]

@@ -1,0 +1,134 @@
+"""`reducekit trace` as users run it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import Tool
+
+MELTS = (
+    "init\noption elim 0\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nreturn 10\nmelt 1\nsat\nreturn 10\n"
+)
+FAULT = ("--fault", "lglmelt+1:abort")
+PASSES = "init\nadd 1\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\nrelease\n"
+BROKEN = "init\nadd 1\nadd 0\nsat\nadd 1\nadd 0\nsat\n"
+
+
+def test_the_smallest_trace_is_found_and_can_be_seen_again(tool: Tool) -> None:
+    path = tool.write("lgl.trace", MELTS)
+    done = tool("trace", path, *FAULT, "--json")
+    assert done.code == 0, done.err
+    reduced = path.with_name("lgl.reduced.trace")
+    assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"
+    assert json.loads(done.out)["after"]["calls"] == 3
+    again = tool("replay", reduced, *FAULT)
+    assert again.code == -signal.SIGILL
+
+
+def test_results_are_recorded_anew(tool: Tool) -> None:
+    text = "init\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nreturn 10\nmaxvar\nreturn 2\nmelt 1\n"
+    path = tool.write("lgl.trace", text)
+    assert tool("trace", path, *FAULT, "-q", "--max-checks", "1", "--options", "none").code == 0
+    assert path.with_name("lgl.reduced.trace").read_text() == text
+
+
+@pytest.mark.parametrize("options", ["none", "explicit", "all"])
+def test_modes_of_options(tool: Tool, options: str) -> None:
+    path = tool.write("lgl.trace", MELTS)
+    assert tool("trace", path, *FAULT, "--options", options, "-q").code == 0
+    text = path.with_name("lgl.reduced.trace").read_text()
+    assert ("option elim 0" in text) == (options == "none")
+
+
+def test_a_trace_that_passes(tool: Tool) -> None:
+    done = tool("trace", tool.write("lgl.trace", PASSES))
+    assert done.code == 1
+    assert "does not fail: all its 6 calls were replayed" in done.err
+    assert "2 add" in done.err
+    assert "--check-returns" in done.err
+    assert "--library" in done.err
+
+
+def test_a_broken_contract_is_no_failure(tool: Tool) -> None:
+    done = tool("trace", tool.write("lgl.trace", BROKEN))
+    assert done.code == 1
+    assert "breaks the contract of the API" in done.err
+    assert "line 5" in done.err
+
+
+def test_a_wrong_result(tool: Tool) -> None:
+    text = "init\nadd 1\nadd 0\nmaxvar\nreturn 1\nsat\nreturn 20\nflush\n"
+    path = tool.write("lgl.trace", text)
+    assert tool("trace", path).code == 1
+    assert tool("trace", path, "--check-returns", "-q").code == 0
+    reduced = path.with_name("lgl.reduced.trace").read_text()
+    assert reduced == "init\nadd 1\nadd 0\nsat\nreturn 20\n"
+
+
+def test_check(tool: Tool) -> None:
+    done = tool("trace", tool.write("lgl.trace", PASSES), "--check")
+    assert (done.code, done.err) == (0, "")
+    done = tool("trace", tool.write("bad.trace", BROKEN), "--check")
+    assert done.code == 3
+    assert "bad.trace, line 5: 'add 1': " in done.err
+    assert "rule: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
+        ("init\nadd\n", "line 2, column 1: 'add': expected 'add LIT'"),
+        ("init\nadd 99999999999\n", "line 2, column 1: expected a number between"),
+        (b"\x00\xff\xfe", "found binary data"),
+        ("", "the input is empty"),
+        ("init\nadd 1\nad", "the file ends within this line"),
+    ],
+)
+def test_what_is_no_trace(tool: Tool, text: str | bytes, said: str) -> None:
+    path = tool.write("lgl.trace", text)
+    done = tool("trace", path)
+    assert done.code == 3
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert not path.with_name("lgl.reduced.trace").exists()
+
+
+def test_an_interpreter_of_ones_own(tool: Tool) -> None:
+    replay = f"{sys.executable} -m reducekit replay --fault lglmelt+1:abort"
+    path = tool.write("lgl.trace", MELTS)
+    done = tool("trace", path, "--cmd", replay, "--options", "explicit", "-q")
+    assert done.code == 0, done.err
+    assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
+
+
+def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool) -> None:
+    script = Path(tool.folder) / "interpreter.py"
+    script.write_text(
+        "import sys\ntext = open(sys.argv[1]).read()\n"
+        "if 'freeze 1' not in text: print('API usage error of', file=sys.stderr)\n"
+        "sys.exit(3)\n"
+    )
+    path = tool.write("lgl.trace", MELTS)
+    done = tool("trace", path, "--exit-code", "3", "--cmd", f"{sys.executable} {script}", "-q")
+    assert done.code == 0, done.err
+    assert "freeze 1" in path.with_name("lgl.reduced.trace").read_text()
+
+
+def test_what_does_not_go_together(tool: Tool) -> None:
+    path = tool.write("lgl.trace", MELTS)
+    assert tool("trace", path, "--reference", "true").code == 2
+    assert tool("trace", path, "--cmd", "true", *FAULT).code == 2
+
+
+def test_jobs_do_not_change_the_result(tool: Tool) -> None:
+    path = tool.write("lgl.trace", MELTS)
+    for jobs, output in (("1", "one"), ("2", "two")):
+        wanted = ("-j", jobs, "--width", "2", "-o", tool.folder / output)
+        assert tool("trace", path, *FAULT, *wanted, "-q").code == 0
+    assert (tool.folder / "one").read_bytes() == (tool.folder / "two").read_bytes()

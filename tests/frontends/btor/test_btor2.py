@@ -1,0 +1,185 @@
+"""The passes over BTOR2's transitions, states, lists and symbols; real files made by yosys."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducekit.frontends.btor.dag import Dag
+from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
+from reducekit.frontends.btor.passes.chains import Chains
+from reducekit.frontends.btor.passes.leaves import Leaves
+from reducekit.frontends.btor.passes.literals import Literals
+from reducekit.frontends.btor.passes.negations import Negations, Nots
+from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.widths import AllWidths, Widths
+from reducekit.frontends.btor.reader import read
+from reducekit.frontends.btor.write import canonical
+from tests.frontends.btor.solving import bitwuzla_reads
+from tests.frontends.btor.walking import at_random, result, rooted, walk
+
+MEMORY = """
+module memory(input clk, input reset, input [3:0] address, input [7:0] value, input write);
+  reg [7:0] cells [0:15];
+  reg [4:0] count = 0;
+  always @(posedge clk)
+    if (reset) count <= 0;
+    else if (write) begin
+      cells[address] <= value + {3'b0, count};
+      count <= count + 1;
+    end
+  always @* begin
+    assume (address < 12);
+    assert (count < 20 || cells[address] != 8'h7f);
+    assert ($signed(value) >>> address[1:0] != 8'h55);
+  end
+endmodule
+"""
+
+SYSTEM = (
+    b"1 sort bitvec 4\n2 sort bitvec 1\n3 zero 1\n4 state 1 a ; first\n5 init 1 4 3\n"
+    b"6 state 1 b\n7 input 1\n8 add 1 4 6\n9 next 1 4 8\n10 next 1 6 7\n11 eq 2 4 6\n"
+    b"12 bad 11 fails\n13 redor 2 6\n14 justice 2 11 -13\n; end\n"
+)
+
+
+def test_one_property_stays() -> None:
+    assert result(Properties(), SYSTEM) == (
+        SYSTEM.replace(b"13 redor 2 6\n14 justice 2 11 -13\n", b"")
+    )
+    assert b"bad" not in result(Properties(), SYSTEM, lambda text: b"justice" in text)
+    # What only a dropped one needs goes, but not a root that is an operand.
+    text = b"1 var 1\n2 var 1\n3 root 1 1\n4 and 1 3 2\n5 root 1 4\n6 root 1 2\n"
+    assert result(Properties(), text) == b"1 var 1\n2 var 1\n3 root 1 1\n4 and 1 3 2\n5 root 1 4\n"
+
+
+def test_init_and_next_go_with_what_they_alone_need() -> None:
+    assert result(Transitions(), SYSTEM) == (
+        b"1 sort bitvec 4\n2 sort bitvec 1\n4 state 1 a ; first\n6 state 1 b\n11 eq 2 4 6\n"
+        b"12 bad 11 fails\n13 redor 2 6\n14 justice 2 11 -13\n; end\n"
+    )
+    # A state that only another one's next used goes, its own next too.
+    text = (
+        b"1 sort bitvec 1\n2 state 1\n3 state 1\n4 and 1 2 3\n5 next 1 2 3\n6 next 1 3 4\n7 bad 2\n"
+    )
+    assert result(Transitions(), text) == b"1 sort bitvec 1\n2 state 1\n7 bad 2\n"
+    assert result(Transitions(), text, lambda text: b"5 next" in text) == (
+        b"1 sort bitvec 1\n2 state 1\n3 state 1\n5 next 1 2 3\n7 bad 2\n"
+    )
+
+
+def test_states_become_inputs() -> None:
+    reduced = result(States(), SYSTEM, lambda text: b"6 state" in text)
+    assert reduced == (
+        b"1 sort bitvec 4\n2 sort bitvec 1\n4 input 1 a ; first\n6 state 1 b\n7 input 1\n"
+        b"10 next 1 6 7\n11 eq 2 4 6\n12 bad 11 fails\n13 redor 2 6\n14 justice 2 11 -13\n; end\n"
+    )
+
+
+def test_a_state_below_an_init_stays() -> None:
+    text = b"1 sort bitvec 1\n2 state 1\n3 not 1 2\n4 state 1\n5 init 1 4 3\n6 bad 4\n"
+    for candidate in walk(States(), text, lambda text: False):
+        assert b"2 input" not in candidate
+
+
+def test_justice_lists_keep_one_condition() -> None:
+    assert result(Justice(), SYSTEM).endswith(b"14 justice 1 11\n; end\n")
+    assert b"justice 1 -13\n" in result(Justice(), SYSTEM, lambda text: b" -13\n" in text)
+
+
+def test_symbols_and_comments_go() -> None:
+    reduced = result(Symbols(), SYSTEM)
+    assert reduced == SYSTEM.replace(b" a ; first", b"").replace(b" b\n", b"\n").replace(
+        b" fails", b""
+    ).replace(b"; end\n", b"")
+    assert b" fails\n" in result(Symbols(), SYSTEM, lambda text: b"fails" in text)
+
+
+@pytest.fixture(scope="module")
+def memory() -> bytes:
+    """Return what yosys makes of a small design with a memory."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "memory.v").write_text(MEMORY)
+        script = (
+            "read_verilog -sv -formal memory.v; prep -top memory -nordff; "
+            "async2sync; setundef -undriven -anyseq; flatten; write_btor memory.btor2"
+        )
+        done = subprocess.run(
+            ["yosys", "-q", "-p", script], cwd=folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return (folder / "memory.btor2").read_bytes()
+
+
+PASSES: list[Any] = [
+    AllWidths(), Widths(), Widths("keep", keep=True), Properties(), Transitions(), States(),
+    Justice(), Symbols(), Leaves(), Chains(), Nots(), Negations(), Ranks(), Literals(),
+]  # fmt: skip
+
+
+@pytest.mark.debian("yosys")
+@pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)
+def test_passes_keep_the_rules_on_files_of_yosys(each: Any, memory: bytes) -> None:
+    dag = read(memory)
+    assert {Op.STATE, Op.INIT, Op.NEXT, Op.BAD, Op.CONSTRAINT, Op.WRITE} <= set(dag.op)
+    for seed in range(3):
+        for candidate in walk(each, memory, at_random(seed)):
+            assert read(candidate).dialect is Dialect.BTOR2
+
+
+@pytest.mark.debian("yosys")
+def test_a_file_of_yosys_shrinks_to_what_is_needed(memory: bytes) -> None:
+    def verdict(text: bytes) -> bool:
+        """Some bad depends on a memory that is written."""
+        return {Op.BAD, Op.NEXT, Op.WRITE, Op.READ} <= _needed(read(text))
+
+    assert verdict(memory)
+    before = b""
+    text = memory
+    while text != before:
+        before = text
+        for each in PASSES:
+            text = result(each, text, verdict)
+    dag = read(text)
+    assert max(dag.width(line) for line in range(len(dag))) == 1
+    assert len(text) < len(memory) / 3
+
+
+def _needed(dag: Dag) -> set[int]:
+    """Return the operators that the bad properties depend on."""
+    follow: dict[int, list[int]] = {}
+    for line in dag.lines_of(Op.NEXT, Op.INIT):
+        follow.setdefault(dag.arguments(line)[0], []).append(line)
+    seen: set[int] = set()
+    work = list(dag.lines_of(Op.BAD))
+    while work:
+        line = work.pop()
+        if line not in seen:
+            seen.add(line)
+            work += [each if each >= 0 else ~each for each in dag.arguments(line)]
+            work += follow.get(line, [])
+    return {dag.op[line] for line in seen}
+
+
+def test_bitwuzla_reads_what_random_steps_leave() -> None:
+    """Of files without states, which it takes as formulas."""
+    passes = [each for each in PASSES if each.name not in ("transitions", "states", "justice")]
+    for seed in range(8):
+        dag = rooted(seed, Dialect.BTOR2)
+        # States without init and next are inputs.
+        text = result(Transitions(), canonical(dag))
+        text = result(States(), text)
+        text = b"".join(
+            line
+            for line in text.splitlines(keepends=True)
+            if line.split()[1] not in (b"fair", b"justice", b"output", b"bad")
+        )
+        for each in passes:
+            text = result(each, text, at_random(seed, 0.7))
+            assert bitwuzla_reads(text, "btor2") in ("sat", "unsat")

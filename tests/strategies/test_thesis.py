@@ -1,0 +1,124 @@
+"""The algorithms of the thesis on trees and items: names, order of substitutions, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from reducekit.change import Change, Edit
+from reducekit.registry import strategy
+from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.simulator import Droppable
+from reducekit.strategies.graph import TreeGraph
+
+NAMES = (
+    "ddmin", "hdd", "hdd+", "hdd*", "bfs", "lw", "deltabtor", "changeref", "changeref+", "combine",
+)  # fmt: skip
+
+
+class Terms:
+    """A tree whose nodes can become 0, 1 or any node right below."""
+
+    def __init__(self, below: Mapping[int, Sequence[int]]) -> None:
+        self.below = below
+        self.roots = (0,)
+
+    def weight(self, node: int) -> int:
+        return 1 + sum(map(self.weight, self.below.get(node, ())))
+
+    def moves(self, node: int) -> Sequence[Move]:
+        constants = [Move(Change((Edit(node, (text,)),), "constant"), ()) for text in (b"0", b"1")]
+        below = self.below.get(node, ())
+        return [*constants, *(Move(Change((Edit(node, (each,)),)), (each,)) for each in below)]
+
+    def parts(self, node: int) -> Items | None:
+        return None
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        return self.below.get(node, ())
+
+    def result(self, edits: Mapping[int, tuple[bytes | int, ...]], node: int = 0) -> str:
+        """Print the term with the edits."""
+        (part,) = edits.get(node, (node,))
+        if isinstance(part, bytes):
+            return part.decode()
+        if part != node:
+            return self.result(edits, part)
+        below = " ".join(self.result(edits, each) for each in self.below.get(node, ()))
+        return f"n{node}({below})" if below else f"n{node}"
+
+
+TREE = {0: (1, 2), 1: (3, 4), 2: (5, 6), 4: (7, 8), 8: (9,)}
+
+
+def reduced(name: str, needed: Sequence[str]) -> tuple[str, list[str]]:
+    """Reduce TREE while the words needed are in it; return the term and what was tried."""
+    tree = Terms(TREE)
+    search = strategy(name).start(tree)
+    edits: dict[int, tuple[bytes | int, ...]] = {}
+    tried = []
+    while (change := search.propose()) is not None:
+        text = tree.result(edits | dict(change.edits))
+        tried.append(text)
+        ok = all(word in text for word in needed)
+        if ok:
+            edits |= dict(change.edits)
+        search = search.after(ok)
+    return tree.result(edits), tried
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trees(name: str) -> None:
+    result, tried = reduced(name, ["n8", "n5"])
+    assert "n8" in result
+    assert "n5" in result
+    assert len(result) < len(Terms(TREE).result({}))
+    assert tried
+
+
+@pytest.mark.parametrize("name", ["bfs", "hdd+", "hdd*", "deltabtor", "combine"])
+def test_all_that_is_not_needed_goes(name: str) -> None:
+    result, _ = reduced(name, ["n8", "n5"])
+    assert not {"n3", "n7", "n6", "n9"} & set(result.replace("(", " ").replace(")", " ").split())
+
+
+def test_a_node_becomes_zero_before_one() -> None:
+    _, tried = reduced("bfs", ["n0("])
+    whole = "n0(n1(n3 n4(n7 n8(n9))) n2(n5 n6))"
+    assert tried[:3] == ["0", "1", "n0(0 n2(n5 n6))"]
+    assert whole not in tried
+
+
+def test_changeref_hoists_and_tries_the_heaviest_last() -> None:
+    """The deepest, which is the lightest, first."""
+    result, tried = reduced("changeref", ["n8"])
+    assert tried[0] == "n2(n5 n6)"
+    assert result == "n8(n9)"
+
+
+def test_layerwise_takes_whole_layers() -> None:
+    result, tried = reduced("lw", ["n1(", "n2("])
+    assert tried[2] == "n0(0 0)"
+    assert result == "n0(n1(0 0) n2(0 0))"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items(name: str) -> None:
+    """Where there is no graph, the algorithm is the nearest one over items."""
+    search = strategy(name).start(Droppable(8))
+    gone: set[int] = set()
+    while (change := search.propose()) is not None:
+        more = {edit.node for edit in change.edits}
+        ok = not more & {2, 5}
+        if ok:
+            gone |= more
+        search = search.after(ok)
+    assert gone == ({0, 1, 3, 4, 6, 7} if name != "lw" else set())
+
+
+def test_a_tree_as_a_graph_keeps_what_is_left() -> None:
+    graph = TreeGraph(Terms(TREE))
+    assert graph.size == 10
+    assert list(graph.nodes()) == [0, 1, 3, 4, 7, 8, 9, 2, 5, 6]
+    assert [list(layer) for layer in graph.layers()] == [[0], [1, 2], [3, 4, 5, 6], [7, 8], [9]]
