@@ -54,7 +54,7 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
         lines = [f"for {name.code} in {name.code}s:", *("    " + line for line in lines)]
         indent += "    "
     lines += [indent + line for line in statement]
-    if "result" in used or (loop is not None and " r" in loop[1]):
+    if "result" in used or (loop is not None and re.search("[^a-z_]r[^a-z_]", loop[1])):
         lines = ["if r is not None:", *("    " + line for line in lines)]
     return lines
 

@@ -6,7 +6,7 @@ import click
 
 from reducekit.cli.lazy import LazyGroup
 
-MODULES = {"btor": "reducekit.cli.generate_btor"}
+MODULES = {"btor": "reducekit.cli.generate_btor", "trace": "reducekit.cli.generate_trace"}
 """Where the command of each format is."""
 
 

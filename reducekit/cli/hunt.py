@@ -6,7 +6,7 @@ import click
 
 from reducekit.cli.lazy import LazyGroup
 
-MODULES = {"btor": "reducekit.cli.hunt_btor"}
+MODULES = {"btor": "reducekit.cli.hunt_btor", "trace": "reducekit.cli.hunt_trace"}
 """Where the command of each format is."""
 
 

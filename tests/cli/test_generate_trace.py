@@ -1,0 +1,84 @@
+"""`reducekit generate trace`: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from reducekit.frontends.trace.check import check
+from reducekit.frontends.trace.formats import print_trace, read_trace
+from reducekit.frontends.trace.generate import Generator
+from reducekit.frontends.trace.loader import load_model
+from tests.cli.tool import Tool
+
+
+def test_to_standard_output(tool: Tool) -> None:
+    done = tool("generate", "trace", "--seed", "3")
+    assert (done.code, done.err) == (0, "")
+    trace = read_trace(done.out.encode())
+    assert trace.format == "lgl"
+    assert check(trace, load_model("lingeling")) == []
+    assert "sat\nreturn " in done.out
+
+
+def test_a_generated_trace_replays(tool: Tool) -> None:
+    assert tool("generate", "trace", "-s", "7", "-o", "x.trace", "--options").code == 0
+    done = tool("replay", "--check-returns", "x.trace")
+    assert done.code == 0
+    assert "passed" in done.err
+
+
+def test_many_files(tool: Tool) -> None:
+    arguments = ("--variables", "20", "--seed", "5", "--count", "3", "--dir", "d")
+    assert tool("generate", "trace", *arguments).code == 0
+    written = {path.name: path.read_bytes() for path in (tool.folder / "d").iterdir()}
+    assert sorted(written) == ["5.trace", "6.trace", "7.trace"]
+    one = tool("generate", "trace", "--variables", "20", "--seed", "6").out
+    assert written["6.trace"] == one.encode()
+    assert all(len(text) < 60_000 for text in written.values())
+
+
+@pytest.mark.parametrize("model", ["cadical", "ipasir"])
+def test_other_models(tool: Tool, model: str) -> None:
+    done = tool("generate", "trace", "--model", model, "--variables", "15")
+    assert (done.code, done.err) == (0, "")
+    found = load_model(model)
+    assert check(read_trace(done.out.encode(), found.formats[0]), found) == []
+
+
+def test_without_a_library(tool: Tool) -> None:
+    done = tool("generate", "trace", "--model", "minisat", "--seed", "2")
+    assert done.code == 0
+    assert "no feedback" in done.err
+    expected = Generator(load_model("minisat")).generate(2)
+    assert done.out.encode() == print_trace(expected.calls, "words")
+    assert tool("generate", "trace", "--model", "minisat", "-s", "2", "--no-feedback").err == ""
+
+
+def test_a_fault_ends_the_trace(tool: Tool) -> None:
+    done = tool("generate", "trace", "--fault", "lgladd+1:abort")
+    assert (done.code, "signal SIGILL" in done.err) == (0, True)
+    assert done.out.splitlines()[0] == "init"
+    assert done.out.splitlines()[-1].startswith("add ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "nonsense"], "no model is called 'nonsense'"),
+        (["--model", "boolector"], "no [generate] section"),
+        (["--count", "2"], "--count and --dir go together"),
+        (["--count", "2", "--dir", "d", "-o", "x"], "-o is for one trace"),
+        (["--no-feedback", "--library", "lingeling"], "that --no-feedback turns off"),
+        (["--library", "nonsense"], "'nonsense' is neither the path"),
+        (["--fault", "a b"], "the fault 'a b' cannot be read"),
+        (["--model", "minisat", "--feedback"], "no library for the API 'minisat'"),
+        (["--count", "2", "--dir", "file"], "the folder file cannot be made"),
+    ],
+)
+def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
+    tool.write("file", "")
+    before = tool.files()
+    done = tool("generate", "trace", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert tool.files() == before
