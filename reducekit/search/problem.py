@@ -153,16 +153,3 @@ class Strategy:
         if isinstance(problem, Prepared):
             return problem.search
         return self.tree(problem) if hasattr(problem, "roots") else self.items(problem)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The search that has nothing to propose."""
-
-    def propose(self) -> Change | None:
-        """Return None."""
-        return None
-
-    def after(self, ok: bool) -> Search:
-        """Return itself; never needed."""
-        return self

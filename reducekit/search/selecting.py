@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeGuard
 
 from reducekit.change import Change
 from reducekit.search.index_set import IndexSet
@@ -21,6 +21,39 @@ class Selector(Protocol):
 
     def after(self, taken: Collection[int]) -> Selector:
         """Return what goes on when `taken` was taken: at least the proposed items, or none."""
+
+
+class Part(Selector, Protocol):
+    """A part of a divided algorithm."""
+
+    @property
+    def taken(self) -> Collection[int]:
+        """The items that went while it was worked on."""
+
+
+class DivisibleSelector(Selector, Protocol):
+    """An algorithm that can give out parts, as a `Divisible` search does."""
+
+    @property
+    def left(self) -> int:
+        """How many items can be given out; 0: none for now."""
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return whether so many are faster in parts than by looking ahead in the whole."""
+
+    def divide(self, parts: int) -> tuple[DivisibleSelector, Part]:
+        """Give out one of about so many parts; return the selector without it, and the part."""
+
+    def join(self, part: Part) -> DivisibleSelector:
+        """Take back a part that has ended."""
+
+
+def _is_divisible(selector: Selector) -> TypeGuard[DivisibleSelector]:
+    return hasattr(selector, "divide")
+
+
+def _is_part(selector: Selector) -> TypeGuard[Part]:
+    return hasattr(selector, "taken")
 
 
 class Candidate(NamedTuple):
@@ -93,15 +126,16 @@ class Selecting:
     @property
     def left(self) -> int | None:
         """How many items can be given out in parts; None if the selector cannot."""
-        return self.selector.left if hasattr(self.selector, "divide") else None  # type: ignore[attr-defined]
+        return self.selector.left if _is_divisible(self.selector) else None
 
     def worth_dividing(self, parts: int) -> bool:
         """Return whether there is enough for so many parts."""
-        return bool(self.selector.worth_dividing(parts))  # type: ignore[attr-defined]
+        return _is_divisible(self.selector) and self.selector.worth_dividing(parts)
 
     def divide(self, parts: int) -> tuple[Selecting, Selecting]:
         """Give out a part of the items."""
-        selector, part = self.selector.divide(parts)  # type: ignore[attr-defined]
+        assert _is_divisible(self.selector)
+        selector, part = self.selector.divide(parts)
         items, taken, refuted = self.items, self.taken, self._refuted
         return (
             Selecting(items, selector, taken, refuted),
@@ -110,6 +144,8 @@ class Selecting:
 
     def join(self, part: Selecting) -> Selecting:
         """Take back a part, with all that was taken and refuted in it."""
-        selector = self.selector.join(part.selector)  # type: ignore[attr-defined]
-        taken = self.taken.with_(part.selector.taken)  # type: ignore[attr-defined]
+        ended = part.selector
+        assert _is_divisible(self.selector)
+        assert _is_part(ended)
+        selector, taken = self.selector.join(ended), self.taken.with_(ended.taken)
         return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))

@@ -21,19 +21,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from reducekit.change import Change, Template
-from reducekit.search.problem import Done, Search, is_divisible
+from reducekit.search.problem import Divisible, Search, is_divisible
 
 _NOTHING = Change(())
-_FLOOR = 0.12
+_FLOOR = 0.2
 """A candidate is not worth a run if it is less likely than this to be of use."""
-_DOZENS = range(17, 65)
-_FLOOR_OF_DOZENS = 0.2
-"""With dozens of workers a run has to be likelier to be of use: a few are kept busy in
-any case, and where there are hundreds, time is what counts and not runs."""
 _NEXT_STRAND = 0.85
 """How likely a candidate of the next strand is to be of use, against one of this strand."""
-_IN_PARTS = 0.25
-"""The worth of looking ahead in a part, against the same in a whole."""
 _DOUBT = 3
 """After so many failures in a row on what is only believed, it is checked."""
 
@@ -105,9 +99,9 @@ class Strand(Generic[B]):
 
     name: Any
     """What the one who added it calls it."""
-    search: Search
     lanes: list[Lane[B]] = field(default_factory=list)
-    divided: bool = False
+    pool: Divisible | None = None
+    """What gives out the parts; None: not divided."""
     tried: int = 0
     succeeded: int = 0
     accepted: int = 0
@@ -116,11 +110,7 @@ class Strand(Generic[B]):
     @property
     def done(self) -> bool:
         """Whether nothing is left to propose."""
-        if self.lanes:
-            return False
-        return self.search.propose() is None and not (
-            self.divided and is_divisible(self.search) and self.search.left
-        )
+        return not self.lanes and not (self.pool is not None and self.pool.left)
 
     def chance(self, search: Search) -> float:
         """Return how likely the next candidate of a search is to succeed."""
@@ -159,10 +149,6 @@ class Team(Generic[B]):
     _bits: int = 0
 
     @property
-    def _floor(self) -> float:
-        return _FLOOR_OF_DOZENS if self.width in _DOZENS else _FLOOR
-
-    @property
     def believed(self) -> B:
         """What the next candidates build on."""
         return self.accepted if self._believed is None else self._believed
@@ -173,11 +159,8 @@ class Team(Generic[B]):
 
     def add(self, name: Any, search: Search | None) -> None:
         """Work on another search too, after the others; None: one that has ended."""
-        if search is None:
-            self.strands.append(Strand(name, Done()))
-            return
-        strand = Strand[B](name, search)
-        if search.propose() is not None:
+        strand = Strand[B](name)
+        if search is not None and search.propose() is not None:
             strand.lanes.append(Lane(strand, search))
         self.strands.append(strand)
 
@@ -190,6 +173,8 @@ class Team(Generic[B]):
         """Return the candidate most likely to be of use; None if there is none for now."""
         if self._checking is None and self._must_check():
             return self._check()
+        for each in self.strands:
+            self._part(each)
         best = self._frontier()
         strand, worth = self._divisible()
         if strand is not None and (best is None or best[1] < worth):
@@ -320,14 +305,16 @@ class Team(Generic[B]):
     def _frontier(self) -> tuple[Task[B], float] | None:
         """Return the most useful candidate that is not proposed yet, with its worth."""
         best: tuple[Task[B], float] | None = None
+        idle = 1 - self._flying / self.width
         for lane, weight in self._lanes():
-            # Where there are parts to give out, looking ahead in one is a waste.
-            ahead = weight * _IN_PARTS if lane.strand.divided else weight
+            # A search in parts loses little time where most workers have one, so looking
+            # ahead in it pays only when they have run out.
+            ahead = weight * idle**2 if lane.strand.pool is not None else weight
             stack = [self._root(lane)]
             while stack:
                 task = stack.pop()
                 worth = task.chance * (weight if task is lane.root else ahead)
-                if worth < self._floor or (best is not None and worth <= best[1]):
+                if worth < _FLOOR or (best is not None and worth <= best[1]):
                     continue
                 if task.base is None:
                     best = task, worth
@@ -349,7 +336,7 @@ class Team(Generic[B]):
         for ok, chance in ((True, success), (False, 1 - success)):
             if task.verdict is not None:
                 chance = float(task.verdict == ok)
-            if task.chance * chance < self._floor:
+            if task.chance * chance < _FLOOR:
                 continue
             if ok not in task.following:
                 search = task.search.after(ok)
@@ -368,21 +355,18 @@ class Team(Generic[B]):
         weight = 1.0
         lanes = sum(len(strand.lanes) for strand in self.strands)
         for strand in self.strands:
-            self._part(strand)
-            if strand.divided and lanes < self.width and weight >= self._floor:
-                assert is_divisible(strand.search)
-                if strand.search.left:
-                    return strand, weight
+            if strand.pool is not None and strand.pool.left and lanes < self.width:
+                return (strand, weight) if weight >= _FLOOR else (None, 0.0)
             weight *= _NEXT_STRAND
         return None, 0.0
 
     def _part(self, strand: Strand[B]) -> None:
         """Turn a strand into parts once that is worth it."""
-        if self.width == 1 or strand.divided or not strand.lanes:
+        if self.width == 1 or strand.pool is not None or not strand.lanes:
             return
         lane = strand.lanes[0]
         if is_divisible(lane.search) and lane.search.worth_dividing(self.width):
-            strand.search, strand.divided = lane.search, True
+            strand.pool = lane.search
             strand.lanes.clear()
             if lane.root is not None:
                 # The first part will propose the same again.
@@ -390,12 +374,12 @@ class Team(Generic[B]):
 
     def _divide(self, strand: Strand[B]) -> Lane[B] | None:
         """Give out a part that has something to propose; None if there is none."""
-        while is_divisible(strand.search) and strand.search.left:
-            strand.search, part = strand.search.divide(self.width)
+        while strand.pool is not None and strand.pool.left:
+            strand.pool, part = strand.pool.divide(self.width)
             if part.propose() is not None:
                 strand.lanes.append(Lane(strand, part))
                 return strand.lanes[-1]
-            strand.search = strand.search.join(part)
+            strand.pool = strand.pool.join(part)
         return None
 
     def _propose(self, task: Task[B], more: Iterable[Task[B]] = ()) -> Task[B]:
@@ -427,11 +411,8 @@ class Team(Generic[B]):
                 kept.chance = 1.0
             elif lane.search.propose() is None:
                 lane.strand.lanes.remove(lane)
-                if lane.strand.divided:
-                    assert is_divisible(lane.strand.search)
-                    lane.strand.search = lane.strand.search.join(lane.search)
-                else:
-                    lane.strand.search = lane.search
+                if lane.strand.pool is not None:
+                    lane.strand.pool = lane.strand.pool.join(lane.search)
 
 
 def _bury(task: Task[B]) -> None:

@@ -1,0 +1,188 @@
+"""How much sooner real reductions end with several workers, when each check takes a second.
+
+`python -m benchmarks.workers CASES --only 'a,b*' > benchmarks/results/workers.md`
+
+Verdicts are real, time is not: every run counts as one second on a clock of its
+own, so that a machine with two cores can tell what 128 workers would do, and the
+reducer's own time is left out. All runs count, those on the input and on the
+result too. `CASES` is a folder as for `benchmarks.side_by_side`; verdicts are kept
+in the file given by `--known`, so that another try with the same cases is fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import math
+import pickle
+import shlex
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reducekit.cli.executors import Counting
+from reducekit.cli.group import Surroundings
+from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.run import run
+from reducekit.cli.settings import settings_from, shared_options
+from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.local import LocalExecutor
+from reducekit.frontends.smt2 import Smt2
+from reducekit.journal import digest
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+
+_WALL = 60.0
+"""Seconds: the oracles have limits of their own, and the machine may be busy."""
+
+
+Known = dict[tuple[str, bytes], tuple[Outcome, ...]]
+"""What came of the runs of a command on a text, by its hash."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time, in seconds, and what is known of texts."""
+
+    known: Known
+    now: float = 0.0
+
+
+class Virtual(Executor):
+    """Runs checks for real, one at a time, and counts each as one second with so many at once."""
+
+    def __init__(self, clock: Clock, oracle: Oracle, jobs: int, suffix: str) -> None:
+        self.runs = 0
+        self._clock = clock
+        self._oracle = oracle
+        self._jobs = jobs
+        self._real = LocalExecutor(oracle, 1, suffix)
+        self._flight: dict[int, tuple[float, bytes, Limits]] = {}
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        return self._jobs - len(self._flight)
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check that ends one second from now."""
+        self.runs += 1
+        self._flight[ticket] = (self._clock.now + 1.0, text, limits)
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Turn the clock to the first end, and check what ends there."""
+        self._clock.now = min(end for end, _, _ in self._flight.values())
+        ended = [each for each, (end, _, _) in self._flight.items() if end <= self._clock.now]
+        return [self._checked(each, *self._flight.pop(each)[1:]) for each in ended]
+
+    def cancel(self, ticket: int) -> None:
+        """Forget a check."""
+        self._flight.pop(ticket, None)
+
+    def close(self) -> None:
+        """Forget all checks."""
+        self._flight.clear()
+        self._real.close()
+
+    def _checked(self, ticket: int, text: bytes, limits: Limits) -> Finished:
+        key = (self._oracle.commands[0].shell_line(""), digest(text))
+        if key not in self._clock.known:
+            self._real.submit(0, text, replace(limits, wall=_WALL))
+            while not (finished := self._real.wait()):
+                pass
+            self._clock.known[key] = finished[0].outcomes
+        outcomes = self._clock.known[key]
+        return Finished(ticket, self._oracle.criterion.judge(outcomes) is True, outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds on the clock, runs, and bytes at the end."""
+
+    seconds: float
+    runs: int
+    size: int
+
+
+@click.command()
+@shared_options
+def _options(**values: Any) -> None:
+    """Take the options of a reduction."""
+
+
+def reduce(source: Path, oracle: Path, width: int, known: Known) -> Cost:
+    """Reduce a file with so many workers on a clock of its own."""
+    frontend = Smt2()
+    clock = Clock(known)
+    opened: list[Virtual] = []
+
+    def opener(oracle: Oracle, jobs: int) -> Counting:
+        opened.append(Virtual(clock, oracle, jobs, frontend.suffix))
+        return opened[-1]
+
+    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+        output = Path(folder) / f"output{frontend.suffix}"
+        arguments = [str(source), "-o", str(output), "--oracle", shlex.quote(str(oracle))]
+        arguments += ["--jobs", str(width), "--quiet", "--no-journal"]
+        with _options.make_context("workers", arguments) as context:
+            settings = settings_from(context.params)
+        run(settings, frontend, Surroundings(Interrupts(), output_open=True), opener)
+        size = output.stat().st_size
+    return Cost(clock.now, sum(each.runs for each in opened), size)
+
+
+def _mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("--only", default="*", help="names of cases, with *, by commas")
+    parser.add_argument("--widths", default="1,2,8,32", help="how many workers, by commas")
+    parser.add_argument("--known", type=Path, help="a file that keeps verdicts")
+    asked = parser.parse_args()
+    widths = [int(each) for each in asked.widths.split(",")]
+    known: Known = {}
+    if asked.known is not None and asked.known.exists():
+        known = pickle.loads(asked.known.read_bytes())
+    patterns = asked.only.split(",")
+    print("# Reductions with several workers, one second a check\n")
+    print(
+        "Seconds / runs / bytes at the end, in brackets the time against one worker.\n"
+        "Made by `python -m benchmarks.workers`, with real verdicts and a clock that\n"
+        "counts a second for each run; see there.\n"
+    )
+    print("| case | " + " | ".join(f"{width} workers" for width in widths) + " |")
+    print("|---|" + "---:|" * len(widths), flush=True)
+    rows: list[list[Cost]] = []
+    for folder in sorted(asked.cases.iterdir()):
+        source, oracle = folder / "input.smt2", folder / "oracle"
+        if not (source.exists() and any(fnmatch.fnmatch(folder.name, each) for each in patterns)):
+            continue
+        costs = [reduce(source, oracle, width, known) for width in widths]
+        if asked.known is not None:
+            asked.known.write_bytes(pickle.dumps(known))
+        rows.append(costs)
+        cells = [
+            f"{cost.seconds:.0f} / {cost.runs} / {cost.size} "
+            f"({cost.seconds / costs[0].seconds:.2f})"
+            for cost in costs
+        ]
+        print(f"| {folder.name} | " + " | ".join(cells) + " |", flush=True)
+    means = [
+        f"time {_mean([row[at].seconds / row[0].seconds for row in rows]):.3f}, "
+        f"runs {_mean([row[at].runs / row[0].runs for row in rows]):.2f}, "
+        f"bytes {_mean([row[at].size / row[0].size for row in rows]):.3f}"
+        for at in range(len(widths))
+    ]
+    print("| geometric means against one | " + " | ".join(means) + " |")
+
+
+if __name__ == "__main__":
+    main()
