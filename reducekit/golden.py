@@ -59,6 +59,8 @@ class Golden:
     seconds: float
     runs: tuple[tuple[Outcome, ...], ...] = ()
     """The outcomes of all runs on the input."""
+    empty: tuple[Outcome, ...] | None = None
+    """Those of a run on an empty file, if there was room for it beside the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def establish(
 
     The runs are not made again if they are `recorded`, as many as are asked for.
 
-    It has to show in as many runs as `repeat` says, else in two of two. Without a criterion the
+    It has to show in as many runs as `repeat` says, else in two of two; they run
+    side by side as far as the executor has room. Without a criterion the
     (single) command's own failure is kept: its signature, of the streams asked
     for by `out` and `err`, or its running into the time limit; if the runs fail
     in several ways, the most frequent one, of equally frequent ones the first by
@@ -127,10 +130,10 @@ def establish(
             return None if pair is None else Disagree(pair)
         return criterion if verdict(criterion, run) else None
 
-    runs = list(recorded)
+    runs, empty = list(recorded), None
     if len(runs) != repeat.runs:
         with open_executor(Oracle(commands, _Record(len(commands)))) as executor:
-            runs = [_run(executor, text, limits).outcomes for _ in range(repeat.runs)]
+            runs, empty = _runs(executor, text, limits, repeat.runs)
     kinds = [shown_by(run) for run in runs]
 
     def refuse(reason: str, shown: Sequence[Sequence[Outcome]], advice: str) -> NotInterestingError:
@@ -156,7 +159,7 @@ def establish(
             _RARE,
         )
     seconds = max(outcome.seconds for run in runs for outcome in run)
-    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs))
+    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs), empty)
 
 
 def trivial(
@@ -171,6 +174,8 @@ def trivial(
 
     Then everything would be reduced to nothing: mostly the criterion is too weak.
     """
+    if golden.empty is not None and repeat is None:
+        return golden.criterion.judge(golden.empty) is True
     opened = open_executor(Oracle(commands, golden.criterion))
     with opened if repeat is None else Repeating(opened, repeat) as executor:
         chosen = limits_for(golden.criterion, limits, golden.seconds)
@@ -182,6 +187,25 @@ def _run(executor: Executor, text: bytes, limits: Limits) -> Finished:
     while True:
         for finished in executor.wait():
             return finished
+
+
+def _runs(
+    executor: Executor, text: bytes, limits: Limits, number: int
+) -> tuple[list[tuple[Outcome, ...]], tuple[Outcome, ...] | None]:
+    """Run a text so often, and an empty one beside it where there is room.
+
+    Returns the outcomes in the order of the starts; None for the empty text if
+    it took longer than all others.
+    """
+    ended: dict[int, tuple[Outcome, ...]] = {}
+    started = 0
+    while any(each not in ended for each in range(number)):
+        while started <= number and executor.free and (started < number or number > len(ended)):
+            executor.submit(started, text if started < number else b"", limits)
+            started += 1
+        ended |= {finished.ticket: finished.outcomes for finished in executor.wait()}
+    executor.cancel(number)
+    return [ended[each] for each in range(number)], ended.get(number)
 
 
 def _own_failure(outcome: Outcome, limits: Limits, out: bool, err: bool) -> Criterion | None:

@@ -74,7 +74,7 @@ class _Stop(Exception):
     """The budget is used up."""
 
 
-_AGAIN = b"again"  # in place of a key; keys are longer
+_AGAIN = b"again %d"  # in place of a key; keys are longer
 _RETURNS = 3  # with twice the runs each time
 _HISTORY = 1 << 16  # bytes; larger texts are not kept to go back to
 _STRANDS = 10
@@ -229,19 +229,23 @@ class Reduction:
         self.listen(WentBack(best.text, given_up))
 
     def _repeated(self, text: bytes, seconds: float) -> bool:
-        """Return whether a text is interesting in so many more runs."""
-        for _ in range(self.repeats << self._returns):
-            while not self.executor.free:
+        """Return whether a text is interesting in so many more runs, side by side if there is room.
+
+        They are taken in order, up to the first that is not.
+        """
+        waiting = [_AGAIN % number for number in range(self.repeats << self._returns)]
+        unstarted = deque(waiting)
+        for key in waiting:
+            while key not in self._verdicts:
+                while unstarted and self.executor.free:
+                    self._submit(unstarted.popleft(), text, seconds, again=True)
                 self._collect(None)
-            self.counts.runs += 1
             self.counts.repeats += 1
-            self._running[_AGAIN] = _Running(self.counts.runs, text)
-            self.executor.submit(self.counts.runs, text, self.limits(seconds))
-            while _AGAIN in self._running:
-                self._collect(None)
-            if not self._verdicts.pop(_AGAIN).interesting:
-                return False
-        return True
+            if not self._verdicts[key].interesting:
+                break
+        self._cancel(waiting)
+        said = [self._verdicts.pop(key) for key in waiting if key in self._verdicts]
+        return all(verdict.interesting for verdict in said)
 
     def _search(
         self, place: Place, view: View, best: _Best, useless: dict[str, bytes]
@@ -424,9 +428,12 @@ class Reduction:
         if key is None or key in self._verdicts or key in self._running:
             return
         if not self._spent and self.executor.free:
-            self.counts.runs += 1
-            self._running[key] = _Running(self.counts.runs, candidate.text)
-            self.executor.submit(self.counts.runs, candidate.text, self.limits(seconds))
+            self._submit(key, candidate.text, seconds)
+
+    def _submit(self, key: bytes, text: bytes, seconds: float, *, again: bool = False) -> None:
+        self.counts.runs += 1
+        self._running[key] = _Running(self.counts.runs, text, again)
+        self.executor.submit(self.counts.runs, text, self.limits(seconds))
 
     def _verdict(self, epoch: _Epoch, candidate: _Candidate, seconds: float) -> _Verdict:
         """Wait for the verdict on a candidate; the others in flight run on meanwhile."""
@@ -471,13 +478,13 @@ class Reduction:
 
     def _collect(self, timeout: float | None) -> None:
         """Wait for verdicts."""
-        running = {each.ticket: (key, each.text) for key, each in self._running.items()}
+        running = {each.ticket: (key, each) for key, each in self._running.items()}
         for finished in self.executor.wait(timeout):
-            key, text = running[finished.ticket]
+            key, (_, text, again) = running[finished.ticket]
             del self._running[key]
             spent = sum(outcome.seconds for outcome in finished.outcomes)
             self._verdicts[key] = _Verdict(finished.interesting, spent)
-            if key != _AGAIN:
+            if not again:
                 self.witness(text, finished)
                 if self.journal is not None:
                     self.journal.verdict(key, finished.interesting, spent)
@@ -494,6 +501,8 @@ class _Running(NamedTuple):
 
     ticket: int
     text: bytes
+    again: bool
+    """The text was found interesting before."""
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reducekit.events import Accepted, Event, WentBack
+from reducekit.executors.executor import Finished
 from reducekit.executors.inprocess import InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.oracle.limits import Limits
@@ -65,6 +66,28 @@ def test_a_steady_oracle_costs_the_repeats_only() -> None:
     assert result.text == plain.text
     assert result.counts.checks == plain.counts.checks == result.counts.runs - 3
     assert result.counts.repeats == 3
+
+
+class Watched(InProcess):
+    """Notes the texts in flight whenever somebody waits."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(Unsteady(steady=0), jobs)
+        self.flights: list[list[bytes]] = []
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        self.flights.append(list(self._waiting.values()))
+        return super().wait(timeout)
+
+
+@pytest.mark.parametrize(("jobs", "together"), [(1, 1), (2, 2), (8, 3)])
+def test_the_repeats_run_side_by_side(jobs: int, together: int) -> None:
+    executor = Watched(jobs)
+    reduction = Reduction(Smt2(), adaptive, executor, lambda seconds: Limits(), repeats=3)
+    result = reduction.run(TEXT, 0.0)
+    assert max(flight.count(result.text) for flight in executor.flights) == together
+    assert result.counts.repeats == 3
+    assert result.counts.runs == result.counts.checks + 3
 
 
 def test_where_nothing_is_steady_the_input_stays() -> None:

@@ -189,6 +189,22 @@ def test_trivial() -> None:
     assert not empty_too('grep -q text "$1"')
 
 
+def test_all_runs_go_side_by_side_where_there_is_room(tmp_path: Path) -> None:
+    """Each run waits for two others: with fewer at a time none of them ends well."""
+    log = tmp_path / "log"
+    script = f"""echo >> {log}
+        for i in $(seq 100); do [ $(wc -l < {log}) -ge 3 ] && break; sleep 0.1; done
+        [ $(wc -l < {log}) -ge 3 ] && grep -q text "$1" """
+    command = (sh(script),)
+    found = establish(
+        command, ExitZero(), b"text\n", LIMITS, lambda oracle: LocalExecutor(oracle, 3, ".txt")
+    )
+    assert len(found.runs) == 2
+    if found.empty is not None:  # else the two have overtaken it
+        assert found.empty[0].status == 1
+    assert len(log.read_text()) == 3
+
+
 def test_limits() -> None:
     assert timeout_for(0.01) == 0.4
     assert timeout_for(2.0) == 8.2

@@ -22,7 +22,7 @@ from reducekit.errors import NotInterestingError, ParseError, ReducekitError, Us
 from reducekit.events import Accepted, Event, WentBack
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeating
-from reducekit.frontend import Frontend, Schedule, View
+from reducekit.frontend import Frontend, Quick, Schedule, View
 from reducekit.frontends.lines import Lines
 from reducekit.golden import Golden, establish, limits_for, trivial
 from reducekit.journal import Journal, digest
@@ -216,13 +216,14 @@ def _parse(settings: Settings, frontend: Frontend, text: bytes) -> Frontend:
     try:
         if not text.strip():
             raise ParseError("the input is empty", text, 0)
+        hurried = Quick if settings.effort == "quick" else lambda each: each
         try:
-            parsed = _Parsed(frontend, text)
+            parsed = _Parsed(hurried(frontend), text)
         except ParseError as error:
             if not settings.lenient:
                 error.add_note("(--lenient reduces such a file too, by lines and tokens)")
                 raise
-            parsed = _Parsed(Lines(frontend.suffix), text)
+            parsed = _Parsed(hurried(Lines(frontend.suffix)), text)
         if parsed.empty:
             raise ParseError("the input is empty: only comments", text, 0)
     except ParseError as error:
@@ -254,12 +255,13 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, 
     """Make sure that the input fails every time; say whether an empty one does, by a crash."""
     settings, journal = job.settings, job.journal
     known = None if journal is None else journal.found.golden
+    opener = partial(executors.open, jobs=settings.jobs)
     golden = establish(
         job.commands,
         job.criterion,
         job.text,
         job.limits,
-        executors.open,
+        opener,
         path=str(settings.input),
         out=not settings.ignore_out,
         err=not settings.ignore_err,
@@ -270,7 +272,7 @@ def _golden(job: _Job, executors: Executors, watcher: Watcher) -> tuple[Golden, 
     if said is not None:
         empty = said[0]
     else:
-        empty = trivial(job.commands, golden, job.limits, executors.open, repeat=settings.repeat)
+        empty = trivial(job.commands, golden, job.limits, opener, repeat=settings.repeat)
     if journal is not None:
         if known is None:
             journal.golden(golden.runs)
