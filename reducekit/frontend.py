@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from reducekit.document import Document
@@ -39,7 +39,8 @@ class Schedule:
     was refuted is not tried again where nothing has changed. `closing` are the
     dearer ones, for the result of the rounds, and `sweep` those that are tried
     in full on the result of all; when one helps, the rounds go on. Without a
-    `sweep`, it is the rounds.
+    `sweep`, it is the rounds. A `quick` schedule ends with what runs once, or,
+    where nothing does, behind the closing passes, whether they helped or not.
     """
 
     rounds: Sequence[Pass]
@@ -47,6 +48,7 @@ class Schedule:
     once: Sequence[Pass] = ()
     closing: Sequence[Pass] = ()
     sweep: Sequence[Pass] = ()
+    quick: bool = False
 
 
 def by_size(text: bytes) -> tuple[int, bytes]:
@@ -80,3 +82,19 @@ class Frontend(Protocol):
 
     def measure(self, view: Any) -> Mapping[str, int]:
         """Count what users of the format count, for the summary: bytes, commands, terms, ..."""
+
+
+class Quick:
+    """A frontend with quick schedules."""
+
+    def __init__(self, frontend: Frontend) -> None:
+        self._frontend = frontend
+        self.name = frontend.name
+        self.suffix = frontend.suffix
+        self.parse = frontend.parse
+        self.order = frontend.order
+        self.measure = frontend.measure
+
+    def schedule(self, strategy: str) -> Schedule:
+        """Return the quick schedule for a strategy of that name."""
+        return replace(self._frontend.schedule(strategy), quick=True)

@@ -25,7 +25,7 @@ _MODES = (
     Mode(everything=False),
     Mode(everything=True),
 )
-_ROUNDS, _SWEEP, _END = 2, 4, 5
+_ONCE, _ROUNDS, _CLOSING, _END = 1, 2, 3, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,18 @@ class Place:
 
     def _settled(self) -> Place | None:
         """Go on to the next stage where this one has ended."""
-        place = self
+        place, schedule = self, self.schedule
         while place.at >= len(place._passes()):
             stage = _ROUNDS if place.helped and place.stage >= _ROUNDS else place.stage + 1
-            if stage == _END:
+            if stage == _END or (schedule.quick and place.stage == _last_if_quick(schedule)):
                 return None
             begins = stage == _ROUNDS
-            place = Place(place.schedule, stage, 0, place.round + begins)
+            place = Place(schedule, stage, 0, place.round + begins)
         return place
+
+
+def _last_if_quick(schedule: Schedule) -> int:
+    return _ONCE if schedule.once else _CLOSING
 
 
 def first_place(schedule: Schedule) -> Place | None:

@@ -10,6 +10,8 @@ from reducekit.search.problem import Strategy
 
 FRONTENDS = "reducekit.frontends"
 STRATEGIES = "reducekit.strategies"
+DEFAULT = "adaptive"
+"""The strategy that each frontend has passes of its own for."""
 
 
 def names(group: str) -> list[str]:
@@ -27,8 +29,8 @@ def load(group: str, name: str) -> Any:
 
 
 def strategy(name: str) -> Strategy:
-    """Return a strategy by name."""
-    found = load(STRATEGIES, name)
+    """Return a strategy by name; `auto` is another name of the default."""
+    found = load(STRATEGIES, DEFAULT if name == "auto" else name)
     if not isinstance(found, Strategy):
         raise UsageError(f"the strategy {name!r} is not a Strategy but {found!r}")
     return found

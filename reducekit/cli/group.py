@@ -13,12 +13,14 @@ from importlib import import_module
 import click
 
 from reducekit import __version__
+from reducekit.cli import INTERRUPTED, NOTHING_YET
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError
 
 _COMMANDS = {
     "btor": "Reduce a BTOR or BTOR2 file.",
+    "compare": "Compare algorithms on files of your own.",
     "convert": "Convert between BTOR dialects, and to SMT-LIB v2.",
     "generate": "Generate random inputs.",
     "history": "List, restore and compare the accepted steps of a reduction.",
@@ -28,7 +30,6 @@ _COMMANDS = {
     "trace": "Reduce a trace of API calls.",
 }
 _INTERNAL = 4
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ def invoke(arguments: list[str], surroundings: Surroundings) -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        return error.exit_code
     except click.ClickException as error:
         context_of = getattr(error, "ctx", None)
         usage = f"{context_of.get_usage()}\n" if context_of is not None else ""
@@ -87,8 +91,8 @@ def invoke(arguments: list[str], surroundings: Surroundings) -> int:
         say("\n".join([f"reducekit: {error}", *getattr(error, "__notes__", ())]))
         return error.exit_code
     except KeyboardInterrupt:
-        say("reducekit: interrupted before there was a result; nothing was written")
-        return _INTERRUPTED
+        say(NOTHING_YET)
+        return INTERRUPTED
     except Exception as error:
         return _bug(error)
 

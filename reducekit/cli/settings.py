@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import math
-import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import click
 
+from reducekit.cli.options import (
+    JOBS,
+    MEGABYTES,
+    MOST_JOBS,
+    PATH,
+    SECONDS,
+    Function,
+    Option,
+    adding,
+)
 from reducekit.errors import UsageError
 from reducekit.executors.repeating import Repeat
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Disagree, ExitZero, Matches, SlowerThan
 from reducekit.oracle.limits import Limits
 
+Effort = Literal["quick", "full"]
+
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The shared options as given."""
+class OracleSettings:
+    """The options that say what is to be kept alive, and the limits of a run, as given."""
 
-    input: Path
     command: tuple[str, ...]
     cmd: str | None
     oracle: str | None
@@ -35,6 +43,17 @@ class Settings:
     ignore_out: bool
     ignore_err: bool
     stdin: bool
+    timeout: float | None
+    memory: int | None
+    cpu: float | None
+    max_output: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(OracleSettings):
+    """The shared options as given."""
+
+    input: Path
     output: Path | None
     in_place: bool
     strategy: str
@@ -43,32 +62,16 @@ class Settings:
     fast: bool
     resume: bool
     no_journal: bool
-    timeout: float | None
-    memory: int | None
-    cpu: float | None
-    max_output: int | None
     max_checks: int | None
     max_time: float | None
     until: int | None
+    effort: Effort
     patience: int
     repeat: Repeat | None
     also_interesting: Path | None
     lenient: bool
     json: bool
     quiet: bool
-
-
-_PATH = click.Path(path_type=Path)
-
-
-class _Seconds(click.FloatRange):
-    """A time that the system calls can take; `nan` compares with nothing, so it is asked for."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value!r} is not a time in seconds.", param, ctx)
-        return found
 
 
 def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Repeat | None:
@@ -79,20 +82,7 @@ def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Re
         raise click.BadParameter(f"{error}.", ctx, param) from None
 
 
-class _Jobs(click.IntRange):
-    """A number of jobs, or `auto`."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "auto":
-            return min(_MOST_JOBS, len(os.sched_getaffinity(0)))
-        return super().convert(value, param, ctx)
-
-
-_MOST_JOBS = 1024
-_SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.argument("input", type=_PATH),
-    click.argument("command", nargs=-1, type=click.UNPROCESSED),
+_FAILURE: tuple[Option, ...] = (
     click.option("--cmd", metavar="CMD", help="The program under test; its failure is kept."),
     click.option(
         "--oracle",
@@ -105,7 +95,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Keep that CMD and this one disagree about sat and unsat.",
     ),
     click.option(
-        "--slower-than", type=_SECONDS, metavar="S", help="Keep that a run takes S seconds or more."
+        "--slower-than", type=SECONDS, metavar="S", help="Keep that a run takes S seconds or more."
     ),
     click.option(
         "--exit-code",
@@ -122,51 +112,23 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--ignore-out", is_flag=True, help="Take no failure line from the output."),
     click.option("--ignore-err", is_flag=True, help="Take no failure line from the error output."),
     click.option("--stdin", is_flag=True, help="Feed the file to the command's standard input."),
-    click.option(
-        "-o",
-        "--output",
-        type=_PATH,
-        metavar="FILE",
-        help="The result; default: INPUT with .reduced before its ending.",
-    ),
-    click.option("--in-place", is_flag=True, help="Replace INPUT; the original is kept as .orig."),
-    click.option("--strategy", default="adaptive", show_default=True, metavar="NAME"),
-    click.option(
-        "-j",
-        "--jobs",
-        type=_Jobs(min=1, max=_MOST_JOBS),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Checks at the same time; auto: one for each processor.",
-    ),
-    click.option(
-        "--width",
-        type=click.IntRange(min=1, max=_MOST_JOBS),
-        metavar="N",
-        help="Candidates in flight; default: the jobs. "
-        "The result depends on it, and neither on the jobs nor on timing.",
-    ),
-    click.option(
-        "--fast", is_flag=True, help="Take verdicts as they come; the result depends on timing."
-    ),
-    click.option("--resume", is_flag=True, help="Go on where an interrupted reduction was."),
-    click.option("--no-journal", is_flag=True, help="Keep no journal beside the output."),
+)
+_LIMITS: tuple[Option, ...] = (
     click.option(
         "--timeout",
-        type=_SECONDS,
+        type=SECONDS,
         metavar="S",
         help="Seconds for a run; default: follows the time of the best file so far.",
     ),
     click.option(
         "--memory",
-        type=click.IntRange(min=1, max=10_000_000),
+        type=MEGABYTES,
         metavar="MB",
         help="Megabytes of address space for each process of a run.",
     ),
     click.option(
         "--cpu",
-        type=_SECONDS,
+        type=SECONDS,
         metavar="S",
         help="Seconds of CPU time for each process of a run, rounded up.",
     ),
@@ -177,15 +139,58 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Megabytes kept of each output stream; what prints more is stopped; "
         f"default: {Limits().output / 1e6:.1f}.",
     ),
+)
+_OPTIONS: tuple[Option, ...] = (
+    click.argument("input", type=PATH),
+    click.argument("command", nargs=-1, type=click.UNPROCESSED),
+    *_FAILURE,
+    click.option(
+        "-o",
+        "--output",
+        type=PATH,
+        metavar="FILE",
+        help="The result; default: INPUT with .reduced before its ending.",
+    ),
+    click.option("--in-place", is_flag=True, help="Replace INPUT; the original is kept as .orig."),
+    click.option("--strategy", default="adaptive", show_default=True, metavar="NAME"),
+    click.option(
+        "-j",
+        "--jobs",
+        type=JOBS,
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Checks at the same time; auto: one for each processor.",
+    ),
+    click.option(
+        "--width",
+        type=click.IntRange(min=1, max=MOST_JOBS),
+        metavar="N",
+        help="Candidates in flight; default: the jobs. "
+        "The result depends on it, and neither on the jobs nor on timing.",
+    ),
+    click.option(
+        "--fast", is_flag=True, help="Take verdicts as they come; the result depends on timing."
+    ),
+    click.option("--resume", is_flag=True, help="Go on where an interrupted reduction was."),
+    click.option("--no-journal", is_flag=True, help="Keep no journal beside the output."),
+    *_LIMITS,
     click.option(
         "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
     ),
-    click.option("--max-time", type=_SECONDS, metavar="S", help="Stop after S seconds."),
+    click.option("--max-time", type=SECONDS, metavar="S", help="Stop after S seconds."),
     click.option(
         "--until",
         type=click.IntRange(min=0),
         metavar="BYTES",
         help="Stop as soon as the file has at most so many bytes.",
+    ),
+    click.option(
+        "--effort",
+        type=click.Choice(get_args(Effort)),
+        default="full",
+        show_default=True,
+        help="quick: end behind the first passes, which take away most for each check.",
     ),
     click.option(
         "--patience",
@@ -203,7 +208,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--also-interesting",
-        type=_PATH,
+        type=PATH,
         metavar="DIR",
         help="Keep the smallest file for each other failure met on the way.",
     ),
@@ -213,16 +218,25 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def shared_options(function: Function) -> Function:
     """Add the shared options to a command, in the order of the help."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return adding(_OPTIONS)(function)
+
+
+def oracle_options(function: Function) -> Function:
+    """Add the options that say what is to be kept alive, and the limits of a run."""
+    return adding((*_FAILURE, *_LIMITS))(function)
 
 
 def settings_from(values: dict[str, Any]) -> Settings:
     """Gather the shared options out of a command's parameters."""
     return Settings(**{each.name: values[each.name] for each in fields(Settings)})
+
+
+def oracle_settings_from(values: dict[str, Any]) -> OracleSettings:
+    """Gather the options of `oracle_options` out of a command's parameters."""
+    names = [each.name for each in fields(OracleSettings) if each.name != "command"]
+    return OracleSettings(command=(), **{name: values[name] for name in names})
 
 
 def _pattern(text: str) -> re.Pattern[bytes]:
@@ -232,7 +246,9 @@ def _pattern(text: str) -> re.Pattern[bytes]:
         raise UsageError(f"{text!r} is not a regular expression: {error}") from None
 
 
-def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Criterion | None]:
+def commands_and_criterion(
+    settings: OracleSettings,
+) -> tuple[tuple[Command, ...], Criterion | None]:
     """Return the commands of the oracle and the criterion asked for.
 
     None for the criterion stands for the command's own failure, whatever it is.
@@ -296,7 +312,7 @@ def commands_and_criterion(settings: Settings) -> tuple[tuple[Command, ...], Cri
     return (command,), None
 
 
-def limits_from(settings: Settings) -> Limits:
+def limits_from(settings: OracleSettings) -> Limits:
     """Return the limits asked for; without --timeout the wall limit follows the best file."""
     memory = None if settings.memory is None else settings.memory * 1_000_000
     limits = Limits(wall=settings.timeout, cpu=settings.cpu, memory=memory)

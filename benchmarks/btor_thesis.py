@@ -1,0 +1,228 @@
+"""The tables of Vida's thesis on a folder of BTOR cases, made by `reducekit compare`.
+
+    python -m benchmarks.btor_thesis CASES [--strategies auto,auto:quick]
+
+A case is a folder NAME-FAULT, such as `ex1-arr`, with a file `input.btor` and an executable
+`oracle`, which exits with 0 if its last argument, a file, still shows the fault. All cases
+whose names match --cases take part, each fault in a chapter of its own. With --strategies only
+these algorithms run, and the rest is taken from the last time.
+
+Writes `results/btor_thesis.tsv` (a line for each run, with its curve), `.md` and a chart for
+each fault. Checks, nodes and bytes are exact: they are the same each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reducekit.cli.comparison import Point, Run, Table, mean, mean_of_percents, tables
+from reducekit.cli.comparison_chart import chart
+from reducekit.cli.comparison_report import grid, markdown, tsv
+
+RESULTS = Path(__file__).parent / "results"
+STRATEGIES = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto,auto:quick"
+
+
+class Published(NamedTuple):
+    """Averages of the thesis over its ten examples, with simplification and without it."""
+
+    calls: tuple[float, float]
+    nodes: tuple[float, float]
+    per_call: tuple[float, float]
+
+
+# A. Vida, Random Test Case Generation and Delta Debugging for Bit-Vector Logic with Arrays,
+# Linz 2008, tables 5.1 to 5.6, last columns.
+THESIS: Mapping[str, Published] = {
+    "lw": Published((57.9, 57.9), (1632.3, 1632.3), (0.111, 0.111)),
+    "ddmin": Published((128.2, 90.2), (952, 944.1), (0.508, 0.556)),
+    "bfs": Published((399, 379.3), (72.2, 90), (0.275, 0.291)),
+    "changeref+": Published((537, 521.9), (78.7, 80.3), (0.222, 0.251)),
+    "hdd": Published((946, 291.2), (256.3, 266.3), (0.304, 0.338)),
+    "hdd+": Published((1171, 476.3), (48.2, 43.1), (0.183, 0.225)),
+    "hdd*": Published((1487.4, 1275.3), (33.6, 38.8), (0.117, 0.089)),
+    "changeref": Published((3397.3, 2900.4), (41.9, 38.2), (0.036, 0.039)),
+}
+
+
+def compared(files: Sequence[Path], strategies: str) -> list[Run]:
+    """Run `reducekit compare` on files that have their oracles beside them."""
+    with tempfile.TemporaryDirectory(prefix="btor-thesis-") as folder:
+        rows = Path(folder) / "runs.tsv"
+        command = [sys.executable, "-m", "reducekit", "compare", *map(str, files)]
+        command += ["--oracle", "{dir}/oracle", "--simplify", "both"]
+        command += ["--strategies", strategies, "--tsv", str(rows)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return read(rows)
+
+
+def read(path: Path) -> list[Run]:
+    """Read what `reducekit compare --tsv` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [_run(row) for row in csv.DictReader(file, delimiter="\t")]
+
+
+def _run(row: Mapping[str, str]) -> Run:
+    return Run(
+        format=row["format"],
+        file=row["file"],
+        algorithm=row["algorithm"],
+        simplify={"on": True, "off": False}.get(row["simplify"]),
+        unit=row["unit"],
+        before=int(row["before"]),
+        bytes_before=int(row["bytes_before"]),
+        bytes_after=int(row["bytes_after"]),
+        checks=int(row["checks"]),
+        asked=int(row["asked"]),
+        curve=tuple(Point(*map(int, point.split(":"))) for point in row["curve"].split()),
+        stopped=None if row["stopped"] == "-" else row["stopped"],
+    )
+
+
+def merged(old: Iterable[Run], new: Iterable[Run], files: Sequence[str]) -> list[Run]:
+    """Return the runs on the files, new ones in place of old ones, in the order of the tables."""
+    found = {(run.file, run.simplify, run.algorithm): run for run in (*old, *new)}
+    return [
+        found[file, simplify, name]
+        for file in files
+        for simplify in (True, False)
+        for name in STRATEGIES.split(",")
+        if (file, simplify, name) in found
+    ]
+
+
+def fault(name: str) -> str:
+    """Return what stands behind the last hyphen in the name of a case."""
+    return name.rpartition("-")[2]
+
+
+def chapters(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each fault."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(fault(run.file), []).append(run)
+    return found
+
+
+def places(values: Mapping[str, float], *, descending: bool = False) -> dict[str, int]:
+    """Return the place of each name by its value, 1 for the first; equal ones share a place."""
+    ordered = sorted(values.values(), reverse=descending)
+    return {name: 1 + ordered.index(value) for name, value in values.items()}
+
+
+def _ranks(table: Table) -> list[str]:
+    """Return the places of the algorithms here and in the thesis, side by side."""
+    column = 0 if table.simplify else 1
+    names = [name for name in THESIS if name in table.rows]
+    if len(names) < 3:
+        return []
+    theirs = {name: THESIS[name] for name in names}
+    mine = {name: table.rows[name] for name in names}
+    pairs = (
+        (
+            "calls",
+            places({name: each.calls[column] for name, each in theirs.items()}),
+            places({name: mean([run.asked for run in runs]) for name, runs in mine.items()}),
+        ),
+        (
+            "final nodes",
+            places({name: each.nodes[column] for name, each in theirs.items()}),
+            places({name: mean([run.after for run in runs]) for name, runs in mine.items()}),
+        ),
+        (
+            "percent a call",
+            places({name: each.per_call[column] for name, each in theirs.items()}, descending=True),
+            places(
+                {
+                    name: mean_of_percents([run.reduction / max(1, run.asked) for run in runs])
+                    for name, runs in mine.items()
+                },
+                descending=True,
+            ),
+        ),
+    )
+    header = ["algorithm"]
+    for what, _, _ in pairs:
+        header += [f"{what}, thesis", "here"]
+    rows = []
+    for name in sorted(names, key=lambda name: pairs[1][1][name]):
+        row = [name]
+        for _, there, here in pairs:
+            row += [str(there[name]), str(here[name])]
+        rows.append(row)
+    said = ", ".join(
+        f"{what} {statistics.correlation(list(there.values()), list(here.values())):.2f}"
+        for what, there, here in pairs
+    )
+    return [
+        "Places in the thesis and here (its calls are texts asked for, equal ones too):",
+        grid(header, rows),
+        f"Rank correlation: {said}.",
+    ]
+
+
+def document(runs: Sequence[Run], discussion: str) -> str:
+    """Return the whole table as Markdown."""
+    parts = [
+        "# The algorithms of the thesis, and the default",
+        "Made by `python -m benchmarks.btor_thesis CASES`, which runs `reducekit compare` on each "
+        "case with simplification on and off. Checks are texts given to the oracle, equal ones "
+        "once; asked are all, as in the thesis, which has no memory of them. The default is "
+        "`auto`; `auto:quick` is the same with `--effort quick`.",
+        discussion.strip(),
+    ]
+    for name, found in chapters(runs).items():
+        parts += [f"# Fault `{name}`", f"![nodes over checks](btor_thesis_{name}.svg)"]
+        parts.append(markdown(found).strip())
+        for table in tables(found):
+            ranks = _ranks(table)
+            if ranks:
+                parts += [f"## Places, simplification {'on' if table.simplify else 'off'}", *ranks]
+    return "\n\n".join(parts) + "\n"
+
+
+def _number(path: Path) -> tuple[str, int, str]:
+    """Return a key that puts ex2 before ex10, and each fault together."""
+    name = path.name
+    digits = "".join(filter(str.isdigit, name.rpartition("-")[0]))
+    return fault(name), int(digits or 0), name
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Makes the tables of the thesis.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cases", default="ex*-*", help="a pattern for the names of the cases")
+    parser.add_argument("--strategies", help="only these; the others are taken from last time")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="the folder for the results")
+    options = parser.parse_args()
+    cases = sorted(
+        (path.parent for path in options.folder.glob(f"{options.cases}/oracle")), key=_number
+    )
+    if not cases:
+        sys.exit("there is no case: a folder NAME-FAULT with input.btor and an executable oracle")
+    store = options.out / "btor_thesis.tsv"
+    runs = read(store) if options.strategies and store.exists() else []
+    names = [case.name for case in cases]
+    runs = merged(
+        runs,
+        compared([case / "input.btor" for case in cases], options.strategies or STRATEGIES),
+        names,
+    )
+    store.write_text(tsv(runs), encoding="utf-8")
+    discussion = options.out / "btor_thesis_discussion.md"
+    text = discussion.read_text(encoding="utf-8") if discussion.exists() else ""
+    (options.out / "btor_thesis.md").write_text(document(runs, text), encoding="utf-8")
+    for name, found in chapters(runs).items():
+        (options.out / f"btor_thesis_{name}.svg").write_text(chart(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""`reducekit compare`: algorithms side by side on files of all formats."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducekit.cli.comparison_cases import labels_of
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.generate import Parameters, generate_text
+from tests.cli.tool import NEEDLE, Tool, problem, until
+
+MUL = 'grep -q "^[0-9]* mul " $1'
+ALGORITHMS = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto"
+
+
+def graph(seed: int = 11, nodes: int = 150) -> bytes:
+    text = generate_text(Parameters(seed=seed, nodes=nodes))
+    assert b" mul " in text
+    return text
+
+
+def case(tool: Tool, name: str, text: bytes | str, oracle: str) -> Path:
+    """Make a folder with an input and an oracle; return the input."""
+    folder = tool.folder / name
+    folder.mkdir()
+    suffix = ".btor" if isinstance(text, bytes) else ".smt2"
+    script = tool.script(f"{name}/oracle", oracle)
+    assert script.exists()
+    return tool.write(f"{name}/input{suffix}", text)
+
+
+def runs_of(done: Any) -> list[dict[str, Any]]:
+    assert done.code == 0, done.err
+    return list(json.loads(done.out)["runs"])
+
+
+def test_every_algorithm_on_two_cases_with_oracles_of_their_own(tool: Tool) -> None:
+    case(tool, "x1", graph(11, 100), MUL)
+    case(tool, "x2", graph(13, 100), 'grep -q "^[0-9]* read " $1')
+    done = tool(
+        "compare", "x1/input.btor", "x2/input.btor", "--oracle", "{dir}/oracle",
+        "--simplify", "both", "--tsv", "runs.tsv", "--markdown", "tables.md", "--curve", "c.svg",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.out == (tool.folder / "tables.md").read_text()
+    rows = [line.split("\t") for line in (tool.folder / "runs.tsv").read_text().splitlines()]
+    found = {
+        (row["file"], row["simplify"], row["algorithm"]): int(row["after"])
+        for row in (dict(zip(rows[0], line, strict=True)) for line in rows[1:])
+    }
+    assert set(found) == {
+        (file, switch, name)
+        for file in ("x1", "x2")
+        for switch in ("on", "off")
+        for name in ALGORITHMS.split(",")
+    }
+    for file in ("x1", "x2"):
+        best = min(size for key, size in found.items() if key[0] == file)
+        assert found[file, "on", "auto"] == best
+    assert "## btor, simplification off" in done.out
+    assert (tool.folder / "c.svg").read_text().startswith("<svg ")
+    assert len(done.err.splitlines()) == len(found)
+
+
+@pytest.mark.parametrize("name", ["ddmin", "auto"])
+def test_the_counts_are_those_of_a_reduction(tool: Tool, name: str) -> None:
+    """Also when the verdicts are known from the algorithm before: they count all the same."""
+    tool.write("in.btor", graph())
+    oracle = tool.script("oracle", MUL)
+    strategies = f"bfs,{name},hdd+"
+    run = next(
+        each
+        for each in runs_of(
+            tool("compare", "in.btor", "--oracle", oracle, "--json", "--strategies", strategies)
+        )
+        if each["algorithm"] == name
+    )
+    alone = tool("btor", "in.btor", "--oracle", oracle, "--json", "--strategy", name)
+    assert alone.code == 0, alone.err
+    report = json.loads(alone.out)
+    assert run["checks"] == report["checks"]
+    assert run["after"] == report["after"]["nodes"]
+    assert run["bytes_after"] == report["after"]["bytes"]
+    assert run["curve"][0] == [0, report["before"]["nodes"]]
+
+
+def test_a_text_is_run_once_for_all_algorithms(tool: Tool) -> None:
+    tool.write("in.btor", graph())
+    oracle = tool.script("oracle", f"cksum < $1 >> {tool.folder}/seen; {MUL}")
+    runs = runs_of(
+        tool("compare", "in.btor", "--oracle", oracle, "--json", "--strategies", ALGORITHMS)
+    )
+    seen = (tool.folder / "seen").read_text().split("\n")[:-1]
+    golden = 1  # the input is run twice
+    assert len(seen) == len(set(seen)) + golden
+    assert len(seen) < sum(run["checks"] for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "oracle", "unit"),
+    [
+        ("in.smt2", problem(8), NEEDLE + " $1", "bytes"),
+        ("in.trace", None, "grep -q '^add 7' $1", "calls"),
+        ("in.txt", "one\ntwo\nthree\nfour\n", "grep -q three $1", "bytes"),
+    ],
+)
+def test_other_formats(tool: Tool, name: str, text: str | None, oracle: str, unit: str) -> None:
+    if text is None:
+        text = "init\n" + "".join(f"add {n}\nadd 0\n" for n in range(1, 12)) + "sat\nrelease\n"
+    tool.write(name, text)
+    form = ["--frontend", "lines"] if name.endswith(".txt") else []
+    runs = runs_of(
+        tool(
+            "compare", name, *form, "--oracle", tool.script("oracle", oracle), "--json",
+            "--strategies", "ddmin,halving,hdd,auto", "--simplify", "both",
+        )
+    )  # fmt: skip
+    assert [run["algorithm"] for run in runs] == ["ddmin", "halving", "hdd", "auto"]
+    assert {run["unit"] for run in runs} == {unit}
+    assert {run["simplify"] for run in runs} == {None}
+    assert all(run["after"] < run["before"] for run in runs)
+
+
+def test_a_quick_run_is_part_of_the_full_one(tool: Tool) -> None:
+    tool.write("in.btor", graph())
+    oracle = tool.script("oracle", MUL)
+    quick, full = runs_of(
+        tool("compare", "in.btor", "--oracle", oracle, "--json", "--strategies", "auto:quick,auto")
+    )
+    assert quick["checks"] < full["checks"]
+    assert full["curve"][: len(quick["curve"])] == quick["curve"]
+
+
+def test_a_cap_ends_each_algorithm(tool: Tool) -> None:
+    tool.write("in.btor", graph())
+    done = tool(
+        "compare", "in.btor", "--oracle", tool.script("oracle", MUL), "--strategies", "ddmin,auto",
+        "--cap", "5", "-q",
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    assert "5.0+" in done.out
+    assert "ddmin on in after 5 checks" in done.out
+
+
+def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
+    """The failure of each file is its own."""
+    tool.write("a.btor", graph(11))
+    tool.write("b.btor", graph(13))
+    program = tool.script(
+        "solver",
+        "grep -q ' mul ' $1 && { echo 'error: multiplied' >&2; exit 3; }; "
+        "grep -q ' read ' $1 && exit 4; exit 0",
+    )
+    runs = runs_of(
+        tool("compare", "a.btor", "b.btor", "--cmd", program, "--json", "--strategies", "auto")
+    )
+    assert [run["file"] for run in runs] == ["a", "b"]
+    assert all(run["after"] < 10 for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["in.btor", "--strategies", "ddmin,best"], 2, "there is no 'best' among the strategies"),
+        (["in.btor", "--strategies", " , "], 2, "which algorithms?"),
+        (["in.btor", "--strategies", "ddmin:slow"], 2, "'ddmin:slow' is neither"),
+        (["in.foo"], 2, "of which format is in.foo? Say --frontend NAME"),
+        (["gone.btor"], 2, "gone.btor does not exist"),
+        (["in.btor", "in.btor"], 2, "a file is named twice"),
+        (["bad.btor"], 3, "bad.btor, line 1"),
+        (["dull.btor"], 1, "dull.btor: the input does not show"),
+        (["in.btor", "--curve", "nowhere/c.svg"], 2, "nowhere/c.svg cannot be written"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    tool: Tool, arguments: list[str], code: int, words: str
+) -> None:
+    tool.write("in.btor", graph())
+    tool.write("in.foo", graph())
+    tool.write("dull.btor", "1 var 1\n2 root 1 1\n")
+    tool.write("bad.btor", "1 mul what\n")
+    before = tool.files()
+    done = tool("compare", *arguments, "--oracle", tool.script("oracle", MUL))
+    assert done.code == code, done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    assert set(tool.files()) - set(before) == {"oracle"}
+
+
+def test_the_places_in_a_command_are_filled_in_with_any_name(tool: Tool) -> None:
+    folder = tool.folder / "a b'c"
+    folder.mkdir()
+    tool.write("a b'c/in put.btor", graph())
+    tool.script("a b'c/in put.sh", MUL)
+    runs = runs_of(
+        tool(
+            "compare", "a b'c/in put.btor", "--oracle", "{dir}/{stem}.sh {}", "--json",
+            "--strategies", "auto",
+        )
+    )  # fmt: skip
+    assert [run["file"] for run in runs] == ["in put"]
+
+
+def test_an_interrupt_leaves_what_has_ended(tool: Tool) -> None:
+    tool.write("in.btor", graph())
+    oracle = tool.script("oracle", f"{MUL}")
+    slow = tool.script("slow", f"test -e {tool.folder}/go && sleep 30; exec {oracle} $1")
+    process = tool.start(
+        "compare", "in.btor", "--oracle", slow, "--strategies", "lw,changeref", "--timeout", "60",
+        "--tsv", "runs.tsv",
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert "in, lw" in process.stderr.readline()
+    (tool.folder / "go").touch()
+    process.send_signal(signal.SIGINT)
+    until(lambda: process.poll() is not None)
+    done = tool.end(process)
+    assert done.code == 130
+    assert "lw" in done.out
+    assert len((tool.folder / "runs.tsv").read_text().splitlines()) >= 2
+
+
+def test_labels() -> None:
+    def labels(*names: str) -> list[str]:
+        return labels_of([Path(name) for name in names])
+
+    assert labels("a/x.btor", "b/y.btor") == ["x", "y"]
+    assert labels("a/input.btor", "b/input.btor2") == ["a", "b"]
+    assert labels("a/x.btor", "b/x.btor") == ["a", "b"]
+    assert labels("cases/ex1/input.btor") == ["ex1"]
+    assert labels("a/x.btor", "a/x.smt2", "b/x.btor") == ["a/x.btor", "a/x.smt2", "b/x.btor"]
+    with pytest.raises(UsageError):
+        labels("a/x.btor", "a/x.btor")
