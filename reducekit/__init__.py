@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # importing it from typing takes as long as all that is here
 if TYPE_CHECKING:
     from reducekit.api import reduce
     from reducekit.change import Change, Edit, Template
@@ -61,4 +59,6 @@ def __getattr__(name: str) -> object:
     """Load what is asked for: the command line must be ready for Ctrl-C before all else."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME[name]), name)

@@ -32,11 +32,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The functions of a call; `faults[n - 1]` explains the number n."""
+    """The functions of a call; `faults[n - 1]` explains the number n.
+
+    `refuses` is what a generator asks: `allow`, then `careful`.
+    """
 
     allow: _Allow
     after: _After
     careful: _Allow
+    refuses: _Allow
     end: _Holds | None
     faults: tuple[Fault, ...]
 
@@ -79,6 +83,7 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
             [
                 *_function("allow(m, a)", [*allow, "return 0"]),
                 *_function("careful(m, a)", head + careful + ["return 0"]),
+                *_function("refuses(m, a)", [*allow, *careful, "return 0"]),
                 *_function("after(m, a, r)", after),
                 *_function("end(m, a)", head + end),
             ]
@@ -87,8 +92,8 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
         space = dict(names)
         exec(compile(source, f"<{model.name}: {call.name}>", "exec"), space)
         result[call.name] = Compiled(
-            space["allow"], space["after"], space["careful"], space["end"] if end else None,
-            tuple(faults),
+            space["allow"], space["after"], space["careful"], space["refuses"],
+            space["end"] if end else None, tuple(faults),
         )  # fmt: skip
     return result
 

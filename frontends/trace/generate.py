@@ -181,12 +181,12 @@ class _Run:
         call = plan.model
         if step.step.same:
             if len(self.last) == len(call.arguments):
-                self.make(name, self.last)
+                self.make(plan, self.last)
             return
         if not plan.literal:
             arguments = self.arguments(call.arguments, step, 0)
             if arguments is not None:
-                self.make(name, arguments)
+                self.make(plan, arguments)
             return
         # Variables that it is not allowed for are drawn once at most.
         left = candidates.get(name)
@@ -199,18 +199,19 @@ class _Run:
             if where is None or where(self.machine, self.data, variable):
                 sign = 1 if random() < 0.5 else -1
                 for literal in (sign * variable, -sign * variable):
-                    arguments = self.arguments(call.arguments, step, literal)
-                    if arguments is not None and self.make(name, arguments):
+                    arguments = (
+                        (literal,) if plan.alone else self.arguments(call.arguments, step, literal)
+                    )
+                    if arguments is not None and self.make(plan, arguments):
                         return
             left[index] = left[-1]
             left.pop()
 
     def candidates(self, step: StepPlan) -> list[int]:
         """Return the variables that literals of a step are chosen from."""
-        machine, data, where = self.machine, self.data, step.where
+        machine, data = self.machine, self.data
         most = self.greatest() if step.upto is None else step.upto(machine, data, 0)
-        variables = range(1, most + 1)
-        return [v for v in variables if where(machine, data, v)] if where else list(variables)
+        return step.chosen(machine, data, most)
 
     def greatest(self) -> int:
         """Return the greatest variable that there is."""
@@ -223,12 +224,16 @@ class _Run:
         left = self.candidates(step)
         low, high = share
         count = round(len(left) * (low + self.random() * (high - low)))
-        call = self.plan.model.calls[step.names[0]]
+        plan, random = self.plans[step.names[0]], self.random
         for _ in range(count):
-            index = int(self.random() * len(left))
-            arguments = self.arguments(call.arguments, step, left[index])
+            index = int(random() * len(left))
+            arguments = (
+                (left[index],)
+                if plan.alone
+                else self.arguments(plan.model.arguments, step, left[index])
+            )
             if arguments is not None:
-                self.make(call.name, arguments)
+                self.make(plan, arguments)
             left[index] = left[-1]
             left.pop()
 
@@ -239,8 +244,6 @@ class _Run:
 
         None if there is nothing to choose from.
         """
-        if len(wanted) == 1 and literal and wanted[0].type.kind == "literal":
-            return (literal,)
         found: list[Value] = []
         for each in wanted:
             kind = each.type.kind
@@ -264,18 +267,20 @@ class _Run:
                 found.append(words[int(self.random() * len(words))])
         return tuple(found)
 
-    def make(self, name: str, arguments: tuple[Value, ...]) -> bool:
+    def make(self, plan: CallPlan, arguments: tuple[Value, ...]) -> bool:
         """Make a call if the model allows it; return whether it does."""
-        plan, machine = self.plans[name], self.machine
-        if plan.allow(machine, arguments) or (plan.careful and plan.careful(machine, arguments)):
+        machine = self.machine
+        if plan.refuses(machine, arguments):
             return False
         if self.waiting and not plan.query:
             self.flush()
-            return self.make(name, arguments)
+            return self.make(plan, arguments)
         self.last = arguments
         self.calls.append(plan.known.get(arguments) or self.call(plan, arguments))
         if not plan.steers or self.play is None:
-            plan.after(machine, arguments, None)
+            # What leads nowhere may still rule out some of several states.
+            if not plan.idle or machine.mask & machine.mask - 1:
+                plan.after(machine, arguments, None)
         else:
             # A query changes nothing but what is known, so many are played at once.
             self.waiting.append(len(self.calls) - 1)
@@ -323,7 +328,7 @@ class _Run:
             for number, each in enumerate(wanted):
                 numeric = each.type.kind == "int"
                 found.append(value if number == last else 0 if numeric else name)
-            self.make(options.call, tuple(found))
+            self.make(self.plans[options.call], tuple(found))
 
     def add_clauses(self) -> None:
         """Add clauses: those of the first round, or of one more."""
@@ -347,61 +352,78 @@ class _Run:
     def define(self, clause: str) -> None:
         """Make the variables, where the API wants them made before they are used."""
         define, counter, wanted = self.plan.define, self.counter, self.greatest()
-        if not define or counter < 0 or not self.plans[clause].allow(self.machine, (wanted + 1,)):
+        if not define or counter < 0 or not self.plans[clause].refuses(self.machine, (wanted + 1,)):
             return
         for _ in range(wanted - self.data[counter]):
-            self.make(define, ())
+            self.make(self.plans[define], ())
 
     def add_by_literals(self, name: str, left: list[int]) -> None:
         """Add clauses literal by literal, of the variables left.
 
         This makes most of the calls, so it does what `make` does with less ado: a random
         number is for a literal and for whether it is the last one; a literal that is not
-        allowed is not drawn again, and one that is settled not asked for again.
+        allowed is not drawn again. One that is settled is not asked for again within a
+        clause, and a whole clause of these passes the machine by (see `Settling`).
         """
-        random, machine, append = self.random, self.machine, self.calls.append
-        plan, settles = self.plans[name], self.plan.settles
-        allow, careful, after = plan.allow, plan.careful, plan.after
-        literals = [self.call(plan, (literal,)) for v in left for literal in (v, -v)]
+        random, machine = self.random, self.machine
+        plan, settling, calls = self.plans[name], self.plan.settling, self.calls
+        refuses, after = plan.refuses, plan.after
+        literals = self.literal_calls(plan, left)
         settled = bytearray(len(literals))
+        end = self.call(plan, (0,))
+        closed = 0  # clauses that the machine has seen
         while self.clauses < self.wanted and literals:
             self.clauses += 1
-            started = False
+            begin = len(calls)
+            # Whether the machine knows that a clause has begun.
+            seen = False
             for chance in chain(self.plan.close, repeat(self.plan.close[-1])):
                 while literals:
                     drawn = random() * len(literals)
                     index = int(drawn)
                     call = literals[index]
-                    if started and settled[index]:
+                    if settled[index] and (seen or closed > 1):
                         break
+                    if not seen and len(calls) > begin:
+                        after(machine, calls[begin].arguments, None)
+                        seen = True
                     arguments = call.arguments
-                    if not allow(machine, arguments) and not (
-                        careful and careful(machine, arguments)
-                    ):
+                    if not refuses(machine, arguments):
                         after(machine, arguments, None)
-                        settled[index] = started and settles
+                        settled[index] = seen and settling.literals
+                        seen = True
                         break
                     literals[index] = literals[-1]
                     settled[index] = settled[len(literals) - 1]
                     literals.pop()
                 else:
                     break
-                append(call)
-                started = True
+                calls.append(call)
                 if drawn - index < chance:
                     break
-            if started:
-                self.make(name, (0,))
+            if seen:
+                self.make(plan, (0,))
+                closed += settling.clauses
+            elif len(calls) > begin:
+                calls.append(end)
+                self.last = end.arguments
+
+    def literal_calls(self, plan: CallPlan, variables: list[int]) -> list[Call]:
+        """Return the calls that take a literal of these variables."""
+        known, call = plan.known.get, self.call
+        return [
+            known((literal,)) or call(plan, (literal,)) for v in variables for literal in (v, -v)
+        ]
 
     def add_at_once(self, name: str, left: list[int]) -> None:
         """Add a clause by one call, of the variables left; those not allowed are taken out."""
         random, close = self.random, self.plan.close
-        allow = self.plans[name].allow
+        refuses = self.plans[name].refuses
         clause: list[int] = []
         while left:
             index = int(random() * len(left))
             literal = left[index] if random() < 0.5 else -left[index]
-            if allow(self.machine, (literal,)):
+            if refuses(self.machine, (literal,)):
                 left[index] = left[-1]
                 left.pop()
                 continue
@@ -409,4 +431,4 @@ class _Run:
             if random() < close[min(len(clause), len(close)) - 1]:
                 break
         if clause:
-            self.make(name, tuple(clause))
+            self.make(self.plans[name], tuple(clause))

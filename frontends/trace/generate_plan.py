@@ -21,6 +21,8 @@ from reducekit.frontends.trace.model import CallModel, Model, ModelError, Step
 Condition = Callable[[Machine, Any, int], bool]
 """Of a machine, its data and a variable."""
 Number = Callable[[Machine, Any, int], int]
+Chosen = Callable[[Machine, Any, int], list[int]]
+"""Of a machine, its data and the greatest variable to choose from."""
 _MENTIONS = re.compile(r"\b(?:result|unanswered)\b")
 
 
@@ -29,7 +31,8 @@ class StepPlan:
     """A step with its chances as floats and its texts as functions.
 
     `names` and `weights` (summed up) are those of its calls; `times` and `upto`
-    are None where the step has none.
+    are None where the step has none. `chosen` lists the variables up to a number for
+    which `where` holds, all without it.
     """
 
     step: Step
@@ -40,6 +43,7 @@ class StepPlan:
     times: tuple[Number, Number] | None
     share: tuple[float, float] | None
     where: Condition | None
+    chosen: Chosen
     upto: Number | None
 
 
@@ -64,20 +68,35 @@ class PhasePlan:
 class CallPlan:
     """What the generator looks at for each call that it makes.
 
-    `careful` is None if there are no rules for generators. A query changes nothing; of
-    a call that steers, the result changes the state of the machine; `literal` says
-    that it takes a literal or variable. `known` remembers calls that were made
-    before, by their arguments: most occur in many traces.
+    `refuses` returns 0 for arguments that the call may be made with, by the rules for
+    generators too. A query changes nothing; of a call that steers, the result changes
+    the state of the machine; `literal` says that it takes a literal or variable, `alone`
+    that it takes literals and nothing else, `idle` that it leaves the state as it is.
+    `known` remembers calls that were made before, by their arguments: most occur in
+    many traces.
     """
 
     model: CallModel
-    allow: Callable[[Any, tuple[Value, ...]], int]
-    careful: Callable[[Any, tuple[Value, ...]], int] | None
+    refuses: Callable[[Any, tuple[Value, ...]], int]
     after: Callable[[Any, tuple[Value, ...], Any], None]
     query: bool
     steers: bool
     literal: bool
+    alone: bool
+    idle: bool
     known: dict[tuple[Value, ...], Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What changes nothing when it is done again, as long as only clauses are added.
+
+    `literals`: to add a literal within a clause that was added within one before.
+    `clauses`: to add a whole clause of such literals, once two others were added.
+    """
+
+    literals: bool = False
+    clauses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +104,8 @@ class Plan:
     """All that a generator has to know of a model.
 
     `calls` are all calls by name. `clause` is the one that adds clauses (None if there
-    is none), which `settles` if to add a literal again changes nothing; `define` is
-    one that makes a variable and takes no arguments.
+    is none), `settling` what of it need not be asked twice; `define` is one that makes a
+    variable and takes no arguments.
     """
 
     model: Model
@@ -94,7 +113,7 @@ class Plan:
     first: str
     calls: Mapping[str, CallPlan]
     clause: CallModel | None
-    settles: bool
+    settling: Settling
     define: str
     close: tuple[float, ...]
 
@@ -130,7 +149,7 @@ def plan_of(model: Model) -> Plan:
         next(iter(model.phases)),
         {name: _call(each, model) for name, each in model.calls.items()},
         clause,
-        clause is not None and _settles(clause, model),
+        Settling() if clause is None else _settling(clause, model),
         next((c.name for c in model.calls.values() if c.role == "define" and not c.arguments), ""),
         () if model.data is None else tuple(map(float, model.data.close)),
     )
@@ -140,12 +159,13 @@ def _call(call: CallModel, model: Model) -> CallPlan:
     rules = compiled(model)[call.name]
     return CallPlan(
         call,
-        rules.allow,
-        rules.careful if call.careful else None,
+        rules.refuses,
         rules.after,
         call.role == "query",
         _steers(call),
         any(each.type.kind in ("literal", "variable") for each in call.arguments),
+        [each.type.kind for each in call.arguments] == ["literal"],
+        not (call.effects or call.outcomes or call.target or call.produces or call.releases),
         {},
     )
 
@@ -174,39 +194,54 @@ _IDEMPOTENT = re.compile(
     r"|goto \w+ when LIT != 0|goto \w+ when LIT = 0"
 )
 _ONCE = re.compile(r"(?:clear \w+|\w+ = \d+) when (?P<sign>not )?state in (?P<states>\w+)")
-_GOTO = re.compile(r"goto (\w+) when LIT != 0")
+_GOTO = re.compile(r"goto (\w+) when LIT (!?=) 0")
+_OPENS = re.compile(r"(\w+) = LIT != 0")
 
 
-def _settles(call: CallModel, model: Model) -> bool:
-    """Say whether a literal that was added within a clause can be added again without a look.
+def _settling(call: CallModel, model: Model) -> Settling:
+    """Say what of adding clauses need not be looked at again; nothing, if that cannot be told.
 
-    Then neither what is asked before, nor what is changed, can have become something else
-    since: literals were added and clauses closed, no more. False if that cannot be told.
+    Neither what is asked before a call, nor what it changes, can have become something
+    else since: literals were added and clauses closed, no more. A whole clause begins
+    and ends in the same state then, if its first literal does nothing but to open it.
     """
     argument = call.arguments[0].name
     texts = [re.sub(rf"\b{argument}\b", "LIT", each.text) for each in call.effects]
-    steady = call.target
+    inside = outside = call.target
     for text in texts:
         if (match := _GOTO.fullmatch(text)) is not None:
-            steady = model.sets[match[1]]
+            if match[2] == "!=":
+                inside = model.sets[match[1]]
+            else:
+                outside = model.sets[match[1]]
+    clauses = not (inside | outside) & ~call.source
     flags, asked, counters = set(), set(), set()
+    opens: set[str | None] = set()
     for text in texts:
         if (match := _ONCE.fullmatch(text)) is not None:
-            # It must not happen within a clause.
-            inside = not steady & ~model.sets[match["states"]]
-            if inside != bool(match["sign"]):
-                return False
+            # It must not happen within a clause; nor at its beginning.
+            states, sign = model.sets[match["states"]], bool(match["sign"])
+            if (not inside & ~states) != sign:
+                return Settling()
+            clauses = clauses and (outside & states == (outside if sign else 0))
         elif (match := _IDEMPOTENT.fullmatch(text)) is None:
-            return False
+            return Settling()
         else:
             counter = match["counter"]
             if counter is not None and not text.startswith(f"{counter} ="):
-                return False
+                return Settling()
             flags.add(match["flag"])
             asked.add(match["asked"])
             counters.add(counter)
-    rules = (*call.requires, *call.careful)
-    return bool(steady) and asked <= flags and not any(counters & each.code.names for each in rules)
+            if (match := _OPENS.fullmatch(text)) is not None:
+                opens.add(match[1])
+    rules = [each.code for each in (*call.requires, *call.careful)]
+    for rule in rules:
+        # What is asked of a literal must not depend on whether it is the first one.
+        if argument in rule.names and ("m.mask" in rule.text or opens & rule.names):
+            clauses = False
+    literals = bool(inside) and asked <= flags and not any(counters & rule.names for rule in rules)
+    return Settling(literals, literals and clauses and bool(outside))
 
 
 def _step(step: Step, model: Model) -> StepPlan:
@@ -222,14 +257,25 @@ def _step(step: Step, model: Model) -> StepPlan:
         else (_function(step.times[0], model), _function(step.times[1], model)),
         None if step.share is None else (float(step.share[0]), float(step.share[1])),
         None if step.where is None else _function(step.where.code, model),
+        _chosen("True" if step.where is None else step.where.code.text, model),
         None if step.upto is None else _function(step.upto, model),
     )
 
 
 def _function(code: Code, model: Model) -> Callable[[Machine, Any, int], Any]:
     """Return a compiled text as a function of the machine, its data and the variable `v`."""
+    found: Callable[[Machine, Any, int], Any] = _evaluated(f"lambda m, d, v: {code.text}", model)
+    return found
+
+
+def _chosen(text: str, model: Model) -> Chosen:
+    """Return a function that lists the variables for which a compiled condition holds."""
+    source = f"lambda m, d, most: [v for v in range(1, most + 1) if {text}]"
+    found: Chosen = _evaluated(source, model)
+    return found
+
+
+def _evaluated(source: str, model: Model) -> Any:
     names: dict[str, Any] = {f"h_{name}": hook for name, hook in model.hooks.items()}
     # The text was made when the model was read, of names and numbers that were looked up.
-    source = f"lambda m, d, v: {code.text}"
-    found: Callable[[Machine, Any, int], Any] = eval(compile(source, model.name, "eval"), names)
-    return found
+    return eval(compile(source, model.name, "eval"), names)

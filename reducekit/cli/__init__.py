@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from reducekit.cli.interrupts import Interrupts
-from reducekit.cli.streams import output_trouble, prepare, say
-
 _USAGE = 2
+INTERRUPTED = 130
+"""The exit code of what a signal has ended."""
+NOTHING_YET = "reducekit: interrupted before there was a result; nothing was written"
 
 
 def main() -> None:
     """Run the command line; every error a user can cause is one message and an exit code."""
-    output_open = prepare()
-    interrupts = Interrupts()
-    interrupts.install()
-    # From here on an early Ctrl-C is noted, so only now what takes its time.
+    try:
+        # Here, and not above: an import takes its time, and a Ctrl-C meanwhile wants an answer.
+        from reducekit.cli.interrupts import Interrupts
+        from reducekit.cli.streams import output_trouble, prepare, say
+
+        output_open = prepare()
+        interrupts = Interrupts()
+        interrupts.install()
+    except KeyboardInterrupt:
+        # Without a clean-up, which the next Ctrl-C could interrupt: nothing has been done.
+        try:
+            os.write(2, f"{NOTHING_YET}\n".encode())
+        finally:
+            os._exit(INTERRUPTED)
+    # From here on an early Ctrl-C is noted.
     from reducekit.cli.group import Surroundings, invoke
 
     code = invoke(sys.argv[1:], Surroundings(interrupts, output_open))

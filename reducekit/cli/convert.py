@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from reducekit.cli.files import write_file
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.btor.convert import convert
 from reducekit.frontends.btor.operators import Dialect
 from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.smtlib import to_smtlib
 from reducekit.frontends.btor.write import canonical
-from reducekit.output import OutputFile, read_input
+from reducekit.output import read_input
 
 _SMTLIB = "smt2"
 _BY_SUFFIX = {
@@ -51,8 +52,5 @@ def command(input: Path, output: Path, source: str | None, target: str | None) -
         raise
     smtlib = target == _SMTLIB
     result = to_smtlib(dag) if smtlib else canonical(convert(dag, Dialect(target)))
-    file = OutputFile(output)
-    if not file.write(result):
-        reason = file.trouble.strerror if file.trouble is not None else "it failed"
-        raise UsageError(f"the output {output} cannot be written: {reason}")
+    write_file(output, result)
     return 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from reducekit.cli.interrupts import Interrupts
-from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.executor import Closing, Executor, Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
@@ -29,7 +28,7 @@ def local(interrupts: Interrupts, suffix: str) -> Opener:
     return lambda oracle, jobs: _Local(interrupts, oracle, jobs, suffix)
 
 
-class Executors:
+class Executors(Closing):
     """Opens executors, local ones without an `opener`; closes at the end what is still open."""
 
     def __init__(self, interrupts: Interrupts, suffix: str, opener: Opener | None = None) -> None:
@@ -50,15 +49,8 @@ class Executors:
         """How many runs of commands were started."""
         return sum(each.runs for each in self._opened)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close what is open, the latest first."""
         for each in reversed(self._opened):
             each.close()
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import click
 
+from reducekit.cli.options import adding
 from reducekit.frontends.btor.generate import Parameters
 from reducekit.frontends.btor.operators import Dialect
 
@@ -92,11 +92,7 @@ _OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def generator_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the generator's options to a command."""
-    for option in reversed(list(_OPTIONS.values())):
-        function = option(function)
-    return function
+generator_options = adding(_OPTIONS.values())
 
 
 def parameters_from(values: dict[str, Any]) -> Parameters:

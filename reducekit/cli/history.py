@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 
 from reducekit.cli.differences import unified
+from reducekit.cli.files import write_file
 from reducekit.cli.group import Surroundings
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Step, journal_path, load
-from reducekit.output import OutputFile
 
 SCHEMA = 1
 _COLUMNS = 100  # of what a step did
@@ -111,10 +111,7 @@ def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
         return
     if os.path.exists(output) and output.samefile(path):
         raise UsageError(f"the output {output} is the journal itself: name another with -o")
-    file = OutputFile(output)
-    if not file.write(text):
-        reason = file.trouble.strerror if file.trouble else ""
-        raise UsageError(f"the output {output} cannot be written: {reason}")
+    write_file(output, text)
     print(f"{output}: step {number}, {len(text):,} bytes")
 
 

@@ -1,65 +1,95 @@
-"""A hunt: programs run on inputs without end, each new bug kept in a folder and reduced there.
+"""A hunt: each new bug is kept in a folder and reduced there, and all are counted.
 
-Knows no format: inputs are given, and reducing is done by a frontend's name.
+Knows no format, and not where inputs come from: `hunting_commands.py` runs programs on
+files, `hunting_traces.py` plays traces against a library.
 """
 
 from __future__ import annotations
 
-import contextlib
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from reducekit.cli.executors import Executors
-from reducekit.cli.findings import Finding, findings
+from reducekit.cli.files import make_folder, write_file
+from reducekit.cli.findings import Finding
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.streams import say
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.events import Accepted, Event, WentBack
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor
 from reducekit.frontend import Frontend
 from reducekit.golden import establish, limits_for
 from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
 from reducekit.output import OutputFile
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import FRONTENDS, load, strategy
 
-_PATIENCE = 500  # checks in a row without success that end a reduction
+
+class Plan(Protocol):
+    """What every hunt is told."""
+
+    @property
+    def folder(self) -> Path:
+        """Where bugs are kept."""
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the inputs' names."""
+
+    @property
+    def seconds(self) -> float | None:
+        """The time for all, reductions included; None is no limit."""
+
+    @property
+    def frontend(self) -> str | None:
+        """Reduce by the frontend of that name; None: not at all."""
+
+    @property
+    def strategy(self) -> str:
+        """How to search while reducing."""
+
+    @property
+    def quiet(self) -> bool:
+        """Say nothing on the way."""
 
 
-class Sample(NamedTuple):
-    """An input, and the command line that makes it again."""
+class Shown(NamedTuple):
+    """An input that shows a bug.
 
+    `made_by` is the command line that makes it again, `run_by` the commands that show the
+    bug. `which` is said of the input when the bug is new.
+    """
+
+    finding: Finding
     text: bytes
-    again: str
+    made_by: str
+    run_by: tuple[Command, ...]
+    which: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Hunt:
-    """What is to be hunted, and with what.
+class Way:
+    """How an input is reduced.
 
-    `commands` run one after the other on each input, `reference` says that the last one's
-    answers are right. `seconds` is for all, reductions included; None is no limit.
+    `limits` are those of a run on it; with `strict` the wall limit is that of candidates
+    too, which else follows the time of the best one. `patience` is the number of checks in
+    a row without success that end it. What is told of the result is its `size`, in `unit`.
     """
 
-    commands: tuple[Command, ...]
-    reference: bool
-    folder: Path
-    suffix: str
+    frontend: Frontend
+    open: Callable[[Oracle, int], Executor]
     limits: Limits
+    patience: int
     jobs: int = 1
-    seconds: float | None = None
-    keep_timeouts: bool = False
-    frontend: str | None = None
-    """Reduce by the frontend of that name; None: not at all."""
-    strategy: str = "adaptive"
-    quiet: bool = False
+    strict: bool = False
+    size: Callable[[bytes], int] = len
+    unit: str = "bytes"
 
 
 @dataclass(slots=True)
@@ -94,168 +124,108 @@ class Tally:
 
 def prepare(folder: Path) -> None:
     """Make the folder. Raises UsageError if it cannot be had, or not be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    make_folder(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"the folder {folder} cannot be written")
     OutputFile(folder / "probe")  # tries it out
 
 
-def hunt(plan: Hunt, samples: Iterator[Sample], interrupts: Interrupts) -> Tally:
-    """Run the commands on all samples; an interrupt ends it, and is noted in the tally."""
-    tally = Tally()
-    with contextlib.suppress(KeyboardInterrupt), Executors(interrupts, plan.suffix) as executors:
-        tally.interrupted = True
-        with interrupts.allowed():
-            _Hunting(plan, samples, interrupts, executors, tally).run()
-        tally.interrupted = False
-    return tally
+class Hunting:
+    """The bugs of a hunt under way."""
 
-
-@dataclass(frozen=True, slots=True)
-class _All:
-    """Has all commands run, and keeps what they print."""
-
-    commands: int
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        return True if len(outcomes) == self.commands else None
-
-    def describe(self) -> str:
-        return "all runs"
-
-
-class _Hunting:
-    """A hunt under way. Inputs run while there is nothing to reduce."""
-
-    def __init__(
-        self,
-        plan: Hunt,
-        samples: Iterator[Sample],
-        interrupts: Interrupts,
-        executors: Executors,
-        tally: Tally,
-    ) -> None:
-        self.plan = plan
-        self.samples = samples
-        self.interrupts = interrupts
-        self.executors = executors
-        self.tally = tally
-        self.flying: dict[int, Sample] = {}
-        self.new: list[tuple[Kept, Sample]] = []
+    def __init__(self, plan: Plan, tally: Tally, interrupts: Interrupts) -> None:
+        self._plan = plan
+        self._tally = tally
+        self._interrupts = interrupts
+        self.new: list[tuple[Kept, bytes]] = []
+        """What `reduce_new` is to reduce, with its text."""
         self.frontend = None if plan.frontend is None else _frontend(plan.frontend)
+        """What makes the frontend that reduces, if there is one."""
         if plan.frontend is not None and self.frontend is None:
             self.say(f"reducekit: there is no frontend {plan.frontend!r} yet: nothing is reduced")
 
     def say(self, text: str) -> None:
-        if not self.plan.quiet:
+        """Say what happens, unless the hunt is quiet."""
+        if not self._plan.quiet:
             say(text)
 
     def left(self) -> float | None:
-        """Return the seconds that are left."""
-        seconds = self.plan.seconds
-        return None if seconds is None else max(0.0, seconds - self.tally.seconds)
+        """Return the seconds that are left; None is no limit."""
+        seconds = self._plan.seconds
+        return None if seconds is None else max(0.0, seconds - self._tally.seconds)
 
-    def run(self) -> None:
-        plan = self.plan
-        oracle = Oracle(plan.commands, _All(len(plan.commands)))
-        executor = self.executors.open(oracle, plan.jobs)
-        more, ticket = True, 0
-        while True:
-            while more and not self.new and executor.free and self.left() != 0:
-                sample = next(self.samples, None)
-                if sample is None:
-                    more = False
-                    break
-                self.flying[ticket] = sample
-                executor.submit(ticket, sample.text, plan.limits)
-                ticket += 1
-            if not self.flying:
-                if not self.new:
-                    return
-                self.reduce_all()
-                continue
-            for finished in executor.wait(self.left()):
-                self.take(finished)
-            if self.left() == 0:
-                more = False
-                for each in list(self.flying):
-                    executor.cancel(each)
-                self.flying.clear()
+    def met(self, shown: Shown) -> None:
+        """Count a bug, and keep it if it is new."""
+        kept = self._tally.kept
+        known = kept.get(shown.finding.name)
+        if known is not None:
+            known.count += 1
+            return
+        with self._interrupts.held():  # what has files is in the summary
+            kept[shown.finding.name] = self._keep(shown)
 
-    def take(self, finished: Finished) -> None:
-        """Look at the runs on an input."""
-        sample = self.flying.pop(finished.ticket)
-        plan, tally = self.plan, self.tally
-        tally.inputs += 1
-        tally.timeouts += any(outcome.limit == "time" for outcome in finished.outcomes)
-        wall = plan.limits.wall if plan.keep_timeouts else None
-        found = findings(plan.commands, finished.outcomes, reference=plan.reference, timeouts=wall)
-        for each in found:
-            known = tally.kept.get(each.name)
-            if known is None:
-                tally.kept[each.name] = self.keep(each, sample)
-            else:
-                known.count += 1
-
-    def keep(self, finding: Finding, sample: Sample) -> Kept:
+    def _keep(self, shown: Shown) -> Kept:
         """Write a new bug's files, unless the folder has them."""
-        path = self.plan.folder / f"{finding.name}{self.plan.suffix}"
-        kept = Kept(finding, path, len(sample.text))
+        finding = shown.finding
+        path = self._plan.folder / f"{finding.name}{self._plan.suffix}"
+        kept = Kept(finding, path, len(shown.text))
         if path.exists():
             kept.old = True
             kept.size = path.stat().st_size
             return kept
-        lines = [finding.title, f"made by: {sample.again}"]
-        lines += [f"run: {each.shell_line(str(path))}" for each in finding.commands]
-        with self.interrupts.held():
-            _write(path.with_suffix(".txt"), ("\n".join(lines) + "\n").encode())
-            _write(path, sample.text)
-        self.say(f"new: {finding.title}\n     {path}")
-        self.new.append((kept, sample))
+        runs = [f"run: {each.shell_line(str(path))}" for each in shown.run_by]
+        note = "\n".join([finding.title, f"made by: {shown.made_by}", *runs, ""])
+        try:
+            write_file(path, shown.text)
+            write_file(path.with_suffix(".txt"), note.encode())
+        except UsageError as error:  # a full disk: what has been found is told all the same
+            kept.why_not = str(error)
+            return kept
+        self.say(f"new: {finding.title}{shown.which}\n     {path}")
+        self.new.append((kept, shown.text))
         return kept
 
-    def reduce_all(self) -> None:
-        """Reduce what is new, one after the other."""
-        while self.new:
-            kept, sample = self.new[0]
-            if self.frontend is not None and self.left() != 0:
-                self.reduce(kept, sample.text, self.frontend)
-            self.new.pop(0)
+    def reduce_new(self, way_of: Callable[[Finding, Callable[..., Frontend]], Way]) -> None:
+        """Reduce what is new, one after the other, while there is time.
 
-    def reduce(self, kept: Kept, text: bytes, frontend: Frontend) -> None:
+        `way_of` returns how that is done, by what makes the frontend.
+        """
+        while self.new:
+            kept, text = self.new.pop(0)
+            if self.frontend is not None and self.left() != 0:
+                self._reduce(kept, text, way_of(kept.finding, self.frontend))
+
+    def _reduce(self, kept: Kept, text: bytes, way: Way) -> None:
         """Reduce an input; every improvement is written."""
-        plan, finding = self.plan, kept.finding
-        path = kept.path.with_suffix(f".reduced{plan.suffix}")
+        commands, criterion = kept.finding.commands, kept.finding.criterion
+        path = kept.path.with_suffix(f".reduced{self._plan.suffix}")
         output = OutputFile(path)
 
         def listen(event: Event) -> None:
             if isinstance(event, Accepted | WentBack):
-                with self.interrupts.held():
+                with self._interrupts.held():
                     output.write(event.text)
                 kept.reduced = len(event.text)
 
-        limits = replace(plan.limits, wall=plan.limits.wall if plan.keep_timeouts else None)
+        limits = way.limits if way.strict else replace(way.limits, wall=None)
         try:
             golden = establish(
-                finding.commands,
-                finding.criterion,
+                commands,
+                criterion,
                 text,
-                plan.limits,
-                self.executors.open,
+                way.limits,
+                lambda oracle: way.open(oracle, 1),
                 path=str(kept.path),
             )
-            with self.executors.open(Oracle(finding.commands, golden.criterion), plan.jobs) as runs:
+            with way.open(Oracle(commands, golden.criterion), way.jobs) as executor:
                 reduction = Reduction(
-                    frontend,
-                    strategy(plan.strategy),
-                    runs,
+                    way.frontend,
+                    strategy(self._plan.strategy),
+                    executor,
                     partial(limits_for, golden.criterion, limits),
-                    width=plan.jobs,
+                    width=way.jobs,
                     repeats=1,
-                    budget=Budget(seconds=self.left(), patience=_PATIENCE),
+                    budget=Budget(seconds=self.left(), patience=way.patience),
                     listen=listen,
                 )
                 result = reduction.run(text, golden.seconds)
@@ -268,33 +238,28 @@ class _Hunting:
                 kept.why_not = f"{path} cannot be written: {output.trouble.strerror}"
                 return
             kept.reduced = len(result.text)
-            self.say(f"     reduced from {len(text):,} to {kept.reduced:,} bytes")
+            before, after = way.size(text), way.size(result.text)
+            self.say(f"     reduced from {before:,} to {after:,} {way.unit}")
 
 
-def _write(path: Path, text: bytes) -> None:
-    file = OutputFile(path)
-    if not file.write(text):
-        reason = file.trouble.strerror if file.trouble is not None else "it failed"
-        raise UsageError(f"{path} cannot be written: {reason}")
-
-
-def _frontend(name: str) -> Frontend | None:
-    """Return a frontend by its name; None if nobody has registered one."""
+def _frontend(name: str) -> Callable[..., Frontend] | None:
+    """Return what makes a frontend, by its name; None if nobody has registered one."""
     try:
-        found: Frontend = load(FRONTENDS, name)()
+        found: Callable[..., Frontend] = load(FRONTENDS, name)
     except UsageError:
         return None
     return found
 
 
-def summary(tally: Tally) -> str:
-    """Say in words what a hunt has come to."""
+def summary(tally: Tally, what: str = "input", more: Sequence[str] = ()) -> str:
+    """Say in words what a hunt has come to; `more` is said of the inputs besides."""
     kept = sorted(tally.kept.values(), key=lambda each: -each.count)
-    head = f"{_count(tally.inputs, 'input')} in {tally.seconds:.1f} s"
+    head = f"{_count(tally.inputs, what)} in {tally.seconds:.1f} s"
     if tally.timeouts:
         head += f", {tally.timeouts} out of time"
-    lines = [head + (", interrupted" if tally.interrupted else "")]
-    lines[0] += f": {_count(len(kept), 'bug')}"
+    if tally.interrupted:
+        head += ", interrupted"
+    lines = [f"{head}: {_count(len(kept), 'bug')}", *(f"  {each}" for each in more)]
     for each in kept:
         times = "once" if each.count == 1 else f"{each.count} times"
         lines.append(f"  {times}: {each.finding.title}")

@@ -15,6 +15,7 @@ import click
 from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.options import SECONDS
 from reducekit.cli.streams import say
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.calls import Call, Trace
@@ -84,9 +85,6 @@ class _AllCaptured:
         return "any end"
 
 
-_SECONDS = click.FloatRange(min=0, min_open=True, max=1_000_000)
-
-
 @click.command(
     "replay",
     epilog="Exit status: 0 passed, 86 contract violation, 87 not a trace of the API, 88 wrong "
@@ -108,8 +106,8 @@ _SECONDS = click.FloatRange(min=0, min_open=True, max=1_000_000)
 @click.option("--faults", metavar="FILE", help="A list of faults (JSON).")
 @click.option("--check-returns", is_flag=True, help="Compare results with those in the trace.")
 @click.option("--results", is_flag=True, help="Print what each call returned.")
-@click.option("--timeout", type=_SECONDS, default=60, show_default=True, metavar="S")
-@click.option("--cpu", type=_SECONDS, default=10, show_default=True, metavar="S")
+@click.option("--timeout", type=SECONDS, default=60, show_default=True, metavar="S")
+@click.option("--cpu", type=SECONDS, default=10, show_default=True, metavar="S")
 @click.option(
     "--memory", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB"
 )

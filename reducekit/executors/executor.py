@@ -24,7 +24,27 @@ class Finished:
     outcomes: tuple[Outcome, ...]
 
 
-class Executor(Protocol):
+class Closing(Protocol):
+    """What is closed at the end of a `with`, however that ends: inherit, and write `close`."""
+
+    def close(self) -> None:
+        """Give back what is held; a second time it does nothing."""
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class Executor(Closing, Protocol):
     """Runs checks of one oracle, several at a time."""
 
     @property
@@ -42,12 +62,3 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End all checks."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...

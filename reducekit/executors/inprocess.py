@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 
 
-class InProcess:
+class InProcess(Executor):
     """Checks a candidate by calling `interesting(text)`; limits do not hold here."""
 
     def __init__(self, interesting: Callable[[bytes], bool], jobs: int = 1) -> None:
@@ -39,16 +37,3 @@ class InProcess:
     def close(self) -> None:
         """Forget all checks."""
         self._waiting.clear()
-
-    def __enter__(self) -> Self:
-        """Return the executor itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Forget all checks."""
-        self.close()

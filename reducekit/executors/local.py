@@ -13,11 +13,11 @@ import os
 import select
 import signal
 import time
-from typing import Literal, Self
+from typing import Literal
 
 from reducekit.errors import UsageError
 from reducekit.executors import marks, orphans
-from reducekit.executors.executor import ExecutorError, Finished
+from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.marks import Mark
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.executors.slots import NoRoomError, Slot
@@ -76,7 +76,7 @@ class _Check:
         self.deadline = math.inf
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Runs checks on this machine, at most `jobs` at a time.
 
     Every command runs in a session of its own, with no terminal, in the current
@@ -133,12 +133,6 @@ class LocalExecutor:
         self._adopted_before = adopt_orphans and orphans.adopting()
         if adopt_orphans:
             orphans.set_adopting(True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def free(self) -> int:

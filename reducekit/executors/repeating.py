@@ -6,8 +6,6 @@ import math
 import re
 import time
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor, Finished
@@ -74,7 +72,7 @@ class _Check:
         return self.started - self.good - self.bad
 
 
-class Repeating:
+class Repeating(Executor):
     """Runs each check on another executor until its verdict is certain.
 
     No more runs of a check are in flight than are needed in any case. So where
@@ -179,16 +177,3 @@ class Repeating:
                 room -= 1
             if room <= 0:
                 return
-
-    def __enter__(self) -> Self:
-        """Return the executor itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End all checks."""
-        self.close()

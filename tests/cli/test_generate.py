@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import signal
 
 import pytest
 
 from reducekit.cli.generator_options import command_line
 from reducekit.frontends.btor.generate import Parameters, generate_text
 from reducekit.frontends.btor.operators import Dialect
-from tests.cli.tool import Tool
+from tests.cli.tool import Tool, until
 
 
 def test_to_standard_output(tool: Tool) -> None:
@@ -23,6 +24,23 @@ def test_to_a_file(tool: Tool) -> None:
     assert (done.code, done.out, done.err) == (0, "", "")
     expected = generate_text(Parameters(nodes=50, dialect=Dialect.BTOR2))
     assert (tool.folder / "x.btor2").read_bytes() == expected
+
+
+def test_a_dash_is_standard_output(tool: Tool) -> None:
+    assert tool("generate", "btor", "-n", "20", "-o", "-").out == tool(
+        "generate", "btor", "-n", "20"
+    ).out  # fmt: skip
+
+
+def test_an_interrupt_says_how_many_were_written(tool: Tool) -> None:
+    arguments = ("-n", "300", "--count", "1000000", "--dir", "d")
+    process = tool.start("generate", "btor", *arguments)
+    until(lambda: (tool.folder / "d" / "1.btor").exists())
+    process.send_signal(signal.SIGINT)
+    done = tool.end(process)
+    written = len(list((tool.folder / "d").glob("*.btor")))
+    said = f"reducekit: interrupted: {written:,} of 1,000,000 files written\n"
+    assert (done.code, done.err) == (130, said)
 
 
 def test_many_files(tool: Tool) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from reducekit.cli.findings import Finding, findings
-from reducekit.cli.hunting import Hunt, Sample, hunt, prepare, summary
+from reducekit.cli.hunting import prepare, summary
+from reducekit.cli.hunting_commands import Hunt, Sample, hunt
 from reducekit.cli.interrupts import Interrupts
 from reducekit.errors import UsageError
 from reducekit.oracle.command import Command
@@ -209,6 +210,22 @@ def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert tool.files() == before
+
+
+def test_a_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
+    """The hunt goes on, as after a disk has become full."""
+    script = crashing(tool, "var")
+    arguments = ("hunt", "btor", "--cmd", script, "--count", "3", "-n", "40", "--no-reduce")
+    tool(*arguments)
+    (kept,) = (tool.folder / "failures").glob("*.btor")
+    note = kept.with_suffix(".txt")
+    kept.unlink()
+    note.unlink()
+    note.mkdir()
+    done = tool(*arguments)
+    assert done.code == 0
+    assert "3 times: " in done.out
+    assert f"not reduced: the output failures/{note.name} is a directory" in done.out
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@
   data, what each call does in it.
 - `faults` overwrites an instruction of the library, so that there is a real
   failing system without a compiler.
+- `live.LiveReplay` plays a trace while it is made; `trial.Trials` makes such
+  traces, and checks what was answered (`answers`).
 - `server` is the program that loads the library and forks; `records` is what
-  the two sides exchange.
+  the two sides exchange, and `results` what comes back.
 """
 
 from __future__ import annotations

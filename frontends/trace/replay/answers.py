@@ -8,7 +8,7 @@ So no solver is believed when it says that another one is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ from reducekit.oracle.limits import Limits
 
 Kind = Literal["model", "unsat", "core"]
 SAT, UNSAT = 10, 20
+_FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
 _BEYOND = frozenset(("constrain", "lemma", "connect", "push", "pop"))
 _SAID = {
@@ -45,63 +46,128 @@ class Wrong:
 class Round:
     """A solve: the index of its call, what was asked, and the answer.
 
-    `clauses` is how many of the trace's clauses there were. `simplifies` says that it
+    `end` is how many of the trace's literals there were. `simplifies` says that it
     only simplified, and need not have looked at the assumptions.
     """
 
     index: int
-    clauses: int
+    end: int
     assumed: tuple[int, ...]
     answer: int
     simplifies: bool
 
 
-def rounds_of(
-    calls: Sequence[Call], results: Sequence[Value | None], api: str
-) -> tuple[list[tuple[int, ...]], list[Round]]:
-    """Return the clauses of a trace, and its solves that were answered.
+class Formula:
+    """What a trace has asked a solver: the literals of its clauses, and its solves.
 
-    `results` are those of the calls. Nothing is returned for an API that is not
-    known, or calls beyond clauses and assumptions.
+    `literals` are those of all clauses, each clause ended by a 0; `rounds` the solves
+    that were answered. Nothing is noted for an API that is not known (see `able`), nor
+    behind calls that go beyond clauses and assumptions.
     """
-    names = NAMES.get("cadical" if api == "mobical" else api)
-    clauses: list[tuple[int, ...]] = []
-    rounds: list[Round] = []
-    if names is None:
-        return clauses, rounds
-    add, assume, solve = names["add"], names["assume"], names["solve"]
-    simplify = names.get("simplify", "")
-    clause: list[int] = []
-    assumed: list[int] = []
-    solved = False
-    for index, call in enumerate(calls[: len(results)]):
-        name = call.name
-        if name in (add, assume):
-            literal = call.arguments[0]
-            assert isinstance(literal, int)
-            if solved:
-                assumed, solved = [], False
-            if name == assume:
-                assumed.append(literal)
-            elif literal:
-                clause.append(literal)
-            else:
-                clauses.append(tuple(clause))
-                clause = []
-        elif name == "fixate":
-            clauses += [(literal,) for literal in assumed]
-        elif name in (solve, simplify):
-            if solved:
-                assumed = []
-            solved = True
-            answer = results[index]
+
+    def __init__(self, api: str) -> None:
+        self.literals: list[int] = []
+        self.rounds: list[Round] = []
+        self._names = names_of(api)
+        self._add = self._names.get("add", "")
+        self._solves = [self._names[key] for key in ("solve", "simplify") if key in self._names]
+        looked_at = (self._names.get("assume", ""), "fixate", *self._solves, *_BEYOND)
+        self._looked_at = frozenset(looked_at)
+        self._taken = 0
+        self._assumed: list[int] = []
+        self._solved = False
+        self._followed = bool(self._names)
+
+    @property
+    def able(self) -> bool:
+        """Whether the API is one whose answers can be checked."""
+        return bool(self._names)
+
+    def take(self, calls: Sequence[Call], results: Sequence[Value | None]) -> None:
+        """Note calls that follow those before, and what they returned."""
+        if not self._followed:
+            return
+        # Nearly all calls add literals: these are taken many at a time.
+        first, begin = self._taken, 0
+        self._taken += len(calls)
+        looked_at = self._looked_at
+        for index, call in enumerate(calls):
+            if call.name in looked_at:
+                self._add_literals(calls[begin:index])
+                begin = index
+                if call.name in _BEYOND:
+                    self._followed = False
+                    return
+                self._note(call, first + index, results[index])
+        self._add_literals(calls[begin:])
+
+    def _add_literals(self, calls: Sequence[Call]) -> None:
+        add = self._add
+        added = [call.arguments[0] for call in calls if call.name == add]
+        if added:
+            self._forget()
+            self.literals += added  # type: ignore[arg-type]  # a call of this name takes a literal
+
+    def _forget(self) -> None:
+        """Assumptions hold for one solve."""
+        if self._solved:
+            self._assumed, self._solved = [], False
+
+    def _note(self, call: Call, index: int, answer: Value | None) -> None:
+        """Note a call other than that of a literal."""
+        if call.name in self._solves:
+            if self._solved:
+                self._assumed = []
+            self._solved = True
             if answer in (SAT, UNSAT):
                 assert isinstance(answer, int)
-                simplifies = name == simplify
-                rounds.append(Round(index, len(clauses), tuple(assumed), answer, simplifies))
-        elif name in _BEYOND:
-            break
-    return clauses, rounds
+                simplifies = call.name != self._solves[0]
+                assumed = tuple(self._assumed)
+                round_ = Round(index, len(self.literals), assumed, answer, simplifies)
+                self.rounds.append(round_)
+        elif call.name == "fixate":
+            units = [each for literal in self._assumed for each in (literal, 0)]
+            end = len(self.literals)
+            while end and self.literals[end - 1]:
+                end -= 1  # a clause is not closed yet
+            self.literals[end:end] = units
+        else:
+            self._forget()
+            literal = call.arguments[0]
+            assert isinstance(literal, int)
+            self._assumed.append(literal)
+
+
+def names_of(api: str) -> Mapping[str, str]:
+    """Return the names of an API's calls by what they do, nothing if it is not known."""
+    return NAMES.get("cadical" if api == "mobical" else api, {})
+
+
+def rounds_of(
+    calls: Sequence[Call], results: Sequence[Value | None], api: str
+) -> tuple[list[int], list[Round]]:
+    """Return the literals of a trace's clauses, and its solves that were answered.
+
+    `results` are those of the calls.
+    """
+    formula = Formula(api)
+    formula.take(calls[: len(results)], results)
+    return formula.literals, formula.rounds
+
+
+def queries(
+    solve: Round, literals: Sequence[int], names: Mapping[str, str]
+) -> tuple[str, list[int]]:
+    """Return what has to be asked behind a solve to check its answer: a call, and of what.
+
+    `literals` are those of the clauses, up to the solve or further.
+    """
+    if solve.answer == SAT:
+        variables = set(map(abs, literals[: solve.end]))
+        variables.update(map(abs, solve.assumed))
+        variables.discard(0)
+        return names["value"], sorted(variables)
+    return names["failed"], [] if solve.simplifies else sorted(set(solve.assumed))
 
 
 class AnswerChecker:
@@ -114,7 +180,7 @@ class AnswerChecker:
         self, api: str, server: ReplayServer, reference: ReplayServer, limits: Limits
     ) -> None:
         self._api = api
-        self._names = NAMES.get("cadical" if api == "mobical" else api, {})
+        self._names = names_of(api)
         self._server = server
         self._reference = reference
         self._limits = limits
@@ -126,24 +192,24 @@ class AnswerChecker:
 
     def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
         """Return the first wrong answer of a trace whose calls returned `results`."""
-        clauses, rounds = rounds_of(calls, results, self._api)
+        literals, rounds = rounds_of(calls, results, self._api)
         if not rounds:
             return None
-        asked, places = self._with_queries(calls, clauses, rounds)
+        asked, places = self._with_queries(calls, literals, rounds)
         answers: Sequence[Value | None] = ()
         if len(asked) > len(calls):
             answers = self._server.replay(asked, self._limits).results
-        for number, (each, (first, literals)) in enumerate(zip(rounds, places, strict=True), 1):
-            said = answers[first : first + len(literals)]
-            if len(said) < len(literals):
+        for number, (each, (first, about)) in enumerate(zip(rounds, places, strict=True), 1):
+            said = answers[first : first + len(about)]
+            if len(said) < len(about):
                 return None  # asking has changed how it ends: nothing is known
-            wrong = self._wrong(clauses[: each.clauses], each, literals, said)
+            wrong = self._wrong(literals[: each.end], each, about, said)
             if wrong is not None:
                 return Wrong(wrong, number)
         return None
 
     def _with_queries(
-        self, calls: Sequence[Call], clauses: list[tuple[int, ...]], rounds: list[Round]
+        self, calls: Sequence[Call], literals: Sequence[int], rounds: list[Round]
     ) -> tuple[list[Call], list[tuple[int, list[int]]]]:
         """Return the calls with a query for all that is to be known after each solve.
 
@@ -152,81 +218,78 @@ class AnswerChecker:
         asked: list[Call] = []
         places: list[tuple[int, list[int]]] = []
         before = 0
-        variables: set[int] = set()
-        seen = 0
         for each in rounds:
             asked += calls[before : each.index + 1]
             before = each.index + 1
-            if each.answer == SAT:
-                variables.update(abs(lit) for cl in clauses[seen : each.clauses] for lit in cl)
-                seen = each.clauses
-                literals = sorted(variables | {abs(literal) for literal in each.assumed})
-                name = self._names["value"]
-            else:
-                literals = [] if each.simplifies else sorted(set(each.assumed))
-                name = self._names["failed"]
-            places.append((len(asked), literals))
-            asked += [Call(name, (literal,)) for literal in literals]
+            name, about = queries(each, literals, self._names)
+            places.append((len(asked), about))
+            asked += [Call(name, (literal,)) for literal in about]
         asked += calls[before:]
         return asked, places
 
     def _wrong(
         self,
-        clauses: Sequence[tuple[int, ...]],
-        solve: Round,
         literals: Sequence[int],
+        solve: Round,
+        about: Sequence[int],
         said: Sequence[Value | None],
     ) -> Kind | None:
         """Say what is wrong with an answer; None if nothing is, or nothing is known."""
         if solve.answer == SAT:
-            true = _true(literals, said)
-            assumed = () if solve.simplifies else solve.assumed
-            return None if _satisfied(clauses, assumed, true) else "model"
-        core = [lit for lit, failed in zip(literals, said, strict=True) if failed]
-        if solve.simplifies:
-            core = list(solve.assumed)
-        if not self._has_model(clauses, core):
+            return None if satisfied(literals, solve, about, said) else "model"
+        core = core_of(solve, about, said)
+        if not self._has_model(literals, core):
             return None
-        if len(core) < len(set(solve.assumed)) and not self._has_model(clauses, solve.assumed):
+        if len(core) < len(set(solve.assumed)) and not self._has_model(literals, solve.assumed):
             return "core"
         return "unsat"
 
-    def _has_model(self, clauses: Sequence[tuple[int, ...]], assumed: Sequence[int]) -> bool:
+    def _has_model(self, literals: Sequence[int], assumed: Sequence[int]) -> bool:
         """Say whether the other solver finds a model, and it is one."""
-        variables = sorted({abs(lit) for each in (*clauses, tuple(assumed)) for lit in each})
-        calls = [Call("init", ())]
-        added = {lit: Call("add", (lit,)) for v in variables for lit in (v, -v)}
-        end = Call("add", (0,))
-        for each in clauses:
-            calls += [added[literal] for literal in each]
-            calls.append(end)
+        about = sorted({abs(literal) for literal in (*literals, *assumed)} - {0})
+        added = {literal: Call("add", (literal,)) for literal in set(literals)}
+        calls = [Call("init", ()), *map(added.__getitem__, literals)]
         calls += [Call("assume", (literal,)) for literal in assumed]
         calls.append(Call("solve", ()))
         outcome = self._reference.replay(calls, self._limits)
         if not _answered(outcome, len(calls)) or outcome.results[len(calls) - 1] != SAT:
             return False
-        asked = [*calls, *(Call("val", (variable,)) for variable in variables)]
+        asked = [*calls, *(Call("val", (variable,)) for variable in about)]
         outcome = self._reference.replay(asked, self._limits)
         if not _answered(outcome, len(asked)):
             return False
-        return _satisfied(clauses, assumed, _true(variables, outcome.results[len(calls) :]))
+        solve = Round(len(calls) - 1, len(literals), tuple(assumed), SAT, simplifies=False)
+        return satisfied(literals, solve, about, outcome.results[len(calls) :])
 
 
 def _answered(outcome: ReplayOutcome, calls: int) -> bool:
     return outcome.kind == "ok" and len(outcome.results) >= calls
 
 
-def _true(variables: Sequence[int], values: Sequence[Value | None]) -> set[int]:
-    """Return the literals that are true.
+def core_of(solve: Round, about: Sequence[int], said: Sequence[Value | None]) -> list[int]:
+    """Return the assumptions that a solver said have failed; all where it cannot be asked."""
+    if solve.simplifies:
+        return list(solve.assumed)
+    return [literal for literal, failed in zip(about, said, strict=True) if failed]
 
-    Of a variable, all APIs return a positive number for true and a negative one for false.
+
+def satisfied(
+    literals: Sequence[int], solve: Round, about: Sequence[int], said: Sequence[Value | None]
+) -> bool:
+    """Say whether what a solver said of variables satisfies all clauses, and the assumptions.
+
+    `literals` are those of the clauses, `about` the variables. For true, all APIs return a
+    positive number, for false a negative one.
     """
-    return {
-        variable if value > 0 else -variable
-        for variable, value in zip(variables, values, strict=False)
-        if isinstance(value, int) and value
-    }
-
-
-def _satisfied(clauses: Sequence[tuple[int, ...]], assumed: Sequence[int], true: set[int]) -> bool:
-    return true.issuperset(assumed) and not any(map(true.isdisjoint, clauses))
+    # A byte for each literal, 0 for the end of a clause. Negative numbers count from the back.
+    size = 1 + 2 * max(about, default=0)
+    kinds = bytearray([_FALSE]) * size
+    kinds[0] = 0
+    for variable, value in zip(about, said, strict=True):
+        if isinstance(value, int) and value:
+            kinds[variable if value > 0 else -variable] = _TRUE
+    if not solve.simplifies and any(kinds[literal] != _TRUE for literal in solve.assumed):
+        return False
+    # Without those that are false, a clause that is falsified is an end behind an end.
+    left = bytes(map(kinds.__getitem__, literals)).translate(None, bytes([_FALSE]))
+    return not left.startswith(b"\0") and b"\0\0" not in left

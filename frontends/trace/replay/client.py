@@ -7,9 +7,8 @@ import select
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
-from reducekit.executors.executor import ExecutorError
+from reducekit.executors.executor import Closing, ExecutorError
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.replay.faults import Patch
 from reducekit.frontends.trace.replay.libraries import Library
@@ -20,7 +19,8 @@ from reducekit.frontends.trace.replay.process import (
     ServerProcess,
     room_for,
 )
-from reducekit.frontends.trace.replay.records import Encoder, Illegal, Results, UnplayableCall
+from reducekit.frontends.trace.replay.records import Encoder, Illegal, UnplayableCall
+from reducekit.frontends.trace.replay.results import Results
 from reducekit.oracle.limits import Limits
 
 DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)
@@ -42,7 +42,7 @@ class _Running:
     cancelled: bool = False
 
 
-class ReplayServer:
+class ReplayServer(Closing):
     """Replays traces against a library, at most `jobs` at a time; use it in a `with`.
 
     Each replay runs in a child process of its own, forked from a server process
@@ -76,12 +76,6 @@ class ReplayServer:
         self._tickets = 0
         self._idle.append(self._start(ROOM))
         self.native = self._servers[self._idle[0]].native
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def free(self) -> int:

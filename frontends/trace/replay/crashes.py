@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
+from dataclasses import replace
 
 from reducekit.errors import ParseError
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.replay.client import ReplayServer
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
@@ -18,6 +17,7 @@ from reducekit.oracle.outcome import Outcome
 
 _ENDED = ("signal", "exit", "mismatch")
 _MOST = 4096  # proofs that are kept
+_PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
 class Crashes:
@@ -68,8 +68,8 @@ class Crashes:
         return outcome
 
 
-class CrashExecutor:
-    """Checks traces by replay; an `Executor` (see `reducekit.executors.executor`).
+class CrashExecutor(Executor):
+    """Checks traces by replay.
 
     `runs` counts the replays. With `proofs`, what an earlier replay proves is
     not replayed. The server is closed with the executor.
@@ -90,7 +90,8 @@ class CrashExecutor:
         self._crashes = crashes
         self._proofs = proofs
         self._known: list[Finished] = []
-        self._texts: dict[int, tuple[bytes, Sequence[Call]]] = {}
+        self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
+        self._again: set[int] = set()
         self.runs = 0
 
     @property
@@ -110,14 +111,23 @@ class CrashExecutor:
             self._know(ticket, known.as_outcome())
             return
         self.runs += 1
-        self._texts[ticket] = text, calls
+        self._texts[ticket] = text, calls, limits
         self._server.submit(ticket, calls, limits)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
         finished, self._known = self._known, []
         for ticket, replayed in self._server.wait(0 if finished else timeout):
-            self._crashes.remember(*self._texts.pop(ticket), replayed)
+            text, calls, limits = self._texts.pop(ticket)
+            if self._starved(ticket, replayed, limits):
+                self._again.add(ticket)
+                patient = replace(limits, wall=_PATIENCE * (limits.wall or 0))
+                self.runs += 1
+                self._texts[ticket] = text, calls, patient
+                self._server.submit(ticket, calls, patient)
+                continue
+            self._again.discard(ticket)
+            self._crashes.remember(text, calls, replayed)
             outcome = replayed.as_outcome()
             finished.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))
         return finished
@@ -126,6 +136,7 @@ class CrashExecutor:
         """End a check and forget it; one that is not running is ignored."""
         self._known = [done for done in self._known if done.ticket != ticket]
         self._texts.pop(ticket, None)
+        self._again.discard(ticket)
         self._server.cancel(ticket)
 
     def close(self) -> None:
@@ -133,16 +144,14 @@ class CrashExecutor:
         self._known.clear()
         self._server.close()
 
-    def __enter__(self) -> Self:
-        return self
+    def _starved(self, ticket: int, replayed: ReplayOutcome, limits: Limits) -> bool:
+        """Say whether time was up because the machine was busy: it is to be played once more.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        A replay does not sleep. One that has used little CPU time has not had its turn.
+        """
+        if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
+            return False
+        return self._criterion.wall is None and replayed.cpu < limits.wall / 2
 
     def _know(self, ticket: int, outcome: Outcome) -> None:
         self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))

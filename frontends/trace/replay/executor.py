@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
 
 from reducekit.errors import ParseError
-from reducekit.executors.executor import Finished
+from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.replay.client import ReplayServer
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
@@ -16,8 +14,8 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 
-class ReplayExecutor:
-    """Checks candidates by replay; satisfies `reducekit.executors.executor.Executor`.
+class ReplayExecutor(Executor):
+    """Checks candidates by replay.
 
     `read` makes calls from a candidate's text, and may raise ParseError: the
     candidate is then not interesting, without a replay. `criterion` judges the
@@ -76,14 +74,3 @@ class ReplayExecutor:
         """End all checks."""
         self._unread.clear()
         self._server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -10,20 +10,30 @@ import os
 import re
 import select
 from collections.abc import Sequence
-from typing import Self
+from dataclasses import dataclass
 
-from reducekit.executors.executor import ExecutorError
+from reducekit.executors.executor import Closing, ExecutorError
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.replay.client import DEFAULT_LIMITS, server_arguments
 from reducekit.frontends.trace.replay.faults import Patch
 from reducekit.frontends.trace.replay.libraries import Library
 from reducekit.frontends.trace.replay.outcome import Ending, ReplayOutcome, interpret, unplayable
 from reducekit.frontends.trace.replay.process import STRINGS, ServerGone, ServerProcess
-from reducekit.frontends.trace.replay.records import Encoder, Results, UnplayableCall
+from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
+from reducekit.frontends.trace.replay.results import Results
 from reducekit.oracle.limits import Limits
 
 
-class LiveReplay:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a copy of a child was asked: the call, the answer's place, how many literals."""
+
+    name: str
+    place: int
+    count: int
+
+
+class LiveReplay(Closing):
     """Plays one trace after the other, each in pieces; use it in a `with`.
 
     `begin` starts an empty trace, `play` appends calls to it, `finish` ends it.
@@ -43,12 +53,6 @@ class LiveReplay:
         self._end = 0
         self._open = False
         self.outcome: ReplayOutcome | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def begin(self, limits: Limits = DEFAULT_LIMITS) -> None:
         """Start an empty trace; the one before is ended. `limits` hold for all of it."""
@@ -89,6 +93,42 @@ class LiveReplay:
         self.outcome = self._ended()
         return self.outcome.results[first:]
 
+    @property
+    def room(self) -> int:
+        """How many bytes are left for records: 32 a call, or more; 4 for a number of `each`."""
+        return self._process.results_at - self._end
+
+    def put(self, calls: Sequence[Call]) -> None:
+        """Have calls played ahead of those that come next. Raises UnplayableCall."""
+        records = self._encoder.plain(calls)
+        self._calls += calls
+        self._put(records)
+
+    def each(self, name: str, numbers: Sequence[int]) -> None:
+        """Have a call made for each number, ahead of those that come next.
+
+        It does not belong to the trace, and has no results.
+        """
+        self._put(self._encoder.each(name, numbers, self._process.distance(self._end)))
+
+    def ask(self, name: str, literals: Sequence[int]) -> Asked:
+        """Ask a copy of the child what a call returns for each literal, ahead of the next calls.
+
+        The child itself is left as it is: the copy is a fork. Look at `answer` later.
+        """
+        records, start = self._encoder.ask(name, literals, self._process.distance(self._end))
+        asked = Asked(name, self._end + start, len(literals))
+        self._put(records)
+        return asked
+
+    def answer(self, asked: Asked) -> list[int] | None:
+        """Return what was asked before the latest calls; None if the copy did not live to say it.
+
+        To be had until the next trace begins.
+        """
+        end = asked.place + 4 * (asked.count + 1)
+        return self._encoder.answered(asked.name, self._process.memory[asked.place : end])
+
     def finish(self) -> ReplayOutcome:
         """End the trace, and return how that went."""
         if self._open:
@@ -104,15 +144,18 @@ class LiveReplay:
 
     def _continue(self, records: bytes) -> None:
         """Let the child play more records, which follow those before."""
+        self._put(records)
+        os.eventfd_write(self._process.go, 1)
+
+    def _put(self, records: bytes) -> None:
+        """Put records behind those before; the child waits in the last one that it was let play."""
         process = self._process
         strings = len(self._encoder.strings)
         if self._end + len(records) > process.results_at or strings > STRINGS // 2:
             raise ExecutorError("the trace is too long to be played in pieces")
         process.put_strings(self._encoder)
         process.memory[self._end : self._end + len(records)] = records
-        # The child waits in the last record before.
         self._end += len(records)
-        os.eventfd_write(process.go, 1)
 
     def _ended(self) -> ReplayOutcome:
         self._open = False

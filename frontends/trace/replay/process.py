@@ -120,6 +120,10 @@ class ServerProcess:
             raise ServerGone(self._last_words()) from None
         return end
 
+    def distance(self, place: int) -> int:
+        """Return how far behind the strings of the running child a place in the memory is."""
+        return place - self._strings_at
+
     def put_strings(self, encoder: Encoder) -> None:
         """Make the strings of all calls encoded so far known to the child."""
         size = len(encoder.strings)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 import struct
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.replay.prototypes import CONTRACT_STATUS, Interface
@@ -21,11 +21,13 @@ from reducekit.frontends.trace.replay.server import (
     CELLS,
     COUNTS,
     DONE,
+    EACH,
     FUNCTION,
     GO,
     KEEPS,
     NUMBER,
     RECORD,
+    SKIPS,
     STORES,
     STRING,
 )
@@ -40,8 +42,12 @@ _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _RLIMITS = struct.Struct("<8Q")
 _ONE = struct.Struct("<Q")  # what is written to an event counter, and read from one
 _OBJECT = 0  # the object's cell
+_COPY = CELLS - 1  # the cell of the process that was forked to be asked
+_NOT_ASKED = -1  # no wait status
 _TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
-_HELPERS = ("_exit", "getppid", "prctl", "close", "setrlimit", "read", "write")
+_HELPERS = (
+    "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
+)  # fmt: skip
 
 
 class UnplayableCall(ValueError):
@@ -74,54 +80,9 @@ class _Step:
     ends: bool
 
 
-class Results(Sequence[int | None]):
-    """What each call returned, None where it returns nothing. Converted when looked at.
-
-    Pointers are addresses in the child. A slice is of the same kind if it is a
-    prefix.
-    """
-
-    def __init__(self, raw: bytes, calls: Sequence[Call], types: dict[str, str]) -> None:
-        self._raw = raw
-        self._calls = calls
-        self._types = types
-
-    def __len__(self) -> int:
-        return len(self._raw) // 8
-
-    @overload
-    def __getitem__(self, index: int) -> int | None: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[int | None]: ...
-    def __getitem__(self, index: int | slice) -> int | Sequence[int | None] | None:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            if (start, step) == (0, 1):
-                return Results(self._raw[: 8 * stop], self._calls, self._types)
-            return [self[each] for each in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return _converted(self._raw, index, self._types.get(self._calls[index].name, ""))
-
-    def __iter__(self) -> Iterator[int | None]:
-        types = self._types
-        for index, call in zip(range(len(self)), self._calls, strict=False):
-            yield _converted(self._raw, index, types.get(call.name, ""))
-
-
-def _converted(raw: bytes, index: int, result: str) -> int | None:
-    """Return a result: only so many bits of the register mean anything as its type has."""
-    if result == "int":
-        found: int = struct.unpack_from("<i", raw, 8 * index)[0]
-        return found
-    if result == "bool":
-        return raw[8 * index] & 1
-    if result in ("ptr", "handle"):
-        address: int = struct.unpack_from("<Q", raw, 8 * index)[0]
-        return address
-    return None
+def _slots(data: bytes) -> bytes:
+    """Return data that stands between records, filled up to the size of whole ones."""
+    return data + bytes(-len(data) % RECORD.size)
 
 
 def _ends(words: Iterable[str]) -> bool:
@@ -149,6 +110,8 @@ class Encoder:
         self._offsets: dict[str, int] = {}
         self._cells: dict[str, int] = {}
         self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
+        self._played: dict[int, bytes] = {}  # by the id of a call that is kept alive
+        self._alive: list[Call] = []
         self._indices = {symbol: index for index, symbol in enumerate(self.symbols)}
         self._steps = {name: self._parsed(text) for name, text in interface.calls.items()}
         self.results = {name: steps[-1].result for name, steps in self._steps.items()}
@@ -207,14 +170,72 @@ class Encoder:
         return strings, b"".join(records)
 
     def _call(self, helper: str, *numbers: int, counts: bool = True) -> bytes:
+        """Return a record that calls a helper, as a call of the trace or as none."""
         padded = (*numbers, *[0] * (_ARGUMENTS - len(numbers)))
-        return RECORD.pack(self._indices[helper], COUNTS if counts else 0, 0, *padded)
+        return RECORD.pack(self._indices[helper], COUNTS if counts else KEEPS, 0, *padded)
 
     def _event(self, helper: str, fd: int, offset: int) -> bytes:
         """Return a record that reads or writes an event counter, from or to a string."""
         return RECORD.pack(
             self._indices[helper], KEEPS | STRING << 2, 0, fd, offset, _ONE.size, 0, 0, 0
         )
+
+    def each(self, name: str, numbers: Sequence[int], distance: int) -> bytes:
+        """Return records that make a call for each number; it does not count, nor has results.
+
+        `distance` is how far behind the strings the records are going to be.
+        """
+        data = _slots(array("i", numbers).tobytes())
+        jump = self._skipping("getppid", KEEPS, 0, len(data))
+        return jump + data + self._each(name, distance + RECORD.size, len(numbers))
+
+    def ask(self, name: str, literals: Sequence[int], distance: int) -> tuple[bytes, int]:
+        """Return records that make a call for each literal in a copy of the process.
+
+        The process itself is none the wiser. Besides, where in these records the
+        answer is going to be (see `answered`). `distance` is that of `each`.
+        """
+        data = _slots(array("i", (_NOT_ASKED, *literals)).tobytes())
+        start = 6 * RECORD.size
+        where = distance + start
+        copied = (
+            self._call("prctl", _PR_SET_PDEATHSIG, _SIGKILL, counts=False)
+            + self._call("close", 1, counts=False)
+            + self._call("close", 2, counts=False)
+            + self._each(name, where + array("i").itemsize, len(literals))
+            + self._call("_exit", 0, counts=False)
+            + data
+        )
+        fork = self._skipping("fork", KEEPS | STORES, _COPY, len(copied))
+        wait = RECORD.pack(
+            self._indices["waitpid"], KEEPS | CELL | STRING << 2, 0, _COPY, where, 0, 0, 0, 0
+        )
+        return fork + copied + wait, start
+
+    def answered(self, name: str, answer: bytes) -> list[int] | None:
+        """Return what a call returned for each literal; None if that is not known.
+
+        `answer` is what stands where `ask` said, 4 bytes for each literal and 4 more.
+        """
+        status, *values = array("i", answer)
+        if status:
+            return None
+        return [value & 1 for value in values] if self.results[name] == "bool" else values
+
+    def _each(self, name: str, numbers: int, count: int) -> bytes:
+        """Return a record that makes a call, of the object and a number, for many numbers."""
+        (step,) = self._steps[name]
+        assert step.arguments[:2] == ("$", "int"), name
+        last = int(step.arguments[2]) if len(step.arguments) > 2 else 0
+        kinds = CELL | FUNCTION << 2 | STRING << 4
+        return RECORD.pack(
+            self._indices[EACH], KEEPS | kinds, 0, _OBJECT, step.function, numbers, count, last, 0
+        )
+
+    def _skipping(self, helper: str, flags: int, cell: int, size: int) -> bytes:
+        """Return a record that passes over so many bytes unless the helper returns 0."""
+        flags |= SKIPS
+        return RECORD.pack(self._indices[helper], flags, cell, 0, 0, 0, 0, 0, size // RECORD.size)
 
     def encode(self, calls: Sequence[Call]) -> tuple[bytes, Illegal | None]:
         """Return the records of the calls, and a call that cannot be legal, if there is one.
@@ -230,8 +251,27 @@ class Encoder:
         return b"".join([*parts[: illegal.index], self._broken]), illegal
 
     def plain(self, calls: Sequence[Call]) -> bytes:
-        """Return the records of calls, wherever they stand. Raises UnplayableCall."""
-        return b"".join(self._parts(calls))
+        """Return the records of calls, wherever they stand. Raises UnplayableCall.
+
+        To be fast, the same call ought to be the same object each time.
+        """
+        parts = list(map(self._played.get, map(id, calls)))
+        if None in parts:
+            missing = [index for index, part in enumerate(parts) if part is None]
+            fresh = [calls[index] for index in missing]
+            try:
+                found = self._parts(fresh)
+            except UnplayableCall as error:
+                raise UnplayableCall(missing[error.index], str(error)) from None
+            if len(self._alive) > _KEPT:
+                self._alive.clear()
+                self._played.clear()
+            # An object that is kept alive is the only one that has its id.
+            self._alive += fresh
+            self._played.update(zip(map(id, fresh), found, strict=True))
+            for index, part in zip(missing, found, strict=True):
+                parts[index] = part
+        return b"".join(parts)  # type: ignore[arg-type]  # none of them is None
 
     def _parts(self, calls: Sequence[Call]) -> list[bytes]:
         encoded = self._encoded
@@ -349,7 +389,7 @@ class Encoder:
 
     def _cell(self, name: str) -> int:
         if name not in self._cells:
-            if len(self._cells) + 1 >= CELLS:
-                raise ValueError(f"more than {CELLS - 1} names of results")
+            if len(self._cells) + 1 >= _COPY:
+                raise ValueError(f"more than {_COPY - 1} names of results")
             self._cells[name] = len(self._cells) + 1
         return self._cells[name]

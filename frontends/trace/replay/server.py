@@ -13,14 +13,23 @@ Arguments: the library, its symbols (parted by commas), and a patch or nothing:
 
 The shared memory begins with the number of calls begun (u64), and holds results
 (i64 each), strings and records at the offsets that each request names. A record
-is 32 bytes: function (u16), kinds of six arguments (two bits each) with three
+is 32 bytes: function (u16), kinds of six arguments (two bits each) with four
 flags (u16), cell (u32), six arguments (i32). An argument is a number, or the
 index of a cell, an offset into the strings, the index of a function. Cells are
 64-bit words of the child's own. The flags: COUNTS, a call of the trace begins;
-STORES, the result goes to the cell; KEEPS, it does not become the call's.
+STORES, the result goes to the cell; KEEPS, it does not become the call's;
+SKIPS, unless the result (an int) is 0, as many records are passed over as the
+sixth argument says. So a child can fork, to be asked what the trace does not ask,
+and records can have other data between them.
+
+One function is of this file: EACH(object, function, numbers, count, last) calls the
+function with the object, a number and the last argument for each number in turn
+(i32), and puts the result in the number's place.
 
 In the child no Python runs but on machines other than x86-64: there a loop
 over the records costs 0.7 us per call, against 20 ns of the machine code below.
+So the interpreter's objects are not even copied to it: that would be a third of what
+a fork costs.
 """
 
 from __future__ import annotations
@@ -37,13 +46,29 @@ import sys
 import time
 
 NUMBER, CELL, STRING, FUNCTION = range(4)
-COUNTS, STORES, KEEPS = 0x1000, 0x2000, 0x4000
+COUNTS, STORES, KEEPS, SKIPS = 0x1000, 0x2000, 0x4000, 0x8000
+EACH = ":each"  # no name that a library could have
 GO, DONE = 4, 5
 RECORD = struct.Struct("<HHI6i")
 REQUEST = struct.Struct("<3Qd")  # offsets of results, strings, records; wall seconds
 REPLY = struct.Struct("<iidd")  # wait status, whether time was up, wall and CPU seconds
 READY, FAILED = b"R", b"F"
 CELLS = 1 << 20
+_MADV_DONTFORK, _MADV_DOFORK = 10, 11
+_ARENA = 1 << 20  # bytes that Python maps at least for objects
+
+# Forks, as a function of fork(2) and of what the loop takes: the child falls into the loop.
+_FORK = """
+53                          push rbx
+4889f3                      mov rbx, rsi
+ffd7                        call rdi
+85c0                        test eax, eax
+7402                        jz child
+5b                          pop rbx
+c3                          ret
+4889df               child: mov rdi, rbx
+5b                          pop rbx
+"""
 
 # The loop over the records, as a function of a pointer to six pointers: records,
 # strings, number of calls begun, results, cells, functions. It never returns:
@@ -95,17 +120,50 @@ f6430340                    test byte [rbx+3], 0x40   ; KEEPS
 7503                        jnz kept
 498906                      mov [r14], rax
 f6430320              kept: test byte [rbx+3], 0x20   ; STORES
-7407                        jz done
+7407                        jz stored
 8b4b04                      mov ecx, [rbx+4]
 498904cf                    mov [r15+rcx*8], rax
+f6430380            stored: test byte [rbx+3], 0x80   ; SKIPS
+740e                        jz done
+85c0                        test eax, eax
+740a                        jz done
+8b4b1c                      mov ecx, [rbx+28]
+48c1e105                    shl rcx, 5
+4801cb                      add rbx, rcx
 4883c320              done: add rbx, 32
-e973ffffff                  jmp next
+e95fffffff                  jmp next
+"""
+
+# EACH, as a function of the same ABI.
+_EACH = """
+53 55 4154 4155 4156        push rbx, rbp, r12, r13, r14
+4889fb                      mov rbx, rdi              ; object
+4889f5                      mov rbp, rsi              ; function
+4989d4                      mov r12, rdx              ; number
+4189cd                      mov r13d, ecx             ; how many are left
+4d89c6                      mov r14, r8               ; last argument
+4585ed                 all: test r13d, r13d
+7419                        jz end
+4889df                      mov rdi, rbx
+49633424                    movsxd rsi, dword [r12]
+4c89f2                      mov rdx, r14
+ffd5                        call rbp
+41890424                    mov [r12], eax
+4983c404                    add r12, 4
+41ffcd                      dec r13d
+ebe2                        jmp all
+415e 415d 415c 5d 5b   end: pop r14, r13, r12, rbp, rbx
+c3                          ret
 """
 
 
 def loop_code() -> bytes:
-    """Return the machine code of the loop over the records (x86-64)."""
-    lines = (line.split("  ", 1)[0] for line in _LOOP.splitlines())
+    """Return the machine code that forks and loops over the records (x86-64)."""
+    return _assembled(_FORK) + _assembled(_LOOP)
+
+
+def _assembled(listing: str) -> bytes:
+    lines = (line.split("  ", 1)[0] for line in listing.splitlines())
     return bytes.fromhex("".join(lines))
 
 
@@ -122,6 +180,10 @@ class _Libc:
         self.exit = library._exit
         self.mprotect = library.mprotect
         self.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        self.errno_location = library["__errno_location"]
+        self.errno_location.restype = ctypes.c_void_p
+        self.madvise = library.madvise
+        self.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.personality = library.personality
         self.personality.argtypes = [ctypes.c_ulong]
         self.setvbuf = library.setvbuf
@@ -158,6 +220,25 @@ def patch(library: ctypes.CDLL, libc: _Libc, text: str) -> None:
     libc.mprotect(first, size, 5)
 
 
+def _of_the_interpreter(libc: _Libc) -> list[tuple[int, int]]:
+    """Return the memory that only the interpreter uses, so far: addresses and sizes.
+
+    That is what it has mapped for its objects. Not the heap, the data of its library or
+    the variables of a thread, which others use as well, or exit(3) does; and not what
+    another library maps, so this is for before one is loaded.
+    """
+    found = []
+    of_thread = libc.errno_location()
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            addresses, access, _, _, _, *name = line.split()
+            first, end = (int(each, 16) for each in addresses.split("-"))
+            big = end - first >= _ARENA
+            if access == "rw-p" and big and not name and not first <= of_thread < end:
+                found.append((first, end - first))
+    return found
+
+
 def _run_in_python(pointers: ctypes.Array[ctypes.c_uint64], libc: _Libc) -> None:
     """Do what the machine code does."""
     record, strings, begun, result, cells, functions = pointers
@@ -181,7 +262,17 @@ def _run_in_python(pointers: ctypes.Array[ctypes.c_uint64], libc: _Libc) -> None
             word(result).value = value
         if kinds & STORES:
             word(cells + 8 * cell).value = value
+        if kinds & SKIPS and value & 0xFFFFFFFF:
+            record += RECORD.size * arguments[5]
         record += RECORD.size
+
+
+def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
+    """Do what the machine code of EACH does."""
+    call = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int64] * 3, use_errno=False)(function)
+    for number in (ctypes.c_int32 * count).from_address(numbers) if count else ():
+        ctypes.c_int32.from_address(numbers).value = call(at, number, last)
+        numbers += 4
 
 
 class Server:
@@ -189,24 +280,35 @@ class Server:
 
     def __init__(self, path: str, symbols: list[str], patched: str, *, native: bool) -> None:
         self.libc = libc = _Libc()
+        interpreters = _of_the_interpreter(libc)
         try:
             self.library = ctypes.CDLL(path, mode=os.RTLD_LOCAL | os.RTLD_NOW)
         except OSError as error:
             raise Failure(str(error)) from None
         found = [address_of(self.library, symbol) for symbol in symbols]
-        self.missing = [symbol for symbol, at in zip(symbols, found, strict=True) if not at]
-        self.functions = (ctypes.c_uint64 * len(found))(*found)
+        self.missing = [
+            symbol for symbol, at in zip(symbols, found, strict=True) if not at and symbol != EACH
+        ]
+        # What a child reads is in memory of its own, not among the interpreter's objects.
+        self.tables = mmap.mmap(-1, 8 * (6 + len(found)) + RECORD.size)
+        self.pointers = (ctypes.c_uint64 * 6).from_buffer(self.tables)
+        self.functions = (ctypes.c_uint64 * len(found)).from_buffer(self.tables, 8 * 6)
+        for index, at in enumerate(found):
+            self.functions[index] = at
         if patched:
             patch(self.library, libc, patched)
         self.shared = mmap.mmap(3, 0)
         self.shared_at = ctypes.addressof(ctypes.c_char.from_buffer(self.shared))
         self.cells = mmap.mmap(-1, 8 * CELLS, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.cells_at = ctypes.addressof(ctypes.c_char.from_buffer(self.cells))
-        self.pointers = (ctypes.c_uint64 * 6)()
         self.pointers[2] = self.shared_at
         self.pointers[4] = self.cells_at
         self.pointers[5] = ctypes.addressof(self.functions)
-        self.run = None
+        self.start = None
+        self.fork_at = ctypes.cast(libc.fork, ctypes.c_void_p).value or 0
+        # A callback of Python's, unless there is machine code.
+        self.each = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)(_each)
+        each = ctypes.cast(self.each, ctypes.c_void_p).value
         if native:
             code = loop_code()
             try:
@@ -214,10 +316,31 @@ class Server:
             except OSError:  # some systems allow no memory that is writable and executable
                 pass
             else:
-                self.code.write(code)
+                self.code.write(code + _assembled(_EACH))
                 at = ctypes.addressof(ctypes.c_char.from_buffer(self.code))
-                self.run = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(at)
+                self.start = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2)(at)
+                each = at + len(code)
+                self._leave_out(interpreters, symbols)
+        if EACH in symbols:
+            self.functions[symbols.index(EACH)] = each or 0
         libc.setvbuf(libc.stdout, None, 1, 1 << 12)  # _IOLBF: a crash loses no whole line
+
+    def _leave_out(self, memory: list[tuple[int, int]], symbols: list[str]) -> None:
+        """Keep memory from being copied to children, if one can end without it."""
+        for first, size in memory:
+            self.libc.madvise(first, size, _MADV_DONTFORK)
+        last = len(self.tables) - RECORD.size
+        self.tables[last:] = RECORD.pack(symbols.index("_exit"), KEEPS, 0, 0, 0, 0, 0, 0, 0)
+        self.pointers[0] = ctypes.addressof(self.pointers) + last
+        pid = self._forked()
+        if pid > 0 and os.waitpid(pid, 0)[1]:
+            for first, size in memory:
+                self.libc.madvise(first, size, _MADV_DOFORK)
+
+    def _forked(self) -> int:
+        """Fork; the child plays what the pointers say."""
+        assert self.start is not None
+        return int(self.start(self.fork_at, ctypes.addressof(self.pointers)))
 
     def fork(self, results: int, strings: int, records: int) -> int:
         """Start a child that plays the records at an offset; return its process id."""
@@ -225,12 +348,12 @@ class Server:
         pointers[0] = at + records
         pointers[1] = at + strings
         pointers[3] = at + results - 8
-        run, libc = self.run, self.libc
         # Not os.fork(): what Python does after a fork is for a child that runs Python.
+        if self.start is not None:
+            return self._forked()
+        libc = self.libc
         pid: int = libc.fork()
         if pid == 0:
-            if run is not None:
-                run(pointers)
             try:
                 _run_in_python(pointers, libc)
             finally:
@@ -307,7 +430,7 @@ def main(arguments: list[str]) -> None:
     gc.disable()
     with open("/proc/self/statm", "rb") as file:
         pages = int(file.read().split()[0])
-    fields = [pages * mmap.PAGESIZE, int(server.run is not None), *server.missing]
+    fields = [pages * mmap.PAGESIZE, int(server.start is not None), *server.missing]
     os.write(0, READY + " ".join(map(str, fields)).encode())
     server.serve()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -14,8 +15,10 @@ from reducekit.frontends.trace.check import check, first_violation
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate import Generated, Generator
 from reducekit.frontends.trace.generate_options import random_options
+from reducekit.frontends.trace.generate_plan import Settling, plan_of
+from reducekit.frontends.trace.language import Variable
 from reducekit.frontends.trace.loader import load_model, parse_model
-from reducekit.frontends.trace.model import ModelError
+from reducekit.frontends.trace.model import Effect, ModelError
 from reducekit.frontends.trace.replay import (
     DEFAULT_LIMITS,
     ReplayServer,
@@ -66,6 +69,48 @@ def test_what_is_generated_is_legal_and_replays_alike(api: str) -> None:
                 (c.name, c.arguments) for c in trace.calls
             ]
             assert server.replay(again.calls).kind == "ok"
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_hundred_thousand_calls_break_no_contract(api: str) -> None:
+    generator, count, seed = Generator(load_model(api)), 0, 0
+    with LiveReplay(find_library(api)) as player:
+        while count < 100_000:
+            player.begin()
+            trace = generator.generate(seed, player.play)
+            assert (seed, player.finish().kind) == (seed, "ok")
+            count += len(trace.calls)
+            seed += 1
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_without_results_no_contract_is_broken_either(api: str) -> None:
+    """Among others, Lingeling's look-ahead returns a literal that may be used, but which?"""
+    generator = Generator(load_model(api), variables=12)
+    with ReplayServer(find_library(api)) as server:
+        kinds = {server.replay(generator.generate(seed).calls).kind for seed in range(120)}
+    assert kinds == {"ok"}
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_what_is_settled_is_not_asked_again_and_nothing_else_changes(name: str) -> None:
+    """With an effect that counts each literal, the machine has to see all of them."""
+    model = load_model(name)
+    clause = next(each for each in model.calls.values() if each.role == "clause")
+    slot = len(model.variables)
+    counting = replace(
+        clause, effects=(*clause.effects, Effect("counted += 1", (f"d[{slot}] += 1",)))
+    )
+    counted = Variable(slot, flag=False, per="", initial=0)
+    other = replace(
+        model,
+        calls={**model.calls, clause.name: counting},
+        variables={**model.variables, "counted": counted},
+    )
+    assert plan_of(model).settling == Settling(literals=True, clauses=True)
+    assert plan_of(other).settling == Settling()
+    for seed in range(12):
+        assert Generator(model).generate(seed).calls == Generator(other).generate(seed).calls
 
 
 def test_the_phases_of_the_paper_occur(live: LiveReplay) -> None:
@@ -279,13 +324,13 @@ def test_rounds_of_a_trace() -> None:
     )
     answers = iter([10, 20, 10, 20])
     results = [next(answers) if c.name in ("sat", "simp") else None for c in calls]
-    clauses, rounds = rounds_of(calls, results, "lingeling")
-    assert clauses == [(1, 2), (-2,), (3,)]
+    literals, rounds = rounds_of(calls, results, "lingeling")
+    assert literals == [1, 2, 0, -2, 0, 3, 0]
     assert rounds == [
-        Round(5, 1, (-1,), 10, False),
-        Round(9, 2, (), 20, False),
-        Round(12, 3, (3,), 10, False),
-        Round(13, 3, (), 20, True),
+        Round(5, 3, (-1,), 10, False),
+        Round(9, 5, (), 20, False),
+        Round(12, 7, (3,), 10, False),
+        Round(13, 7, (), 20, True),
     ]
     assert rounds_of(calls, results, "boolector") == ([], [])
     assert len(rounds_of(calls, results[:8], "lingeling")[1]) == 1

@@ -59,10 +59,11 @@ def test_new_options_in_later_pieces(live: LiveReplay) -> None:
 
 def test_a_call_that_cannot_be_played(live: LiveReplay) -> None:
     live.begin()
-    live.play(calls_of("init"))
-    assert list(live.play([Call("foo", ())])) == []
+    calls = calls_of("init;add 1")
+    live.play(calls)
+    assert list(live.play([calls[1], Call("foo", ())])) == []
     assert live.outcome is not None
-    assert live.outcome.kind == "parse"
+    assert (live.outcome.kind, live.outcome.reason.partition(":")[0]) == ("parse", "call 2")
 
 
 def test_a_trace_that_hangs(live: LiveReplay) -> None:

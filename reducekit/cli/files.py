@@ -1,0 +1,24 @@
+"""Files and folders that a command makes; where it cannot, that is one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reducekit.errors import UsageError
+from reducekit.output import OutputFile
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, unless it is there. Raises UsageError if it cannot be had."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {folder} cannot be made: {error.strerror}") from None
+
+
+def write_file(path: Path, text: bytes) -> None:
+    """Write a whole file. Raises UsageError if that fails."""
+    file = OutputFile(path)
+    if not file.write(text):
+        reason = file.trouble.strerror if file.trouble is not None else "it failed"
+        raise UsageError(f"the output {path} cannot be written: {reason}")
