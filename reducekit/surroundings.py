@@ -19,6 +19,9 @@ class Surroundings:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._tops = frozenset(document.children(0))
+        self._base: Patched | None = None
+        self._before: dict[int, bytes] = {}
+        """The nodes' texts on `_base`: most candidates in a row build on the same."""
 
     def key(self, base: Patched, more: Mapping[int, Template]) -> bytes | None:
         """Return 128 bits that stand for what `more` changes and into what; None if it is large.
@@ -26,17 +29,25 @@ class Surroundings:
         Equal where the same nodes with the same siblings become the same text,
         whatever else the document holds.
         """
-        tops, document = self._tops, self.document
         if len(more) > self.NODES:
             return None
-        above = {node if node in tops else document.parent[node] for node in more}
-        if (
-            0 in above
-            or sum(document.end[node] - document.start[node] for node in above) > self.BYTES
-        ):
+        tops, document = self._tops, self.document
+        within: dict[int, dict[int, Template]] = {}
+        for node, template in more.items():
+            above = node if node in tops else document.parent[node]
+            within.setdefault(above, {})[node] = template
+        if 0 in within or sum(map(self._size, within)) > self.BYTES:
             return None
+        if base is not self._base:
+            self._base, self._before = base, {}
         parts = []
-        for node in sorted(above):
-            after = base.render_with(more, node) if more.get(node, True) else b""
-            parts += [base.render(node), after]
+        for above in sorted(within):
+            if above not in self._before:
+                self._before[above] = base.render(above)
+            edits = within[above]
+            removed = not edits.get(above, True)
+            parts += [self._before[above], b"" if removed else base.render_with(edits, above)]
         return digest(b"\0".join(parts))
+
+    def _size(self, node: int) -> int:
+        return self.document.end[node] - self.document.start[node]

@@ -9,30 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.frontends.smt2.paper import FIGURE_1
 from tests.solvers import z3
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mod_by_zero.py"
 
-# Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013.
-FIGURE_1 = """\
-(set-logic UFNIA)
-(declare-sort sort1 0)
-(declare-fun x () sort1)
-(declare-fun y () sort1)
-(assert (= x y))
-(push 1)
-(define-sort sort2 () Bool)
-(declare-fun x () sort2)
-(declare-fun y () sort2)
-(assert (and (as x Bool) (as y Bool)))
-(assert (! (not (as x Bool)) :named z))
-(assert z)
-(pop 1)
-(assert (forall ((z Int)) (exists ((zz Int)) (= z zz))))
-(check-sat)
-(get-value ((let ((x 1) (y 1)) (= x y))))
-(exit)
-"""
 FIGURE_4 = """\
 #!/bin/sh
 if [ `grep -c "\\<get-value\\>" $1` -ne 0 ]; then exit 1; fi

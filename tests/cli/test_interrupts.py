@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,42 @@ def test_in_the_middle(tool: Tool, number: int, jobs: str) -> None:
     assert f"-> {len(result)}" in done.out
     assert "  stopped   interrupted; this is the best so far\n" in done.out
     hanging.check_nothing_is_left()
+
+
+def test_nothing_is_imported_before_an_interrupt_is_answered() -> None:
+    """An interrupt in an import outside `main` is a traceback."""
+    code = (
+        "import sys; before = {*sys.modules}; import reducekit.cli; "
+        "print(*sorted({*sys.modules} - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["__future__", "reducekit", "reducekit.cli"]
+
+
+# Sends SIGINT when the Nth module is looked for after the start.
+STRUCK = """
+import posix, sys
+from reducekit.cli import main
+class Strike:
+    left = int(sys.argv.pop(1))
+    def find_spec(self, name, path=None, target=None):
+        if self.left == 0:
+            posix.kill(posix.getpid(), 2)
+        self.left -= 1
+sys.meta_path.insert(0, Strike())
+main()
+"""
+
+
+@pytest.mark.parametrize("modules", [0, 1, 2, 3, 5, 8, 15, 30, 60, 90])
+def test_while_it_starts(tool: Tool, modules: int) -> None:
+    """Whatever is being imported: before the signals are taken over, and behind."""
+    tool.write("in.smt2", problem())
+    command = [sys.executable, "-c", STRUCK, str(modules), "smt2", "in.smt2", "--cmd", "false"]
+    done = subprocess.run(command, cwd=tool.folder, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "reducekit: interrupted before there was a result; nothing was written\n"
+    assert not (tool.folder / "in.reduced.smt2").exists()
 
 
 @pytest.mark.parametrize("quick", [0, 1, 2])

@@ -3,6 +3,7 @@
 from reducekit.document import Document
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.script import Script, analyse
+from tests.frontends.smt2.paper import FIGURE_1
 
 
 def uses(text: bytes, name: bytes) -> list[tuple[str, int] | None]:
@@ -41,24 +42,7 @@ def sorts_of(text: bytes, source: bytes) -> list[object]:
 def test_the_example_of_the_ddsmt_paper() -> None:
     # ddSMT paper, figure 1: x and y are redeclared in the inner command-level
     # scope, z is a name and a bound variable, x and y are bound by a let.
-    text = b"""(set-logic UFNIA)
-(declare-sort sort1 0)
-(declare-fun x () sort1)
-(declare-fun y () sort1)
-(assert (= x y))
-(push 1)
-(define-sort sort2 () Bool)
-(declare-fun x () sort2)
-(declare-fun y () sort2)
-(assert (and (as x Bool) (as y Bool)))
-(assert (! (not (as x Bool)) :named z))
-(assert z)
-(pop 1)
-(assert (forall ((z Int)) (exists ((zz Int)) (= z zz))))
-(check-sat)
-(get-value ((let ((x 1) (y 1)) (= x y))))
-(exit)
-"""
+    text = FIGURE_1.encode()
     assert uses(text, b"x") == [("fun", 3), ("fun", 8), ("fun", 8), ("let", 16)]
     assert uses(text, b"z") == [("named", 11), ("quantifier", 14)]
     assert uses(text, b"sort1") == [("sort", 2)] * 2
