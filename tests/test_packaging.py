@@ -202,6 +202,29 @@ def test_the_console_script_starts(installed: Environment) -> None:
     assert "smt2" in run(installed.script, "--help", cwd=installed.folder)
 
 
+def test_a_trace_is_reduced_where_only_the_wheel_is_installed(
+    installed: Environment, tmp_path: Path
+) -> None:
+    """Lingeling dies of this trace by itself; one that passes is refused, with words."""
+    fails, passes = tmp_path / "lgl.trace", tmp_path / "passes.trace"
+    fails.write_text("init\nadd 2\nadd 0\nrelease\ninit\nincvar\nlkhd\nsat\nassume 1\n")
+    run(installed.script, "trace", fails, "-q", cwd=tmp_path)
+    left = (tmp_path / "lgl.reduced.trace").read_text().splitlines()
+    assert [line for line in left if not line.startswith("return")] == [
+        "init",
+        "incvar",
+        "lkhd",
+        "sat",
+        "assume 1",
+    ]
+    passes.write_text("init\nadd 1\nadd 0\nsat\nreturn 10\n")
+    words = [str(installed.script), "trace", str(passes)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    for said in ("does not fail: all its 4 calls were replayed", "--check-returns", "--library"):
+        assert said in done.stderr
+
+
 def test_an_editable_install_works_elsewhere(editable: Environment) -> None:
     tree = editable.folder.parent / "tree"
     assert where(editable, "reducekit.frontends.smt2").is_relative_to(tree / "reducekit")

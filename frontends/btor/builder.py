@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from reducekit.frontends.btor.dag import Dag, Sort, SortTable
 from reducekit.frontends.btor.operators import Dialect, Op
@@ -77,3 +77,15 @@ class Builder:
             self.args, self.sort_line, self.numbers, self.literals, self.symbols, None,
             array("i"), array("i"),
         )  # fmt: skip
+
+
+def reordered(dag: Dag, order: Iterable[int]) -> Dag:
+    """Return the graph of some lines in an order in which operands come first; no `sort` lines."""
+    builder = Builder(dag.dialect, dag.sorts)
+    place: dict[int, int] = {}
+    for line in order:
+        args = [place[each] if each >= 0 else ~place[~each] for each in dag.arguments(line)]
+        numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
+        symbol = dag.symbols.get(line, b"")
+        place[line] = builder.add(dag.op[line], dag.sort[line], args, numbers, literal, symbol)
+    return builder.dag()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from reducekit.frontends.btor.builder import Builder
+from reducekit.frontends.btor.builder import reordered
 from reducekit.frontends.btor.dag import BitVec, Dag, line_of
 from reducekit.frontends.btor.growing import Growth
 from reducekit.frontends.btor.operators import Op
@@ -55,13 +55,7 @@ def roots_first(dag: Dag) -> Dag:
         if code != Op.ROOT
         for each in (line, *behind.get(line, ()))
     ]
-    builder = Builder(dag.dialect, dag.sorts)
-    place: dict[int, int] = {}
-    for line in order:
-        args = [place[each] if each >= 0 else ~place[~each] for each in dag.arguments(line)]
-        numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
-        place[line] = builder.add(dag.op[line], dag.sort[line], args, numbers, literal)
-    return builder.dag()
+    return reordered(dag, order)
 
 
 def _drawn(growth: Growth, bits: list[int]) -> int:

@@ -9,18 +9,19 @@ from reducekit.frontends.btor.passes.cut import Cut
 from reducekit.frontends.btor.passes.graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
+from reducekit.frontends.btor.passes.merges import Others, Twins
 from reducekit.frontends.btor.passes.named import Nodes
 from reducekit.frontends.btor.passes.negations import Negations, Nots
+from reducekit.frontends.btor.passes.next_last import NextLast
 from reducekit.frontends.btor.passes.ranks import Ranks
 from reducekit.frontends.btor.passes.references import References
 from reducekit.frontends.btor.passes.roots import Cone, Roots
+from reducekit.frontends.btor.passes.shortcuts import ShortCuts
 from reducekit.frontends.btor.passes.spelling import Simplify, Spelling
 from reducekit.frontends.btor.passes.widths import AllWidths, Widths
 
 _FEW = 60
 """Up to so many nodes every edge is tried with every target."""
-_SHARE = 0.1
-"""What a first short-cut takes away at least: below that, cuts of many nodes save checks."""
 
 
 def thesis_schedule(*, simplify: bool) -> Schedule:
@@ -31,21 +32,26 @@ def thesis_schedule(*, simplify: bool) -> Schedule:
 def own_schedule(*, simplify: bool) -> Schedule:
     """Return the passes in the order in which they save most for the least checks.
 
-    Sinking the roots and short-cuts take away most of a graph in a few checks, and cuts to
-    shared variables most of the rest; at width 1 sorts coincide, so widths come before.
-    The closing passes look for what those miss, and for what is no node.
+    Short-cuts take away most of a graph in a few checks, and cuts to shared variables most of
+    the rest; at width 1 sorts coincide, so widths come before. What only writes the text in
+    another way comes before the rounds, not behind: else what they refuted would have to be
+    refuted again for the new text. The closing passes look for what all those miss.
     """
-    shared = Cut(SHARED, leaves=True)
-    everywhere = References(most=_FEW)
+    everywhere, others = References(most=_FEW), Others(_FEW)
+    rewriting = (Negations(), Nots(), Ranks(), Literals(), Symbols(), Spelling())
     once: tuple[Pass, ...] = (
         Cone(),
         Properties(),
         Roots(),
-        References(share=_SHARE),
         Transitions(),
+        ShortCuts(),
         AllWidths(),
-        shared,
+        Cut(SHARED, leaves=True),
+        Widths(),
+        Twins(),
         everywhere,
+        others,
+        *rewriting,
     )
     closing: tuple[Pass, ...] = (
         References(),
@@ -57,14 +63,10 @@ def own_schedule(*, simplify: bool) -> Schedule:
         Transitions(),
         States(),
         Leaves(),
+        Twins(),
         Justice(),
         Chains(),
         *((Simplify(),) if simplify else ()),
-        Negations(),
-        Nots(),
-        Ranks(),
-        Literals(),
-        Symbols(),
-        Spelling(),
+        *rewriting,
     )
-    return Schedule(once=once, rounds=(everywhere,), closing=closing)
+    return Schedule(prepare=(NextLast(),), once=once, rounds=(everywhere, others), closing=closing)

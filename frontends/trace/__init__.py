@@ -13,8 +13,9 @@ from reducekit.frontends.trace.formats import FORMATS, read_trace, unpack
 from reducekit.frontends.trace.model import Model
 from reducekit.frontends.trace.passes.drop import mentions
 from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
-from reducekit.frontends.trace.schedule import OptionMode, careful_schedule, own_schedule
-from reducekit.frontends.trace.view import TraceView
+from reducekit.frontends.trace.passes.options import OptionMode
+from reducekit.frontends.trace.schedule import careful_schedule, own_schedule
+from reducekit.frontends.trace.view import FirstFailing, TraceView
 
 __all__ = ["Traces"]
 
@@ -26,7 +27,8 @@ class Traces:
     of the first trace that is read. `options` says which options are reduced.
     `last` returns the index of the call in which the replay of a text ended, if
     that is known. `keeps_result`: the failure is what the last call
-    returned, so that only what changes no answer is dropped.
+    returned, so that only what changes no answer is dropped. `first_failing`
+    plays many small traces at a time (see `TraceView`).
     """
 
     name = "trace"
@@ -40,12 +42,14 @@ class Traces:
         format: str | None = None,  # noqa: A002 - as everywhere in this package
         last: Callable[[bytes], int | None] = lambda text: None,
         keeps_result: bool = False,
+        first_failing: FirstFailing | None = None,
     ) -> None:
         self._model = model
         self._options = options
         self._format = format
         self._last = last
         self._keeps_result = keeps_result
+        self._first_failing = first_failing
 
     def parse(self, text: bytes) -> TraceView:
         """Read a trace. Raises ParseError with the place and what was expected."""
@@ -55,7 +59,11 @@ class Traces:
         if self._format is None:
             self._format = trace.format
         return TraceView(
-            trace, self._model, lambda: self._last(text), keeps_result=self._keeps_result
+            trace,
+            self._model,
+            lambda: self._last(text),
+            keeps_result=self._keeps_result,
+            first_failing=self._first_failing,
         )
 
     def schedule(self, strategy: str) -> Schedule:

@@ -16,6 +16,9 @@ from reducekit.frontends.trace.model import Model
 Alteration = Mapping[int, tuple[Call, ...]]
 """What stands in place of calls, by their indices; nothing for a call that is dropped."""
 
+FirstFailing = Callable[[Sequence[Sequence[Call]]], int | None]
+"""Plays small traces; returns the index of the first that fails as wanted, None if none does."""
+
 _ROUNDS = 12
 """A contract that is not kept after so many repairs is given up."""
 
@@ -27,6 +30,8 @@ class TraceView:
     `return` line and the comments before it. `last_call` returns the index of
     the call in which the replay of the text ended, None if that is unknown.
     `keeps_result` says that what that call returned is what is looked for.
+    `first_failing` tells of many small traces the first that fails in the same
+    way, None where there is no way to play many at a time.
     """
 
     def __init__(
@@ -36,11 +41,13 @@ class TraceView:
         last_call: Callable[[], int | None] = lambda: None,
         *,
         keeps_result: bool = False,
+        first_failing: FirstFailing | None = None,
     ) -> None:
         self.trace = trace
         self.model = model
         self._last_call = last_call
         self.keeps_result = keeps_result
+        self.first_failing = first_failing
         self.calls: Sequence[Call] = trace.calls
         size = len(trace.text)
         ends = array("i", accumulate((len(call.raw) for call in trace.calls), initial=0))
@@ -97,8 +104,16 @@ class TraceView:
 
     @cached_property
     def bare(self) -> Sequence[Call]:
-        """The calls without results: what they return may change with any change."""
-        return [*map(_bare, self.calls)]
+        """The calls without results: what they return may change with any change.
+
+        But for handles, whose names later calls use.
+        """
+        return [call if self.makes_handle(call) else _bare(call) for call in self.calls]
+
+    def makes_handle(self, call: Call) -> bool:
+        """Say whether what a call returns is a handle."""
+        model = self.model.calls.get(call.name)
+        return model is not None and bool(model.produces)
 
     def fallen(self, altered: Alteration) -> frozenset[int] | None:
         """Return which calls have to go too if some are altered, for the contract to be kept.

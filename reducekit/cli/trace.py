@@ -26,6 +26,7 @@ from reducekit.frontends.trace.check import check, find_model
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.loader import load_model
 from reducekit.frontends.trace.model import Model
+from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.replay import (
     DEFAULT_LIMITS,
     Library,
@@ -38,10 +39,15 @@ from reducekit.frontends.trace.replay import (
 )
 from reducekit.frontends.trace.replay.crashes import Crashes, CrashExecutor
 from reducekit.frontends.trace.replay.lawful import Lawful
-from reducekit.frontends.trace.schedule import OPTION_MODES, OptionMode
+from reducekit.frontends.trace.replay.many import Many
+from reducekit.frontends.trace.schedule import OPTION_MODES
+from reducekit.frontends.trace.view import FirstFailing
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.output import OutputFile, read_input
+
+_USUAL = "lingeling"  # the API that a trace is of where it may be of several
+_MANY_SECONDS = 10.0  # for many small traces, which take some 50 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,20 +201,22 @@ def _with_library(
             outcome = server.replay(trace.calls, _limits(settings))
         _refuse(settings, choices, trace, outcome, library, hint)
         crashes.remember(trace.text, trace.calls, outcome)
+        opened: list[CrashExecutor] = []
         frontend = Traces(
             model,
             options=choices.options,
             format=trace.format,
             last=crashes.last,
             keeps_result=outcome.kind == "mismatch",
+            first_failing=_first_failing(settings, model, outcome, server, opened),
         )
         limited = replace(
             settings,
-            command=_replay_command(choices),
+            command=_replay_command(choices, model),
             cpu=settings.cpu or DEFAULT_LIMITS.cpu,
             memory=settings.memory or (DEFAULT_LIMITS.memory or 0) // 1_000_000,
         )
-        code = run(limited, frontend, surroundings, replays.opener(crashes))
+        code = run(limited, frontend, surroundings, replays.opener(crashes, opened))
         if code == 0 and any(call.result is not None for call in trace.calls):
             with surroundings.interrupts.held():
                 _record_results(output_path(settings), replays, server, model)
@@ -239,19 +247,21 @@ class _Replays:
         calls = self.read(text)
         return calls, server.replay(calls)
 
-    def opener(self, crashes: Crashes) -> Opener:
-        """Return what opens executors that replay."""
+    def opener(self, crashes: Crashes, opened: list[CrashExecutor]) -> Opener:
+        """Return what opens executors that replay; they are added to `opened`."""
 
-        def opened(oracle: Oracle, jobs: int) -> Counting:
-            return CrashExecutor(
+        def opener(oracle: Oracle, jobs: int) -> Counting:
+            executor = CrashExecutor(
                 self.serve(jobs),
                 self.read,
                 oracle.criterion,
                 crashes,
                 proofs=not self.check_results,
             )
+            opened.append(executor)
+            return executor
 
-        return opened
+        return opener
 
 
 @contextlib.contextmanager
@@ -263,6 +273,34 @@ def _server(replays: _Replays, interrupts: Interrupts) -> Iterator[ReplayServer]
     finally:
         with interrupts.held():
             server.close()
+
+
+def _first_failing(
+    settings: Settings,
+    model: Model,
+    wanted: ReplayOutcome,
+    server: ReplayServer,
+    opened: Sequence[CrashExecutor],
+) -> FirstFailing | None:
+    """Return what plays many small traces at a time, each replay counted as a run.
+
+    None where the failure is not the way in which a replay ends, or where a
+    solver cannot be made anew: no call makes it or takes it down.
+    """
+    releases = [name for name, call in model.calls.items() if call.role == "release"]
+    makes = any(call.role == "init" for call in model.calls.values())
+    told = (settings.exit_code, settings.slower_than, settings.match_out, settings.match_err)
+    if wanted.kind not in ("signal", "exit") or any(told) or len(releases) != 1 or not makes:
+        return None
+    if model.calls[releases[0]].arguments:
+        return None
+    limits = replace(_limits(settings), wall=_MANY_SECONDS, cpu=_MANY_SECONDS)
+
+    def played(calls: Sequence[Call]) -> ReplayOutcome:
+        opened[-1].runs += 1
+        return server.replay(calls, limits)
+
+    return Many(played, Call(releases[0], ()), wanted).first
 
 
 def _limits(settings: Settings) -> Limits:
@@ -318,13 +356,17 @@ def _refuse(
     )
 
 
-def _replay_command(choices: _Choices) -> tuple[str, ...]:
-    """Return the command that shows the same failure."""
+def _replay_command(choices: _Choices, model: Model) -> tuple[str, ...]:
+    """Return the command that shows the same failure.
+
+    It names the model if a part of the trace may look like one of another API.
+    """
+    api = choices.model or (None if model.name == _USUAL else model.name)
     program = shutil.which("reducekit")
     words = [program] if program else [sys.executable, "-m", "reducekit"]
     words.append("replay")
     for name, value in (
-        ("--model", choices.model),
+        ("--model", api),
         ("--library", choices.library),
         ("--fault", choices.fault),
         ("--faults", choices.faults),

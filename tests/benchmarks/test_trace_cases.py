@@ -24,11 +24,18 @@ def test_a_table_of_a_folder(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "input.trace").write_text(TRACE)
         (folder / "case.toml").write_text(CASE + more)
-    command = [sys.executable, "-m", "benchmarks.trace_cases", tmp_path, "--options", "explicit"]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.trace_cases",
+        str(tmp_path),
+        "--options",
+        "explicit",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     rows = [line.split(" | ") for line in done.stdout.splitlines() if " | " in line]
     assert [row[0] for row in rows] == ["| case", "| first", "| second"]
     assert [row[1:4] for row in rows[1:]] == [["8+1", "3+0", "3+0"], ["8+1", "–", "3+0"]]
     assert "- adaptive: " in done.stdout
-    assert done.stdout.count("another signal: none.") == 2
+    assert done.stdout.count("another signal: none; ") == 2

@@ -37,6 +37,30 @@ def test_results_are_recorded_anew(tool: Tool) -> None:
     assert path.with_name("lgl.reduced.trace").read_text() == text
 
 
+def test_wrong_results_are_recorded_anew_in_what_is_left(tool: Tool) -> None:
+    text = "init\nincvar\nreturn 99\nmaxvar\nreturn 1\nlkhd\nsat\nreturn 20\nassume 1\n"
+    path = tool.write("lgl.trace", text)
+    assert tool("replay", path, "--check-returns").code == 88
+    assert tool("trace", path, "-q", "--options", "none").code == 0
+    reduced = path.with_name("lgl.reduced.trace")
+    assert "incvar\nreturn 1\n" in reduced.read_text()
+    assert tool("replay", reduced, "--check-returns").code == -signal.SIGSEGV
+
+
+def test_a_real_failure_needs_no_option(tool: Tool) -> None:
+    """Lingeling itself dies here: a solve behind a look-ahead over a variable made by incvar."""
+    text = (
+        "init\noption elim 0\nadd 1\nadd 2\nadd 0\nsat\nreturn 10\nderef 1\nrelease\n"
+        "init\nincvar\nmaxvar\nlkhd\nsat\ninconsistent\nassume 1\nsat\n"
+    )
+    path = tool.write("lgl.trace", text)
+    done = tool("trace", path, "-q")
+    assert done.code == 0, done.err
+    reduced = path.with_name("lgl.reduced.trace")
+    assert len([line for line in reduced.read_text().splitlines() if "return" not in line]) <= 5
+    assert tool("replay", reduced).code == -signal.SIGSEGV
+
+
 @pytest.mark.parametrize("options", ["none", "explicit", "all"])
 def test_modes_of_options(tool: Tool, options: str) -> None:
     path = tool.write("lgl.trace", MELTS)

@@ -43,18 +43,23 @@ def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> l
     dag, users = view.dag, view.users
     out = set(gone)
     found: list[int] = []
-    work = [line_of(below) for line in gone for below in dag.arguments(line)]
+    left: dict[int, int] = {}  # users that stay, beside the line's own init and next
+    work = list(out)
     while work:
-        line = work.pop()
-        if line in out or line in kept or dag.op[line] in _LASTING:
-            continue
-        left = [each for each in users[line] if each not in out]
-        if any(not _belongs(dag, each, line) for each in left):
-            continue
-        for each in (line, *left):
-            out.add(each)
-            found.append(each)
-            work += [line_of(below) for below in dag.arguments(each)]
+        user = work.pop()
+        for line in set(map(line_of, dag.arguments(user))):
+            if line in out:
+                continue
+            if line not in left:
+                left[line] = sum(not _belongs(dag, each, line) for each in users[line])
+            left[line] -= not _belongs(dag, user, line)
+            if left[line] or line in kept or dag.op[line] in _LASTING:
+                continue
+            for each in (line, *belonging(view, line)):
+                if each not in out:
+                    out.add(each)
+                    found.append(each)
+                    work.append(each)
     return sorted(found)
 
 

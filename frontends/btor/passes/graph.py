@@ -51,7 +51,6 @@ class LineGraph:
         size: int,
         change: Change,
         facts: Facts,
-        share: float,
     ) -> None:
         self.view = view
         self.rules = rules
@@ -59,8 +58,6 @@ class LineGraph:
         self.change = change
         self._state = state
         self._facts = facts
-        self.share = share
-        """Steps that take a smaller share of the nodes away are left out."""
 
     # What the strategies ask.
 
@@ -84,6 +81,10 @@ class LineGraph:
     def alive(self, node: int) -> bool:
         """Return whether a line is still needed."""
         return bool(self._state.live[node])
+
+    def is_value(self, node: int) -> bool:
+        """Return whether a line is a value that others of its sort may stand for."""
+        return not self._facts.fixed[node]
 
     def nodes(self) -> Sequence[int]:
         """Return the substitutable lines, depth first from the roots."""
@@ -153,7 +154,9 @@ class LineGraph:
                 level[line] = level[above[line]] + 1
             if line in leaves or op[line] == Op.SORT:
                 continue
-            for each in args[offset[line] : offset[line + 1]]:
+            # A state is not used by its own init and next: they go when it goes.
+            first = offset[line] + (op[line] in (Op.INIT, Op.NEXT))
+            for each in args[first : offset[line + 1]]:
                 below = each if each >= 0 else ~each
                 uses[below] += 1
                 one, other = above[below], line
@@ -205,7 +208,7 @@ class LineGraph:
             return ()
         if position == 0 and code in (Op.INIT, Op.NEXT, Op.LAMBDA):
             return ()
-        if self.rules is None and self.saved[now] <= self.share * self.size:
+        if self.rules is None and not self.saved[now]:
             return ()  # what is used elsewhere stays
         anything = code in (Op.ROOT, Op.OUTPUT)
         limit = line_of(self.arguments(node)[0]) if code == Op.INIT else node
@@ -247,10 +250,10 @@ class LineGraph:
             if not stepping.roots:
                 return None
         state, size = stepping.finish()
-        if size >= self.size or size > (1 - self.share) * self.size:
+        if size >= self.size:
             return None
         change = Change(tuple(stepping.edits(state)), "nodes")
-        return LineGraph(self.view, self.rules, state, size, change, self._facts, self.share)
+        return LineGraph(self.view, self.rules, state, size, change, self._facts)
 
     def _substitute(self, stepping: Stepping, nodes: Collection[int], kind: int) -> None:
         facts, live, dag = self._facts, self._state.live, self.view.dag
@@ -267,11 +270,8 @@ class LineGraph:
                 stepping.fresh(line)
 
 
-def line_graph(view: BtorView, rules: Rules | None = None, share: float = 0.0) -> LineGraph:
-    """Return the graph of a view; with rules, every step simplifies what it touches.
-
-    Steps that take less than a share of the nodes away are left out.
-    """
+def line_graph(view: BtorView, rules: Rules | None = None) -> LineGraph:
+    """Return the graph of a view; with rules, every step simplifies what it touches."""
     dag = view.dag
     facts = Facts(dag)
     values = {}
@@ -288,4 +288,4 @@ def line_graph(view: BtorView, rules: Rules | None = None, share: float = 0.0) -
     live = bytearray(b"\1") * len(dag)
     state = State(dag.args, {}, values, zeros, inputs, live, tuple(dag.roots))
     size = len(dag) - sum(code == Op.SORT for code in dag.op)
-    return LineGraph(view, rules, state, size, Change(()), facts, share)
+    return LineGraph(view, rules, state, size, Change(()), facts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
@@ -88,38 +89,6 @@ class Fold:
         return items(view, units.values(), self.name)
 
 
-class Twist:
-    """The pass that drops a call of a short trace and negates a literal elsewhere.
-
-    A literal that was right for what is dropped may be wrong for what is left.
-    """
-
-    name = "twist"
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return each call with the literals to alter; None if there are too many calls."""
-        models = view.model.calls
-        kept = set(view.options) | set(view.roles("init"))
-        calls = [index for index in range(len(view.calls)) if index not in kept]
-        if len(calls) > self._most:
-            return None
-        twists: list[tuple[int, tuple[Call, ...]]] = []
-        for index in calls:
-            call = view.bare[index]
-            for place in literal_places(view, call):
-                value = call.arguments[place]
-                kind = models[call.name].arguments[0].type.kind
-                if isinstance(value, int) and value and kind == "literal":
-                    twists.append((index, (_with_argument(call, place, -value),)))
-        places: list[list[Alteration]] = [
-            [{gone: (), index: new}] for gone in calls for index, new in twists if index != gone
-        ]
-        return substitutions(view, places, self.name)
-
-
 class Signs:
     """The pass that makes literals positive: all of a variable turned round, then one by one."""
 
@@ -183,29 +152,13 @@ class Shorten:
 
     def problem(self, view: TraceView) -> Substitutions | None:
         """Return the clauses with the calls to try."""
-        models = view.model.calls
         if len(view.groups) > _FEW_CLAUSES:
             return None
-        names = [
-            name
-            for name, model in models.items()
-            if not model.rejected
-            and not model.group
-            and (model.role == "assume" or model.pair)
-            and [argument.type.kind for argument in model.arguments] == ["literal"]
-        ]
-        places: list[list[Alteration]] = []
+        places = []
         for group in view.groups:
-            literals = [
-                value
-                for index in group
-                for value in view.calls[index].arguments
-                if isinstance(value, int) and value
-            ]
-            if not literals or len(group) < 2:
-                continue
-            rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group[1:], ())
-            places.append([{group[0]: (Call(name, (literals[0],)),), **rest} for name in names])
+            literals = _literals(view, group)
+            if literals and len(group) > 1:
+                places.append([*_calls_for(view, group, literals[0])])
         return substitutions(view, places, self.name)
 
 
@@ -221,6 +174,49 @@ def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call
         if tuple(arguments) != call.arguments:
             found[index] = (altered(call, arguments=arguments),)
     return found
+
+
+def merged(view: TraceView) -> Iterator[Alteration]:
+    """Yield what puts a variable, or its negation, in the place of another."""
+    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+    for old, new in permutations(used, 2):
+        for sign in (1, -1):
+            names = {old: sign * new}
+            yield renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
+
+
+def flipped(view: TraceView) -> Iterator[Alteration]:
+    """Yield what negates a single literal."""
+    for index, call in enumerate(view.bare):
+        model = view.model.calls.get(call.name)
+        for place in literal_places(view, call):
+            value = call.arguments[place]
+            kind = None if model is None else model.arguments[0].type.kind
+            if isinstance(value, int) and value and kind == "literal":
+                yield {index: (_with_argument(call, place, -value),)}
+
+
+def as_call(view: TraceView) -> Iterator[Alteration]:
+    """Yield what puts a single call on a literal of a clause in the clause's place."""
+    for group in view.groups:
+        if len(group) > 1:
+            for literal in _literals(view, group):
+                yield from _calls_for(view, group, literal)
+
+
+def _literals(view: TraceView, group: Sequence[int]) -> Sequence[int]:
+    arguments = (value for index in group for value in view.calls[index].arguments)
+    return [value for value in arguments if isinstance(value, int) and value]
+
+
+def _calls_for(view: TraceView, group: Sequence[int], literal: int) -> Iterator[Alteration]:
+    """Yield the calls on a literal that may stand in a clause's place."""
+    rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group[1:], ())
+    for name, model in view.model.calls.items():
+        if model.rejected or model.group or not (model.role == "assume" or model.pair):
+            continue
+        if [argument.type.kind for argument in model.arguments] == ["literal"]:
+            yield {**rest, group[0]: (Call(name, (literal,)),)}
 
 
 def _renamed(value: int, names: dict[int, int]) -> int:

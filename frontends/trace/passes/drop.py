@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
 
 from reducekit.frontends.trace.calls import Call, with_result
 from reducekit.frontends.trace.passes.items import CallItems, dropped, items
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
 from reducekit.frontends.trace.view import TraceView
 
 
@@ -29,7 +27,7 @@ class Begin:
             end = view.last + 1
         unit: dict[int, tuple[Call, ...]] = {}
         for index, call in enumerate(view.calls):
-            wanted = view.keeps_result and index == end - 1
+            wanted = (view.keeps_result and index == end - 1) or view.makes_handle(call)
             if index >= end or (call.name == "return" and not wanted):
                 unit[index] = ()
                 continue
@@ -65,27 +63,6 @@ class Units:
     def problem(self, view: TraceView) -> CallItems | None:
         """Return the sets as items."""
         return items(view, [dropped(each) for each in self._units(view)], self._what)
-
-
-class Pairs:
-    """The pass that drops any two calls of a short trace at a time.
-
-    Where each is needed as long as the other is there, dropping one by one ends.
-    """
-
-    name = "pairs"
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the pairs as places; None if there are too many calls for that."""
-        begins = set(view.options) | set(view.roles("init"))
-        calls = [index for index in range(len(view.calls)) if index not in begins]
-        if len(calls) > self._most:
-            return None
-        places = [[dropped(pair)] for pair in combinations(calls, 2)]
-        return substitutions(view, places, self.name)
 
 
 def kinds(view: TraceView) -> Sequence[Sequence[int]]:

@@ -9,13 +9,17 @@ of 13.1 %). They are brought back to default at the end, all that can be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from math import isqrt
+from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.model import Option
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
 from reducekit.frontends.trace.view import Alteration, TraceView
+
+OptionMode = Literal["none", "explicit", "all"]
+"""Which options are reduced: none, those that the trace sets, all that the model knows."""
 
 
 class _Places(NamedTuple):
@@ -95,41 +99,6 @@ class Default:
         return items(view, [{index: ()} for index in view.options], self.name)
 
 
-class Shake:
-    """The pass that drops a clause of a short trace where other options make up for it.
-
-    Each time every so many-th option is set to its least value: most of what
-    fails, fails in a solver that is like the default in nearly everything, and
-    neighbours, which are about the same technique, are not lowered together.
-    """
-
-    name = "shake options"
-
-    def __init__(self, most: int, strides: int) -> None:
-        self._most = most
-        self._strides = strides
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the clauses with the options to set; None if there are too many calls."""
-        places, begins = _places(view), view.roles("init")
-        if places is None or not begins or len(view.calls) - len(view.options) > self._most:
-            return None
-        missing = _missing(view, places)
-        begin = begins[0]
-        found: list[list[Alteration]] = []
-        for group in view.groups:
-            if len(group) < 2:
-                continue
-            rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group, ())
-            for stride in range(self._strides):
-                more = [
-                    with_value(_setting(view, places, option), places, option.low)
-                    for option in missing[stride :: self._strides]
-                ]
-                found.append([{**rest, begin: (view.bare[begin], *more)}])
-        return substitutions(view, found, self.name)
-
-
 class Values:
     """The pass that gives options simpler values: 0 and 1, the bounds, the neighbour of default."""
 
@@ -148,6 +117,24 @@ class Values:
             ],
             self.name,
         )
+
+
+def lowered(view: TraceView, *, together: bool) -> Iterator[Alteration]:
+    """Yield what sets options that are not set to their least values: each, or some `together`.
+
+    Together, these are about as many sets as options in each. Most of what fails, fails
+    in a solver that is like the default in nearly everything; and neighbours in
+    the solver's table, which mostly are about the same technique, are apart.
+    """
+    places, begins = _places(view), view.roles("init")
+    if places is None or not begins:
+        return
+    missing, begin = _missing(view, places), begins[0]
+    sets = isqrt(len(missing)) if together else len(missing)
+    for first in range(sets):
+        some = missing[first::sets]
+        calls = (with_value(_setting(view, places, each), places, each.low) for each in some)
+        yield {begin: (view.bare[begin], *calls)}
 
 
 def _simpler(given: Setting) -> Iterator[int]:

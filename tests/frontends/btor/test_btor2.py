@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reducekit.frontends.btor.dag import Dag
+from reducekit.api import reduce
+from reducekit.frontends.btor.dag import Dag, line_of
 from reducekit.frontends.btor.operators import Dialect, Op
 from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
 from reducekit.frontends.btor.passes.chains import Chains
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
+from reducekit.frontends.btor.passes.merges import Others, Twins
 from reducekit.frontends.btor.passes.negations import Negations, Nots
+from reducekit.frontends.btor.passes.next_last import NextLast
 from reducekit.frontends.btor.passes.ranks import Ranks
 from reducekit.frontends.btor.passes.widths import AllWidths, Widths
 from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.write import canonical
 from tests.frontends.btor.solving import bitwuzla_reads
 from tests.frontends.btor.walking import at_random, result, rooted, walk
+from tests.frontends.btor.yosys import made_by_yosys
 
 MEMORY = """
 module memory(input clk, input reset, input [3:0] address, input [7:0] value, input write);
@@ -92,6 +93,48 @@ def test_justice_lists_keep_one_condition() -> None:
     assert b"justice 1 -13\n" in result(Justice(), SYSTEM, lambda text: b" -13\n" in text)
 
 
+def test_next_comes_behind_all_values() -> None:
+    text = (
+        b"1 sort bitvec 4\n2 state 1 a\n3 next 1 2 -2 ; c\n5 sort bitvec 1\n6 state 5\n"
+        b"7 redor 5 2\n8 next 5 6 7\n9 bad 7\n"
+    )
+    moved = (
+        b"1 sort bitvec 4\n2 state 1 a\n3 sort bitvec 1\n4 state 3\n5 redor 3 2\n6 bad 5\n"
+        b"7 next 1 2 -2\n8 next 3 4 5\n"
+    )
+    assert result(NextLast(), text) == moved
+    assert list(walk(NextLast(), moved, lambda text: True)) == [moved]
+    assert result(NextLast(), b"1 var 4\n2 next 4 1 1\n3 neg 4 1\n4 root 4 3\n") == (
+        b"1 var 4\n2 neg 4 1\n3 root 4 2\n4 next 4 1 1\n"
+    )
+
+
+def test_a_next_is_given_a_value_that_stood_behind_it() -> None:
+    """What is bad needs a slice of eight bits, by way of two states; one is enough."""
+    text = (
+        b"1 sort bitvec 1\n2 sort bitvec 8\n3 state 1\n4 state 1\n5 next 1 3 4\n6 state 2\n"
+        b"7 slice 1 6 3 3\n8 next 1 4 7\n9 next 2 6 6\n10 bad 3\n"
+    )
+
+    def interesting(candidate: bytes) -> bool:
+        dag = read(candidate)
+        following = {dag.arguments(line)[0]: line for line in dag.lines_of(Op.NEXT)}
+        work = [line_of(dag.arguments(line)[0]) for line in dag.lines_of(Op.BAD)]
+        work = [line for line in work if dag.op[line] == Op.STATE]
+        seen = set()
+        while work:
+            line = work.pop()
+            if line in following and line not in seen:
+                work.append(line_of(dag.arguments(following[line])[1]))
+            seen.add(line)
+        slices = (line for line in seen if dag.op[line] == Op.SLICE)
+        return any(dag.width(line_of(dag.arguments(line)[0])) == 8 for line in slices)
+
+    reduced = reduce(text, interesting, frontend="btor").text
+    assert reduced.count(b"\n") == 7
+    assert [reduced.count(word) for word in (b" state ", b" slice ", b" next ")] == [1, 1, 1]
+
+
 def test_symbols_and_comments_go() -> None:
     reduced = result(Symbols(), SYSTEM)
     assert reduced == SYSTEM.replace(b" a ; first", b"").replace(b" b\n", b"\n").replace(
@@ -103,23 +146,13 @@ def test_symbols_and_comments_go() -> None:
 @pytest.fixture(scope="module")
 def memory() -> bytes:
     """Return what yosys makes of a small design with a memory."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "memory.v").write_text(MEMORY)
-        script = (
-            "read_verilog -sv -formal memory.v; prep -top memory -nordff; "
-            "async2sync; setundef -undriven -anyseq; flatten; write_btor memory.btor2"
-        )
-        done = subprocess.run(
-            ["yosys", "-q", "-p", script], cwd=folder, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return (folder / "memory.btor2").read_bytes()
+    return made_by_yosys(MEMORY)
 
 
 PASSES: list[Any] = [
     AllWidths(), Widths(), Widths("keep", keep=True), Properties(), Transitions(), States(),
-    Justice(), Symbols(), Leaves(), Chains(), Nots(), Negations(), Ranks(), Literals(),
+    Justice(), Symbols(), Leaves(), Twins(), Others(1000), Chains(), Nots(), Negations(), Ranks(),
+    Literals(), NextLast(),
 ]  # fmt: skip
 
 

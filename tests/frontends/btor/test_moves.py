@@ -13,7 +13,9 @@ from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, S
 from reducekit.frontends.btor.passes.chains import Chains
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
+from reducekit.frontends.btor.passes.merges import Others, Twins
 from reducekit.frontends.btor.passes.negations import Negations, Nots
+from reducekit.frontends.btor.passes.next_last import NextLast
 from reducekit.frontends.btor.passes.ranks import Ranks
 from reducekit.frontends.btor.passes.widths import AllWidths, Widths
 from reducekit.frontends.btor.reader import read
@@ -23,8 +25,8 @@ from tests.frontends.btor.walking import at_random, result, rooted, walk
 
 PASSES: list[Any] = [
     AllWidths(), Widths(), Widths("keep", keep=True), Widths("ones", fill=1), Negations(), Nots(),
-    Ranks(), Leaves(), Chains(), Literals(), Properties(), Transitions(), States(), Justice(),
-    Symbols(),
+    Ranks(), Leaves(), Twins(), Others(100), Chains(), Literals(), Properties(), Transitions(),
+    States(), Justice(), Symbols(), NextLast(),
 ]  # fmt: skip
 
 
@@ -99,6 +101,44 @@ def test_a_merged_state_takes_its_init_and_next_along() -> None:
     text = b"1 sort bitvec 4\n2 input 1\n3 zero 1\n4 state 1\n5 init 1 4 3\n6 output 4\n"
     for candidate in walk(Leaves(), text, lambda text: False):
         assert b"init 1 4 2" not in candidate
+
+
+def test_twins_become_one_and_what_differs_by_them_too() -> None:
+    text = (
+        b"1 var 4\n2 var 4\n3 add 4 1 2\n4 add 4 2 1\n5 sub 4 3 -1\n6 sub 4 4 -1\n"
+        b"7 sub 4 4 1\n8 sub 4 1 4\n9 and 4 5 6\n10 and 4 7 8\n11 xor 4 9 10\n12 root 4 11\n"
+    )
+    candidates = list(walk(Twins(), text, lambda text: True))
+    assert (
+        candidates
+        == [
+            b"1 var 4\n2 var 4\n3 add 4 1 2\n5 sub 4 3 -1\n7 sub 4 3 1\n8 sub 4 1 3\n"
+            b"9 and 4 5 5\n10 and 4 7 8\n11 xor 4 9 10\n12 root 4 11\n"
+        ]
+        * 2
+    )
+
+
+def test_twins_have_the_same_numbers() -> None:
+    text = b"1 var 4\n2 slice 2 1 1 0\n3 slice 2 1 2 1\n4 and 2 2 3\n5 root 2 4\n"
+    assert result(Twins(), text) == text
+
+
+def test_a_node_with_several_users_becomes_another_one() -> None:
+    text = (
+        b"1 array 4 2\n2 var 2\n3 var 4\n4 write 4 2 1 2 3\n5 write 4 2 1 2 -3\n"
+        b"6 acond 4 2 7 5 1\n8 eq 1 4 5\n9 read 4 6 2\n10 root 1 8\n11 root 4 9\n"
+    ).replace(b"6 acond", b"7 var 1\n6 acond")
+
+    def verdict(candidate: bytes) -> bool:
+        return b"acond" in candidate and b"write" in candidate
+
+    assert verdict(text)
+    reduced = result(Others(20), text, verdict)
+    assert reduced == text.replace(b"5 write 4 2 1 2 -3\n", b"").replace(
+        b" 5 1\n", b" 4 1\n"
+    ).replace(b"eq 1 4 5", b"eq 1 4 4")
+    assert result(Others(10), text, verdict) == text
 
 
 def test_chains_lose_all_links_that_are_not_needed() -> None:

@@ -17,6 +17,7 @@ from reducekit.frontends.btor.passes.cut import Cut
 from reducekit.frontends.btor.passes.graph import FRESH, ONES, SHARED, ZERO, line_graph
 from reducekit.frontends.btor.passes.references import References
 from reducekit.frontends.btor.passes.roots import Cone, Roots
+from reducekit.frontends.btor.passes.shortcuts import ShortCuts
 from reducekit.frontends.btor.passes.spelling import Simplify, Spelling
 from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.view import BtorView, view_of
@@ -32,7 +33,7 @@ PASSES: tuple[Pass, ...] = (
     Cone(),
     Roots(),
     References(),
-    References(share=0.1),
+    ShortCuts(),
     References(most=100),
     *(Cut(kind, leaves=leaves) for kind in (ZERO, ONES, FRESH, SHARED) for leaves in (False, True)),
     Cut(FRESH, last=True),
@@ -229,3 +230,29 @@ def test_comments_go_with_the_line_below() -> None:
     view = view_of(read(b"; one\n1 zero 1 ; a\n; two\n2 var 1\n3 root 1 2\n; end\n"))
     (item,) = Cone().problem(view).changes  # type: ignore[union-attr]  # independent changes
     assert view.document.render(dict(item.edits)) == b"; two\n2 var 1\n3 root 1 2\n; end\n"
+
+
+def chosen(each: Pass, text: bytes, needed: bytes) -> tuple[bytes, int]:
+    """Return what a pass leaves of a text if all candidates with a word fail; count them."""
+    view = view_of(read(text))
+    problem = each.problem(view)
+    assert problem is not None
+    search = adaptive.start(problem)
+    base, count = Patched(view.document), 0
+    while (change := search.propose()) is not None:
+        count += bool(change.edits)
+        ok = bool(change.edits) and needed in base.render_with(dict(change.edits))
+        if ok:
+            base = base.with_(dict(change.edits))
+        search = search.after(ok)
+    return base.render(), count
+
+
+def test_a_root_sinks_by_bisection() -> None:
+    """Nine checks for where the root is to stand in a chain of 1,000, nine for what is below."""
+    chain = b"".join(b"%d neg 8 %d\n" % (each, each - 1) for each in range(2, 1001))
+    chain = chain.replace(b"300 neg", b"300 inc")
+    text = b"1 var 8\n" + chain + b"1001 root 8 1000\n"
+    reduced, count = chosen(ShortCuts(), text, b"inc")
+    assert reduced == b"1 var 8\n300 inc 8 1\n1001 root 8 300\n"
+    assert count == 18

@@ -13,9 +13,9 @@ from reducekit.frontends.trace.check import first_violation
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.loader import load_model
 from reducekit.frontends.trace.passes import drop
-from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Shorten, Signs, Twist
-from reducekit.frontends.trace.passes.drop import Begin, Pairs, Truncate, Units
-from reducekit.frontends.trace.passes.options import Default, Import, Lower, Shake, Values
+from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Shorten, Signs
+from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
+from reducekit.frontends.trace.passes.options import Default, Import, Lower, Values
 from reducekit.frontends.trace.replay import ReplayOutcome
 from reducekit.frontends.trace.replay.crashes import Crashes
 from reducekit.frontends.trace.schedule import OPTION_MODES, own_schedule
@@ -104,7 +104,7 @@ ITEM_PASSES = [
     Units("variables", drop.variables),
     Fold(2),
 ]
-TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values(), Pairs(30), Twist(30), Shake(30, 9)]
+TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values()]
 
 
 @pytest.mark.parametrize("each", ITEM_PASSES, ids=lambda each: each.name)

@@ -1,0 +1,28 @@
+"""Puts `next` lines last: behind all values, each can be given any of them."""
+
+from __future__ import annotations
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.builder import reordered
+from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.write import canonical
+from reducekit.search.independent import independent
+from reducekit.search.problem import Items
+
+
+class NextLast:
+    """The pass that writes the file anew with all `next` lines at the end."""
+
+    name = "next last"
+
+    def problem(self, view: BtorView) -> Items | None:
+        """Return the one change, if a value stands behind a `next`."""
+        dag = view.dag
+        first = next(dag.lines_of(Op.NEXT), len(dag))
+        behind = range(first, len(dag))
+        if dag.dialect is Dialect.BTOR_2007 or all(dag.op[line] >= Op.ROOT for line in behind):
+            return None
+        order = [line for line, code in enumerate(dag.op) if code not in (Op.NEXT, Op.SORT)]
+        text = canonical(reordered(dag, [*order, *dag.lines_of(Op.NEXT)]))
+        return independent([Change((Edit(0, (text,)),), "next last")])

@@ -1,0 +1,118 @@
+"""Traces of other solvers and in other formats, reduced with the real libraries and programs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from reducekit.frontends.trace.replay import find_library
+from tests.cli.tool import Tool
+
+MELTS = "init\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nmelt 1\nsat\n"
+CADICAL = "init\nadd 1\nadd 2\nadd 0\nfreeze 1\nsolve\nval 1\nmelt 1\nsolve\nreset\n"
+MELT = "_ZN10CaDiCaL1956Solver4meltEi:abort"
+MOBICAL = "".join(f"{number} {line}\n" for number, line in enumerate(CADICAL.splitlines()))
+BOOLECTOR = """\
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+P = ctypes.c_void_p
+for name in ("new", "bitvec_sort", "var", "and", "add", "ne", "zero"):
+    getattr(library, "boolector_" + name).restype = P
+btor = P(library.boolector_new())
+sort = P(library.boolector_bitvec_sort(btor, 8))
+x, y = (P(library.boolector_var(btor, sort, name)) for name in (b"x", b"y"))
+total = P(library.boolector_add(btor, x, y))
+both = P(getattr(library, "boolector_and")(btor, total, x))
+different = P(library.boolector_ne(btor, both, P(library.boolector_zero(btor, sort))))
+library.boolector_assert(btor, different)
+library.boolector_sat(btor)
+"""
+
+
+def test_a_compressed_trace(tool: Tool) -> None:
+    path = tool.folder / "lgl.trace.gz"
+    path.write_bytes(gzip.compress(MELTS.encode()))
+    output = tool.folder / "small.trace"
+    done = tool("trace", path, "--fault", "lglmelt+1:abort", "-q", "-o", output)
+    assert done.code == 0, done.err
+    assert output.read_text() == "init\nfreeze 1\nmelt 1\n"
+
+
+@pytest.mark.parametrize("text", [CADICAL, MOBICAL], ids=["plain", "numbered"])
+def test_a_trace_of_cadical(tool: Tool, text: str) -> None:
+    path = tool.write("cadical.trace", text)
+    done = tool("trace", path, "--fault", MELT, "--json")
+    assert done.code == 0, done.err
+    reduced = path.with_name("cadical.reduced.trace")
+    assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"
+    (command,) = json.loads(done.out)["see_again"]
+    assert tool(*command.split()[3:]).code == -signal.SIGILL
+
+
+def test_a_trace_of_boolector(tool: Tool) -> None:
+    """Recorded by Boolector itself; what is left still makes its handles before it uses them."""
+    path = tool.folder / "btor.trace"
+    library = find_library("boolector").path
+    environment = {"BTORAPITRACE": str(path)}
+    command = [sys.executable, "-c", BOOLECTOR, library]
+    subprocess.run(command, env=environment, check=True)
+    fault = ("--fault", "boolector_and:abort")
+    done = tool("trace", path, *fault, "-q")
+    assert done.code == 0, done.err
+    reduced = path.with_name("btor.reduced.trace")
+    lines = [line.split()[0] for line in reduced.read_text().splitlines()]
+    names = [name for name in lines if name != "return"]
+    assert names == ["new", "bitvec_sort", "var", "var", "add", "and"]
+    assert tool("replay", reduced, *fault).code == -signal.SIGILL
+
+
+@pytest.mark.debian("cadical")
+def test_mobical_says_what_a_trace_is(tool: Tool) -> None:
+    path = tool.write("cadical.trace", MOBICAL)
+    oracle = tool.folder / "oracle"
+    oracle.write_text('#!/bin/sh\nmobical "$1" && grep -q melt "$1"\n')
+    oracle.chmod(0o755)
+    done = tool("trace", path, "--oracle", oracle, "-q")
+    assert done.code == 0, done.err
+    assert path.with_name("cadical.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"init\n", "the gzip archive is cut off: expected its end"),
+        (b"init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
+    ],
+    ids=["cut off", "unknown call"],
+)
+def test_a_bad_compressed_trace(tool: Tool, text: bytes, said: str) -> None:
+    path = tool.folder / "lgl.trace.gz"
+    packed = gzip.compress(text)
+    path.write_bytes(packed[:-6] if "gzip" in said else packed)
+    done = tool("trace", path)
+    assert done.code == 3
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0 init\n1 add 1\n2 frobnicate\n", "line 3, column 1: expected a call of CaDiCaL"),
+        ("init\nadd 1 2\n", "line 2, column 1: 'add 1 2': expected 'add LIT' (1 argument)"),
+        ("init\noption elim\n", "line 2, column 1: 'option elim': expected 'option NAME VALUE'"),
+        ("init\nsat\nreturn\n", "line 3, column 1: expected a value behind 'return'"),
+        ("init\nmaxvar\nreturn 99999999999\n", "line 3, column 1: expected a number between"),
+    ],
+)
+def test_what_is_expected_is_said(tool: Tool, text: str, said: str) -> None:
+    path = tool.write("some.trace", text)
+    done = tool("trace", path)
+    assert done.code == 3
+    assert f"some.trace, {said}" in done.err
+    assert "Traceback" not in done.err
+    assert not path.with_name("some.reduced.trace").exists()
