@@ -53,6 +53,18 @@ def declared(seed: int) -> Problem:
     return Problem(Droppable(ITEMS, users), lambda kept: needed <= kept)
 
 
+def unknown(seed: int) -> Problem:
+    """As declared before use, but the search is not told: what lacks what it needs just fails."""
+    choose = Random(seed)
+    uses = {item: choose.randrange(item) for item in range(1, ITEMS) if choose.random() < 0.5}
+    needed = frozenset(choose.sample(range(ITEMS), 12))
+
+    def interesting(kept: frozenset[int]) -> bool:
+        return needed <= kept and all(uses[item] in kept for item in kept if item in uses)
+
+    return Problem(Droppable(ITEMS), interesting)
+
+
 def one_success(problem: Problem, width: int) -> Cost:
     """Blocks of halving sizes from the back, a batch at a time; the first success is kept."""
     left = list(range(ITEMS))
@@ -104,7 +116,12 @@ def main() -> None:
     )
     print("| input | search | " + " | ".join(f"{w} workers" for w in WIDTHS) + " |")
     print("|---|---|" + "---:|" * len(WIDTHS))
-    for name, make in (("scattered", scattered), ("declared before use", declared)):
+    problems = {
+        "scattered": scattered,
+        "declared before use": declared,
+        "unknown needs": unknown,
+    }
+    for name, make in problems.items():
         for label, search in (("reducekit", ours), ("one success", one_success)):
             cells, first = [], 0.0
             for width in WIDTHS:

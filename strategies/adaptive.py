@@ -37,7 +37,7 @@ class Backward:
     needed item. `run` counts what was taken since the last needed item; `gap`
     is its mean, from which the next run is guessed: a group is best tested as
     one when it fails every other time, so ln 2 of the gap. `needed` counts the
-    needed items found.
+    needed items found. With `alone` it is not divided.
     """
 
     top: int
@@ -48,6 +48,7 @@ class Backward:
     gap: float = 0.0
     gone: IndexSet = _NONE
     needed: int = 0
+    alone: bool = False
 
     def propose(self) -> Collection[int] | None:
         """Return the next run from the back of what is left."""
@@ -96,6 +97,8 @@ class Backward:
 
         A search for a few needed items goes no faster in parts than by looking ahead.
         """
+        if self.alone:
+            return False
         if self.count >= _MANY:
             return True
         return self.needed >= 2 and self.count >= _NEEDED * max(1.0, self.gap)
@@ -103,7 +106,8 @@ class Backward:
     def divide(self, parts: int) -> tuple[Pool, Block]:
         """Turn to the search for several workers."""
         needed = self.needed
-        state = Pool(self.top, self.count, gone=self.gone, taken=self.gap * needed, needed=needed)
+        taken = self.gap * needed
+        state = Pool(self, parts, self.top, self.count, (), self.gone, taken, needed)
         if self.size >= self.count:
             return state.divide(parts)
         state = replace(state, fresh=False)
@@ -112,19 +116,40 @@ class Backward:
         state, block = state.part(self.suspect)
         return state, replace(block, size=self.size, suspect=self.suspect)
 
+    def undivided(self, items: Collection[int], needed: int, gap: float) -> Backward:
+        """Return the search for what can go of these items, in which it stays undivided."""
+        top = max(items, default=-1) + 1
+        decided = IndexSet(set(range(top)).difference(items))
+        size = _run(gap) if needed else len(items)
+        return Backward(
+            top,
+            len(items),
+            min(size, len(items)),
+            gap=gap,
+            gone=decided,
+            needed=needed,
+            alone=True,
+        )
+
     def _needed(self) -> Backward:
         """Go on without the last item, which has to stay."""
         last = self.gone.holes(self.top, 1)
         gap = (self.gap + self.run) / 2
-        size = max(1, int(gap * math.log(2)))
-        return Backward(
-            min(last, default=0),
-            self.count - len(last),
-            size,
+        return replace(
+            self,
+            top=min(last, default=0),
+            count=self.count - len(last),
+            size=_run(gap),
+            suspect=0,
+            run=0,
             gap=gap,
-            gone=self.gone,
             needed=self.needed + 1,
         )
+
+
+def _run(gap: float) -> int:
+    """Return how many items to take as one: so many go every other time."""
+    return max(1, int(gap * math.log(2)))
 
 
 def backward(count: int) -> Selector:

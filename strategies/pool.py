@@ -4,6 +4,12 @@ A block that can be taken is done with; one that fails is halved by its worker
 until one needed item is found, and the rest of it goes back to the pool. So a
 block is never cut short by a border between workers, and users still fall
 before what they use. Before the first block all items are tried at once.
+
+Where users depend on items and nobody has said so, an item fails as long as the
+block behind it holds a user of it: workers further ahead only lose time then. So
+some of the items that were found needed while a block behind them was at work
+are tried again when that has given up items. If one goes, the search turns
+back to one that goes strictly from the back.
 """
 
 from __future__ import annotations
@@ -12,14 +18,22 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from heapq import merge
+from typing import NamedTuple, Protocol
 
 from reducekit.search.index_set import IndexSet
+from reducekit.search.selecting import Selector
 
 _NONE = IndexSet()
 _FIRST = 0.6
 """The size of the first blocks, in shares of what falls to each worker."""
 _MEMORY = 0.9
 """What counts of earlier finds when another needed item is found."""
+_HINDERED = 32
+"""So many workers are faster in parts than together from the back even if parts hinder each
+other: then they need 10 to 20 times the runs, and looking ahead makes twice as fast
+(`python -m benchmarks.scaling`, "unknown needs")."""
+_DOUBTS = 3
+"""So many items at most wait for a second try."""
 HALF = 0.47
 """How likely one half of a failing run is to be free of needed items."""
 
@@ -34,16 +48,20 @@ class Block:
     """A run of items, taken from the back: all of them, then halves until one is known as needed.
 
     The last `suspect` of `items` (0: none) are known to hold a needed item.
-    `taken` are the items that went, those that went along included. A `whole`
-    block is only tried as one.
+    `taken` are the items that went, those that went along included. A block
+    that is tried `once` is not halved; with `again`, it was refuted before.
     """
 
     items: tuple[int, ...]
     size: int
+    last: int
+    """The last item at the start: of several blocks each has another."""
     suspect: int = 0
     taken: tuple[int, ...] = ()
-    needed: bool = False
-    whole: bool = False
+    needed: int | None = None
+    """The item that has to stay, once it is found."""
+    once: bool = False
+    again: bool = False
     gap: float | None = None
     """Items between needed ones, as far as known."""
     done: bool = False
@@ -63,11 +81,11 @@ class Block:
     def after(self, taken: Collection[int]) -> Block:
         """Narrow the suspects down after a failure; end when one is known, or all went."""
         if not taken:
-            if self.whole:
+            if self.once:
                 return replace(self, done=True)
             if self.size > 1:
                 return replace(self, size=self.size // 2, suspect=self.size)
-            return replace(self, items=self.items[:-1], needed=True, done=True)
+            return replace(self, items=self.items[:-1], needed=self.items[-1], done=True)
         gone = frozenset(taken)
         left = tuple(item for item in self.items if item not in gone)
         suspect = self.suspect - self.size
@@ -76,7 +94,21 @@ class Block:
             return replace(state, done=True)  # nothing is known of what is left
         if suspect > 1:
             return replace(state, size=suspect // 2, suspect=suspect)
-        return replace(state, items=left[:-1], needed=True, done=True)
+        return replace(state, items=left[:-1], needed=left[-1], done=True)
+
+
+class Origin(Protocol):
+    """The search that was divided."""
+
+    def undivided(self, items: Collection[int], needed: int, gap: float) -> Selector:
+        """Return the search for what can go of these items, in which it stays undivided."""
+
+
+class Doubt(NamedTuple):
+    """An item found needed while others behind it were undecided, of which some have `gone`."""
+
+    item: int
+    gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +116,13 @@ class Pool:
     """The items that no worker has: those below `top` without `gone`, and those given `back`.
 
     `taken` and `needed` count what was found of either kind, the latest most.
+    `out` has the last items of the blocks at work. `ripe` are the items found
+    needed that are tried again, `tried` counts those that stayed, and `hinders`
+    says that one went: each was refuted only because of what came behind it.
     """
 
+    origin: Origin
+    workers: int
     top: int
     count: int
     back: tuple[int, ...] = ()
@@ -93,6 +130,12 @@ class Pool:
     taken: float = 0.0
     needed: float = 0.0
     fresh: bool = True
+    out: frozenset[int] = frozenset()
+    doubts: tuple[Doubt, ...] = ()
+    ripe: tuple[int, ...] = ()
+    found: int = 0
+    tried: int = 0
+    hinders: bool = False
 
     def propose(self) -> Collection[int] | None:
         """Return None: only blocks propose."""
@@ -105,13 +148,16 @@ class Pool:
     @property
     def left(self) -> int:
         """How many items are in the pool."""
-        return self.count + len(self.back)
+        return 0 if self.hinders else self.count + len(self.back) + len(self.ripe)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
         """Give out a block, for one of so many workers."""
         if self.fresh:
             items = tuple(self.gone.holes(self.top, self.count))
-            return replace(self, fresh=False), Block(items, len(items), whole=True)
+            return replace(self, fresh=False), Block(items, len(items), items[-1], once=True)
+        if self.ripe:
+            item, *rest = self.ripe
+            return replace(self, ripe=tuple(rest)), Block((item,), 1, item, once=True, again=True)
         gap = self.gap
         size = math.ceil(_FIRST * self.left / parts) if gap is None else int(gap * math.log(2))
         return self.part(max(1, min(size, self.left)))
@@ -121,31 +167,68 @@ class Pool:
         items = self.back[len(self.back) - min(size, len(self.back)) :]
         back = self.back[: len(self.back) - len(items)]
         more = tuple(self.gone.holes(self.top, size - len(items))) if len(items) < size else ()
+        items = more + items
         pool = replace(
             self,
             back=back,
             top=more[0] if more else self.top,
             count=self.count - len(more),
+            out=self.out | {items[-1]},
         )
-        items = more + items
-        return pool, Block(items, len(items), gap=self.gap)
+        return pool, Block(items, len(items), items[-1], gap=self.gap)
 
     def join(self, block: Block) -> Pool:
         """Take back what is left of a block."""
         gone = frozenset(block.taken)
         along = [item for item in gone if item < self.top and item not in self.gone]
         back = tuple(item for item in self.back if item not in gone)
-        if not block.whole:
+        state = self
+        if block.again and block.done:
+            state = replace(self, tried=self.tried + 1, hinders=self.hinders or bool(gone))
+        elif not block.once:
+            state = self._doubtful(block)
             left = (i for i in block.items if not (i < self.top and i in self.gone))
             back = tuple(merge(back, left))
+        needed = block.needed is not None
         return replace(
-            self,
+            state,
             back=back,
             count=self.count - len(along),
             gone=self.gone.with_(along) if along else self.gone,
-            taken=(self.taken * _MEMORY if block.needed else self.taken) + len(gone),
-            needed=self.needed * _MEMORY + 1 if block.needed else self.needed,
+            taken=(self.taken * _MEMORY if needed else self.taken) + len(gone),
+            needed=self.needed * _MEMORY + 1 if needed else self.needed,
         )
+
+    def _doubtful(self, block: Block) -> Pool:
+        """Note whether what a block has found is to be tried again, and what is by now."""
+        out = self.out - {block.last}
+        ripe, doubts = list(self.ripe), []
+        undecided = max(out | set(self.back[-1:]) | set(block.items[-1:]), default=-1)
+        for each in self.doubts:
+            gone = each.gone or (bool(block.taken) and block.last > each.item)
+            if undecided > each.item:
+                doubts.append(Doubt(each.item, gone))
+            elif gone:
+                ripe.append(each.item)
+        found = self.found
+        if self.workers < _HINDERED and block.needed is not None and undecided > block.needed:
+            # The second tries are runs: after n that changed nothing, one of 2**n is worth one.
+            if found % (1 << (self.tried + len(ripe))) == 0:
+                # What is further back can be tried again sooner.
+                doubts = sorted([*doubts, Doubt(block.needed, False)])[-_DOUBTS:]
+            found += 1
+        return replace(self, out=out, ripe=tuple(ripe), doubts=tuple(doubts), found=found)
+
+    def whole(self) -> Selector | None:
+        """Return the search that goes on undivided, if blocks are found to hinder each other.
+
+        By then all that were given out have to be back.
+        """
+        if not self.hinders:
+            return None
+        doubted = (*(each.item for each in self.doubts), *self.ripe)
+        items = sorted({*self.gone.holes(self.top, self.count), *self.back, *doubted})
+        return self.origin.undivided(items, round(self.needed), self.gap or 0.0)
 
     @property
     def gap(self) -> float | None:

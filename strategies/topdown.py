@@ -103,6 +103,10 @@ class TopDown:
         """Take back what a node has left to search."""
         return replace(self, pending=self.pending.merged(part.pending))
 
+    def whole(self) -> Search | None:
+        """Return None: nodes do not hinder each other."""
+        return None
+
     @property
     def move(self) -> Move | None:
         """The substitution to try now; None when all have been."""

@@ -52,7 +52,13 @@ class Divisible(Search, Protocol):
         """Give out one of about so many parts; return the search without it, and the part."""
 
     def join(self, part: Search) -> Divisible:
-        """Take back a part that has ended."""
+        """Take back a part that has ended, or is broken off."""
+
+    def whole(self) -> Search | None:
+        """Return the search that goes on undivided, if parts are found to hinder each other.
+
+        All that were given out have to be back then, unless the answer is None.
+        """
 
 
 def is_divisible(search: Search) -> TypeGuard[Divisible]:

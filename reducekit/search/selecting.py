@@ -45,7 +45,10 @@ class DivisibleSelector(Selector, Protocol):
         """Give out one of about so many parts; return the selector without it, and the part."""
 
     def join(self, part: Part) -> DivisibleSelector:
-        """Take back a part that has ended."""
+        """Take back a part that has ended, or is broken off."""
+
+    def whole(self) -> Selector | None:
+        """Return what goes on undivided, if parts are found to hinder each other."""
 
 
 def _is_divisible(selector: Selector) -> TypeGuard[DivisibleSelector]:
@@ -149,3 +152,10 @@ class Selecting:
         assert _is_part(ended)
         selector, taken = self.selector.join(ended), self.taken.with_(ended.taken)
         return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))
+
+    def whole(self) -> Selecting | None:
+        """Return the search that goes on undivided, if parts are found to hinder each other."""
+        assert _is_divisible(self.selector)
+        selector = self.selector.whole()
+        # What was refuted in parts may have been so for lack of what has gone since.
+        return None if selector is None else Selecting(self.items, selector, self.taken)

@@ -261,7 +261,7 @@ class Team(Generic[B]):
         self._pending = [each for each in self._pending if not each.own & task.parts]
         if len(doubtful) == 1:
             self.rejected += 1
-        else:
+        elif doubtful:  # else all have been accepted meanwhile, with others
             self._split(doubtful)
         self._believe()
         return False
@@ -413,6 +413,23 @@ class Team(Generic[B]):
                 lane.strand.lanes.remove(lane)
                 if lane.strand.pool is not None:
                     lane.strand.pool = lane.strand.pool.join(lane.search)
+                    if lane.strand.pool.whole() is not None:
+                        self._undivide(lane.strand)
+
+    def _undivide(self, strand: Strand[B]) -> None:
+        """Break the parts of a strand off, and go on with it as one."""
+        pool = strand.pool
+        assert pool is not None
+        for lane in strand.lanes:
+            if lane.root is not None:
+                _bury(lane.root)
+                lane.root = None
+            pool = pool.join(lane.search)
+        strand.pool = None
+        strand.lanes.clear()
+        search = pool.whole()
+        if search is not None and search.propose() is not None:
+            strand.lanes.append(Lane(strand, search))
 
 
 def _bury(task: Task[B]) -> None:
