@@ -39,6 +39,10 @@ class Range:
             return self
         return Range(min(self.low, max(0.0, most)), min(self.high, max(0.0, most)))
 
+    def ended_early(self) -> Range:
+        """Return the range when the end may also come at any moment before."""
+        return Range(0.0, self.high)
+
 
 def checks_left(checks: int, size: int, number: int, known: int = 0) -> Range | None:
     """Return how many checks are still to come; None if that cannot be known.

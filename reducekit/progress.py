@@ -24,10 +24,24 @@ _PLAIN_EVERY = 10.0  # seconds between plain lines within a pass that goes well
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """After how many checks and seconds the reduction is stopped; None: never."""
+    """After how many checks and seconds, and at what size, the reduction is stopped; None: never.
+
+    `quick`: it ends behind the first passes.
+    """
 
     checks: int | None = None
     seconds: float | None = None
+    size: int | None = None
+    quick: bool = False
+
+    @property
+    def any_moment(self) -> bool:
+        """Whether it may end long before a full reduction would.
+
+        One success can reach the size, and a quick schedule ends sooner by an unknown
+        share: of what full reductions took, only the upper end is still true.
+        """
+        return self.size is not None or self.quick
 
 
 @dataclass(slots=True)
@@ -67,6 +81,8 @@ class Progress:
         checks = checks_left(self.checks, self.size, self.round)
         if checks is None:
             return None
+        if self.limit.any_moment:
+            checks = checks.ended_early()
         most = None if self.limit.checks is None else self.limit.checks - self.checks
         seconds = self.pace.time_for(checks.limited(most))
         if seconds is None or self.limit.seconds is None:

@@ -140,6 +140,18 @@ def test_progress_says_it() -> None:
         progress.see(Checked(interesting=False, remembered=False, what="", size=5))
     assert progress.left() is not None
     assert re.search(r"left: .*\d+ (s|min|h)$", progress.line())
+    full = progress.left()
+    assert full is not None
+    assert full.low > 0
+    for limit in (Limit(size=100), Limit(quick=True)):
+        early = Progress(10_000, 10_000, limit=limit)
+        early.see(PassStarted("commands", 0))
+        for _ in range(100):
+            early.see(Checked(interesting=False, remembered=False, what="", size=5))
+        left = early.left()
+        assert left is not None
+        assert left.low == 0 < left.high
+        assert re.search(r"left: under \d+ (s|min|h)$", early.line())
     spent = Progress(10_000, 10_000, limit=Limit(checks=100))
     spent.see(PassStarted("commands", 0))
     for _ in range(100):

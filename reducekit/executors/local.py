@@ -19,6 +19,7 @@ from reducekit.errors import UsageError
 from reducekit.executors import marks, orphans
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.marks import Mark
+from reducekit.executors.pauses import Pauses
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.executors.slots import NoRoomError, Slot
 from reducekit.executors.spawning import (
@@ -42,6 +43,7 @@ from reducekit.oracle.outcome import Outcome
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
 _PATIENCE = 3.0  # seconds to wait for what is passing, and at the end for the killed
 _RETRY = 0.1  # seconds between attempts to start what could not be started
+_GLANCE = 0.5  # seconds; a longer sleep would hide that we were stopped in it
 
 
 class _BusyError(ExecutorError):
@@ -57,8 +59,8 @@ class _Check:
     """One check in flight: which command is running, and how the earlier ones ended."""
 
     __slots__ = (
-        "cancelled", "deadline", "limit", "limits", "outcomes", "pid", "pidfd", "retries",
-        "slot", "started", "streams", "text", "ticket",
+        "cancelled", "deadline", "limit", "limits", "lost", "outcomes", "pid", "pidfd",
+        "retries", "slot", "started", "streams", "text", "ticket",
     )  # fmt: skip
 
     def __init__(self, ticket: int, text: bytes, limits: Limits, slot: Slot) -> None:
@@ -73,6 +75,8 @@ class _Check:
         self.pid = self.pidfd = -1
         self.streams: list[Stream] = []
         self.started = 0.0
+        self.lost = 0.0
+        """Seconds since the start in which this process was stopped, and maybe the command too."""
         self.deadline = math.inf
 
 
@@ -87,7 +91,9 @@ class LocalExecutor(Executor):
     Without it, what left the process group may live on. If this process is
     killed by what it cannot catch, a watchdog does both.
 
-    A run that a signal from outside has ended is made again.
+    A run that a signal from outside has ended is made again. If this process is stopped
+    for a while and continued, that time does not count: nobody knows whether the command
+    ran in it. Where the time of a run decides, the run is made again.
 
     What other checks use up (the room for files, the number of processes) is
     waited for: such a check starts when one of them has ended.
@@ -129,6 +135,7 @@ class LocalExecutor(Executor):
         self._watchdog = Watchdog(run, self._directory.path, self._null)
         self._family = orphans.Family()
         self._epoll = select.epoll()
+        self._pauses = Pauses()
         self._adopts = adopt_orphans
         self._adopted_before = adopt_orphans and orphans.adopting()
         if adopt_orphans:
@@ -161,14 +168,14 @@ class LocalExecutor(Executor):
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             now = time.monotonic()
-            until = give_up
+            until = min(give_up, now + _GLANCE)
             for check in self._checks.values():
                 until = min(until, check.deadline)
             if self._parked:
                 until = min(until, now + _RETRY)
             if self._ready or not self._checks:
                 until = now  # but look who has died meanwhile
-            self._turn(None if until == math.inf else max(0.0, until - now))
+            self._turn(max(0.0, until - now))
             if self._ready or not self._checks or time.monotonic() >= give_up:
                 finished, self._ready = self._ready, []
                 return finished
@@ -277,6 +284,7 @@ class LocalExecutor(Executor):
         check.pid = pid
         limit(pid, later)
         check.limit = None
+        check.lost = 0.0
         check.deadline = math.inf if limits.wall is None else check.started + limits.wall
         try:
             check.pidfd = os.pidfd_open(pid)
@@ -329,10 +337,12 @@ class LocalExecutor(Executor):
             self._epoll.unregister(fd)
             os.close(fd)
 
-    def _turn(self, timeout: float | None) -> None:
+    def _turn(self, timeout: float) -> None:
         """Handle what happens within `timeout` seconds, at least once."""
         ended = []
-        for fd, _ in self._epoll.poll(timeout):
+        events = self._epoll.poll(timeout)
+        self._allow_for(self._pauses.look(timeout))
+        for fd, _ in events:
             check = self._by_fd.get(fd)
             if check is None:
                 continue
@@ -357,6 +367,16 @@ class LocalExecutor(Executor):
                 check.limit = check.limit or "time"
                 kill_group(check.pid)
 
+    def _allow_for(self, lost: float) -> None:
+        """Take so many seconds, in which this process did not run, off the checks in flight."""
+        if not lost:
+            return
+        now = time.monotonic()
+        for check in self._checks.values():
+            its = min(lost, now - check.started)
+            check.lost += its
+            check.deadline += its
+
     def _read(self, check: _Check, fd: int) -> None:
         stream = next(stream for stream in check.streams if stream.fd == fd)
         if not stream.read():
@@ -368,7 +388,7 @@ class LocalExecutor(Executor):
 
     def _end(self, check: _Check) -> None:
         """Take the outcome of a command that has exited, and go on with its check."""
-        seconds = time.monotonic() - check.started
+        seconds = max(0.0, time.monotonic() - check.started - check.lost)
         # As long as the leader is not reaped, its process group is its own.
         kill_group(check.pid)
         for stream in check.streams:
@@ -395,7 +415,9 @@ class LocalExecutor(Executor):
         check.outcomes.append(_outcome(check, wait_status, seconds))
         judged = self._oracle.criterion.judge(check.outcomes)
         check.streams = []
-        if not judged and check.retries and _killed_from_outside(check.outcomes[-1]):
+        killed = not judged and _killed_from_outside(check.outcomes[-1])
+        untimed = check.lost and self._oracle.criterion.wall is not None
+        if check.retries and (killed or untimed):
             check.retries -= 1
             check.outcomes.pop()
             self._start(check)
