@@ -20,8 +20,7 @@ from reducekit.strategies.graph import Graph, Redirect, Source, Step, strategy
 class Edges(Source):
     """The state: nodes to visit, and the edge of the first one.
 
-    With `halves` a binary search, of which `high` targets are left (-1: not begun). It ends
-    when that is less than one in `limit` (0: none), unless the edge is a root's.
+    With `halves` a binary search, of which `high` targets are left (-1: not begun).
     """
 
     halves: bool
@@ -29,7 +28,6 @@ class Edges(Source):
     seen: frozenset[int]
     position: int = 0
     high: int = -1
-    limit: int = 0
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
         """Return the redirections of the edge: all, the deepest first, or that in the middle."""
@@ -53,7 +51,7 @@ class Edges(Source):
             if step is None and self.halves and self.high:
                 count = len(graph.targets(node, self.position))
                 high = (count if self.high < 0 else self.high) // 2
-                if high and (not self.limit or high * self.limit >= count or node in graph.tops):
+                if high:
                     return replace(self, high=high)
             return replace(self, position=self.position + 1, high=-1)
         below = [each for each in graph.children(node) if each not in self.seen]
@@ -66,9 +64,9 @@ def change_reference(graph: Graph) -> Source:
     return Edges(False, tuple(graph.tops), frozenset(graph.tops))
 
 
-def change_reference_plus(graph: Graph, limit: int = 0) -> Source:
-    """Return changeref+ over a graph; with a limit it gives up edges earlier (see `Edges`)."""
-    return Edges(True, tuple(graph.tops), frozenset(graph.tops), limit=limit)
+def change_reference_plus(graph: Graph) -> Source:
+    """Return changeref+ over a graph."""
+    return Edges(True, tuple(graph.tops), frozenset(graph.tops))
 
 
 changeref = strategy("changeref", change_reference, over_items)

@@ -38,7 +38,7 @@ from reducekit.frontends.trace.replay import (
     resolve,
 )
 from reducekit.frontends.trace.replay.crashes import Crashes, CrashExecutor
-from reducekit.frontends.trace.replay.lawful import Lawful
+from reducekit.frontends.trace.replay.lawful import Lawful, was_lawful
 from reducekit.frontends.trace.replay.many import Many
 from reducekit.frontends.trace.schedule import OPTION_MODES
 from reducekit.frontends.trace.view import FirstFailing
@@ -47,6 +47,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.output import OutputFile, read_input
 
 _USUAL = "lingeling"  # the API that a trace is of where it may be of several
+_PACKED = ".gz"
 _MANY_SECONDS = 10.0  # for many small traces, which take some 50 ms
 
 
@@ -107,7 +108,25 @@ def command(
     With --cmd, an interpreter of traces (lgluntrace, mobical, ...) replays it.
     """
     choices = _Choices(model, options, check, library, fault, faults, check_returns)
-    return _reduced(settings_from(values), choices, surroundings)
+    return _reduced(_with_plain_output(settings_from(values)), choices, surroundings)
+
+
+def _with_plain_output(settings: Settings) -> Settings:
+    """Name the output so that nobody takes it for packed: it is plain text, whatever was read.
+
+    Raises UsageError where a packed file's name was asked for.
+    """
+    source = settings.input
+    named = source if settings.in_place else settings.output
+    if named is not None and named.suffix == _PACKED:
+        raise UsageError(
+            f"the result is plain text, and {named} is the name of a packed file: "
+            f"name the output with -o, without {_PACKED}"
+        )
+    if named is not None or source.suffix != _PACKED or not source.is_file():
+        return settings
+    plain = source.with_suffix("")
+    return replace(settings, output=plain.with_name(f"{plain.stem}.reduced{plain.suffix}"))
 
 
 def _reduced(settings: Settings, choices: _Choices, surroundings: Surroundings) -> int:
@@ -201,6 +220,8 @@ def _with_library(
             outcome = server.replay(trace.calls, _limits(settings))
         _refuse(settings, choices, trace, outcome, library, hint)
         crashes.remember(trace.text, trace.calls, outcome)
+        if was_lawful(model, trace.calls, outcome):
+            replays = replace(replays, model=model)
         opened: list[CrashExecutor] = []
         frontend = Traces(
             model,
@@ -231,6 +252,8 @@ class _Replays:
     patch: Patch | None
     check_results: bool
     format: str
+    model: Model | None = None
+    """What all replays have to keep to; None where the first one does not."""
 
     def serve(self, jobs: int = 1) -> ReplayServer:
         """Start a server."""
@@ -257,6 +280,7 @@ class _Replays:
                 oracle.criterion,
                 crashes,
                 proofs=not self.check_results,
+                model=self.model,
             )
             opened.append(executor)
             return executor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 import sys
@@ -156,3 +157,25 @@ def test_jobs_do_not_change_the_result(tool: Tool) -> None:
         wanted = ("-j", jobs, "--width", "2", "-o", tool.folder / output)
         assert tool("trace", path, *FAULT, *wanted, "-q").code == 0
     assert (tool.folder / "one").read_bytes() == (tool.folder / "two").read_bytes()
+
+
+def test_the_output_of_a_packed_trace_is_not_named_like_a_packed_one(tool: Tool) -> None:
+    path = tool.write("lgl.trace.gz", gzip.compress(MELTS.encode()))
+    done = tool("trace", path, *FAULT, "-q")
+    assert done.code == 0, done.err
+    assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
+    for asked in (("--in-place",), ("-o", path.with_name("other.gz"))):
+        done = tool("trace", path, *FAULT, "-q", *asked)
+        assert done.code == 2
+        assert "without .gz" in done.err
+    assert gzip.decompress(path.read_bytes()) == MELTS.encode()
+
+
+def test_a_core_asked_for_after_a_satisfiable_round_is_not_the_failure(tool: Tool) -> None:
+    # Without the clauses `failed` comes after an answer that forbids it; the fault strikes anyway.
+    text = "init\nadd -1\nadd 2\nadd 0\nadd -2\nadd 0\nassume 1\nsat\nfailed 1\n"
+    path = tool.write("lgl.trace", text)
+    done = tool("trace", path, "--fault", "lglfailed+1:abort", "-q")
+    assert done.code == 0, done.err
+    reduced = path.with_name("lgl.reduced.trace").read_text()
+    assert reduced == "init\nadd 0\nassume 1\nsat\nfailed 1\n"

@@ -9,7 +9,9 @@ from dataclasses import replace
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.model import Model
 from reducekit.frontends.trace.replay.client import ReplayServer
+from reducekit.frontends.trace.replay.lawful import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
@@ -72,7 +74,9 @@ class CrashExecutor(Executor):
     """Checks traces by replay.
 
     `runs` counts the replays. With `proofs`, what an earlier replay proves is
-    not replayed. The server is closed with the executor.
+    not replayed. A replay in which a call was made that `model` does not allow
+    after what the calls before it returned is not interesting, however it ended;
+    without a model none is refused. The server is closed with the executor.
     """
 
     def __init__(
@@ -83,12 +87,14 @@ class CrashExecutor(Executor):
         crashes: Crashes,
         *,
         proofs: bool,
+        model: Model | None = None,
     ) -> None:
         self._server = server
         self._read = read
         self._criterion = criterion
         self._crashes = crashes
         self._proofs = proofs
+        self._model = model
         self._known: list[Finished] = []
         self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
         self._again: set[int] = set()
@@ -127,9 +133,13 @@ class CrashExecutor(Executor):
                 self._server.submit(ticket, calls, patient)
                 continue
             self._again.discard(ticket)
-            self._crashes.remember(text, calls, replayed)
             outcome = replayed.as_outcome()
-            finished.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))
+            judged = verdict(self._criterion, [outcome])
+            if judged and not self._lawful(calls, replayed):
+                judged = False
+            else:
+                self._crashes.remember(text, calls, replayed)
+            finished.append(Finished(ticket, judged, (outcome,)))
         return finished
 
     def cancel(self, ticket: int) -> None:
@@ -152,6 +162,10 @@ class CrashExecutor(Executor):
         if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
             return False
         return self._criterion.wall is None and replayed.cpu < limits.wall / 2
+
+    def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
+        ended = replayed.kind in ("signal", "exit")
+        return self._model is None or not ended or was_lawful(self._model, calls, replayed)
 
     def _know(self, ticket: int, outcome: Outcome) -> None:
         self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))

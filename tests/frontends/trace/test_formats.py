@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
@@ -48,6 +48,8 @@ def test_packed_traces_are_unpacked() -> None:
         read_trace(b"\x1f\x8b\x08\x00 what is this?")
 
 
+# On a busy machine, drawing a dozen calls may take long: that says nothing about the formats.
+AT_LEISURE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAMES = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True).filter(lambda name: name != "return")
 NUMBERS = st.integers(-(2**31) + 1, 2**31 - 1)
 WORDS = st.from_regex(r"[a-z][a-z0-9@_]{0,6}", fullmatch=True)
@@ -69,6 +71,7 @@ def calls(draw: st.DrawFn, format_name: str) -> list[Call]:
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
+@AT_LEISURE
 @given(st.data())
 def test_what_is_printed_reads_the_same(name: str, data: st.DataObject) -> None:
     before = data.draw(calls(name))
@@ -80,6 +83,7 @@ def test_what_is_printed_reads_the_same(name: str, data: st.DataObject) -> None:
     assert print_trace(trace.calls, name, trace.tail) == text
 
 
+@AT_LEISURE
 @given(st.binary(max_size=60) | st.text("add rtun012-\n \r#", max_size=60).map(str.encode))
 def test_any_bytes_are_read_without_loss_or_refused(text: bytes) -> None:
     for name in FORMATS:
