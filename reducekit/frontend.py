@@ -67,6 +67,13 @@ class Frontend(Protocol):
     def suffix(self) -> str:
         """The usual ending of its files, with the dot."""
 
+    @property
+    def strict(self) -> bool:
+        """Whether what the oracle's programs would refuse to read is mostly refused by `parse`.
+
+        Then candidates that mix the changes of several passes are read before they run.
+        """
+
     def parse(self, text: bytes) -> View:
         """Read a text. Raises ParseError with the place and what was expected."""
 
@@ -91,6 +98,7 @@ class Quick:
         self._frontend = frontend
         self.name = frontend.name
         self.suffix = frontend.suffix
+        self.strict = frontend.strict
         self.parse = frontend.parse
         self.order = frontend.order
         self.measure = frontend.measure

@@ -367,6 +367,8 @@ class Reduction:
         self.listen(Checked(ok, remembered, what, len(task.text)))
         if not ok and candidate.around is not None and team.proved(task):
             self._refuted.add(candidate.around)
+        if ok and task.lane is not None:
+            epoch.helped.add(candidate.place.each.name)
         if team.settle(task, ok):
             epoch.accepted += 1
             self._accept(candidate, verdict, best)
@@ -396,13 +398,23 @@ class Reduction:
         place = epoch.places[0] if task.lane is None else task.lane.strand.name
         if task.search is None:
             task.text = task.base.render()
-            return _Candidate(task, place, digest(task.text), None)
+            wrong = self.frontend.strict and epoch.mixes(None) and not self._is_read(task.text)
+            return _Candidate(task, place, None if wrong else digest(task.text), None)
         base = task.above.text if task.above is not None else epoch.base()
         task.text = task.base.render_with(task.edits) if task.edits else base
         if task.text == base or not (place.mode.sideways or self._down(task.text, base)):
             return _Candidate(task, place, None, None)
+        if self.frontend.strict and epoch.mixes(place) and not self._is_read(task.text):
+            return _Candidate(task, place, None, None)
         around = epoch.around.key(task.base, task.edits)
         return _Candidate(task, place, digest(task.text), around)
+
+    def _is_read(self, text: bytes) -> bool:
+        try:
+            self.frontend.parse(text)
+        except ParseError:
+            return False
+        return True
 
     def _down(self, text: bytes, base: bytes) -> bool:
         order = self.frontend.order
@@ -525,12 +537,18 @@ class _Epoch:
     """The best text when it began."""
     flight: deque[_Candidate] = field(default_factory=deque)
     accepted: int = 0
+    helped: set[str] = field(default_factory=set)
+    """The passes with a success."""
     around: Surroundings = field(init=False)
     _base: tuple[Patched, bytes] | None = None
 
     def __post_init__(self) -> None:
         self.around = Surroundings(self.view.document)
         self._base = self.team.accepted, self.text
+
+    def mixes(self, place: Place | None) -> bool:
+        """Return whether a candidate of a pass may hold changes of others; None: of any."""
+        return len(self.helped) > 1 if place is None else bool(self.helped - {place.each.name})
 
     def base(self) -> bytes:
         """Return the text of what is believed."""

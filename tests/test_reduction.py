@@ -214,6 +214,7 @@ class Breaking:
 
     name = "breaking"
     suffix = ".txt"
+    strict = False
 
     class Open:
         name = "open"

@@ -28,6 +28,7 @@ class Btor:
 
     name = "btor"
     suffix = ".btor"
+    strict = True
 
     def __init__(self, dialect: Dialect | None = None, *, simplify: bool = True) -> None:
         self.dialect = dialect

@@ -16,6 +16,7 @@ class Lines:
     """The frontend for any text. `suffix` is the ending that the oracle's files get."""
 
     name = "lines"
+    strict = False
 
     def __init__(self, suffix: str = "") -> None:
         self.suffix = suffix

@@ -23,6 +23,7 @@ class Smt2:
 
     name = "smt2"
     suffix = ".smt2"
+    strict = False
 
     def parse(self, text: bytes) -> ScriptView:
         """Read a script. Raises ParseError with the place and what was expected."""

@@ -33,6 +33,7 @@ class Traces:
 
     name = "trace"
     suffix = ".trace"
+    strict = False
 
     def __init__(
         self,

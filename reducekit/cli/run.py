@@ -106,7 +106,9 @@ def _run(
 ) -> int:
     with interrupts.allowed():
         job = _prepare(settings, frontend, interrupts)
-    limit = Limit(settings.max_checks, settings.max_time)
+    limit = Limit(
+        settings.max_checks, settings.max_time, settings.until, quick=settings.effort == "quick"
+    )
     with (
         Executors(interrupts, job.frontend.suffix, opener) as executors,
         watch(len(job.text), quiet=settings.quiet, limit=limit) as watcher,
@@ -191,6 +193,7 @@ class _Parsed:
         self._view: View | None = frontend.parse(text)
         self.name = frontend.name
         self.suffix = frontend.suffix
+        self.strict = frontend.strict
         self.order = frontend.order
         self.measure = frontend.measure
 

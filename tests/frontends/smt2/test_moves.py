@@ -33,6 +33,7 @@ class Single:
 
     name = "smt2"
     suffix = ".smt2"
+    strict = False
 
     def __init__(self, each: Pass) -> None:
         self.each = each
