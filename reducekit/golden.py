@@ -13,6 +13,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
+    Everything,
     SameSignature,
     TimesOut,
     difference,
@@ -61,21 +62,6 @@ class Golden:
     """The outcomes of all runs on the input."""
     empty: tuple[Outcome, ...] | None = None
     """Those of a run on an empty file, if there was room for it beside the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """Runs all commands and looks at everything."""
-
-    commands: int
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        return True if len(outcomes) == self.commands else None
-
-    def describe(self) -> str:
-        return "a record"
 
 
 def timeout_for(seconds: float) -> float:
@@ -132,7 +118,7 @@ def establish(
 
     runs, empty = list(recorded), None
     if len(runs) != repeat.runs:
-        with open_executor(Oracle(commands, _Record(len(commands)))) as executor:
+        with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
             runs, empty = _runs(executor, text, limits, repeat.runs)
     kinds = [shown_by(run) for run in runs]
 

@@ -17,6 +17,7 @@ from reducekit.cli.interrupts import Interrupts
 from reducekit.executors.executor import Executor
 from reducekit.frontend import Frontend
 from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
@@ -60,7 +61,7 @@ def hunt(plan: Hunt, samples: Iterator[Sample], interrupts: Interrupts) -> Tally
         tally.interrupted = True
         with interrupts.allowed():
             hunting = Hunting(plan, tally, interrupts)
-            oracle = Oracle(plan.commands, _All(len(plan.commands)))
+            oracle = Oracle(plan.commands, Everything(len(plan.commands)))
             for run in _runs(plan, samples, executors.open(oracle, plan.jobs), hunting):
                 if run is None:
                     hunting.reduce_new(partial(_way, plan, executors))
@@ -120,18 +121,3 @@ def _way(
     """Return how inputs are reduced."""
     limits, jobs = plan.limits, plan.jobs
     return Way(frontend(), executors.open, limits, _PATIENCE, jobs=jobs, strict=plan.keep_timeouts)
-
-
-@dataclass(frozen=True, slots=True)
-class _All:
-    """Has all commands run, and keeps what they print."""
-
-    commands: int
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        return True if len(outcomes) == self.commands else None
-
-    def describe(self) -> str:
-        return "all runs"

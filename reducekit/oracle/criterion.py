@@ -40,6 +40,23 @@ def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Everything:
+    """Whatever happens: has all commands run, and keeps what they print."""
+
+    commands: int
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask for all outcomes."""
+        return True if len(outcomes) == self.commands else None
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        return "whatever happens"
+
+
+@dataclass(frozen=True, slots=True)
 class ExitZero:
     """Exit status 0: the command is an interestingness test."""
 
