@@ -248,8 +248,9 @@ class TermTree:
         if least is None:
             return None
         arguments = subterms(self.script, node)
-        sort = self.script.sort[node]
-        if least == 1 and any(self.script.sort[each] != sort for each in arguments):
+        # A single argument takes the place of the whole: of its sort, as far as that is known.
+        sorts = {self.script.sort[each] for each in (node, *arguments)} - {None}
+        if least == 1 and len(sorts) > 1:
             return None
         return ArgumentItems(self.terms, node, arguments, least) if len(arguments) > least else None
 

@@ -241,3 +241,19 @@ def test_pass(each: Pass, before: str, stays: str, after: str) -> None:
 )
 def test_shortest_literal(value: int, width: int, text: bytes) -> None:
     assert shortest(value, width) == text
+
+
+@pytest.mark.parametrize(("wanted", "checks"), [(b"needle", 44), (b"(= needle 1)", 31)])
+def test_what_is_not_declared_costs_its_neighbours_no_checks_of_their_own(
+    wanted: bytes, checks: int
+) -> None:
+    """Its sort is not known, so neither is that it could stand for the whole `and`."""
+    arguments = [b"(> x%d %d)" % (number, number) for number in range(250)]
+    arguments[117] = wanted
+    text = b"".join(b"(declare-fun x%d () Int)\n" % number for number in range(250))
+    text += b"(assert (and %s))\n(check-sat)\n" % b" ".join(arguments)
+    with InProcess(lambda each: b"needle" in each) as executor:
+        reduction = Reduction(Smt2(), adaptive, executor, lambda seconds: Limits())
+        result = reduction.run(text, 0.1)
+    assert result.text == b"needle\n"
+    assert result.counts.checks == checks
