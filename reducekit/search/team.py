@@ -24,7 +24,7 @@ from reducekit.change import Change, Template
 from reducekit.search.problem import Divisible, Search, is_divisible
 
 _NOTHING = Change(())
-_FLOOR = 0.2
+_FLOOR = 0.25
 """A candidate is not worth a run if it is less likely than this to be of use."""
 _NEXT_STRAND = 0.85
 """How likely a candidate of the next strand is to be of use, against one of this strand."""

@@ -46,8 +46,8 @@ def reduced(problem: tuple[Droppable, Interesting], width: int) -> Parallel:
     return simulate_team(items, adaptive, width, interesting)
 
 
-SCATTERED = {1: (489, 489), 2: (485, 243), 8: (523, 70), 32: (545, 28), 128: (881, 16)}
-DECLARED = {1: (176, 176), 2: (194, 109), 8: (231, 36), 32: (338, 21), 128: (767, 17)}
+SCATTERED = {1: (489, 489), 2: (485, 243), 8: (517, 70), 32: (518, 30), 128: (852, 18)}
+DECLARED = {1: (176, 176), 2: (194, 109), 8: (222, 40), 32: (324, 22), 128: (740, 21)}
 
 
 @pytest.mark.parametrize("width", SCATTERED)
