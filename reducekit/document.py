@@ -153,6 +153,8 @@ class Document:
                 if removed and (not out or out[-1][-1] == _OPENING):
                     blanks = _REST_OF_LINE if not out else _BLANKS
                     pos = blanks.match(text, pos).end()  # type: ignore[union-attr]  # both match nothing
+                if not template:
+                    continue
                 if any(type(part) is int for part in template):
                     stack.append((pos, limit, low, high))
                     for part in reversed(template):

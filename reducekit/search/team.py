@@ -274,7 +274,7 @@ class Team(Generic[B]):
         if not self._accepted_parts & ~task.parts:
             return self._commit(task)
         self._pending.append(task)
-        self._believe()
+        self._believed = self.believed.with_(task.edits)
         return False
 
     def _commit(self, task: Task[B]) -> bool:
