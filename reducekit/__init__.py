@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
     from reducekit.frontend import Frontend, Pass, Schedule, View
     from reducekit.oracle.command import Command
-    from reducekit.reduction import Budget, Counts, Reduction, Result
+    from reducekit.reduction import Budget, Reduction, Result
     from reducekit.search.problem import Closure, Items, Move, Search, Strategy, Tree
+    from reducekit.verdicts import Counts
 
 __version__ = "0.1.0"
 
@@ -22,8 +23,9 @@ _HOMES = {
     "reducekit.errors": "NotInterestingError ParseError ReducekitError UsageError",
     "reducekit.frontend": "Frontend Pass Schedule View",
     "reducekit.oracle.command": "Command",
-    "reducekit.reduction": "Budget Counts Reduction Result",
+    "reducekit.reduction": "Budget Reduction Result",
     "reducekit.search.problem": "Closure Items Move Search Strategy Tree",
+    "reducekit.verdicts": "Counts",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

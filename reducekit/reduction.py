@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from reducekit.document import Patched
 from reducekit.errors import ParseError
@@ -19,6 +18,7 @@ from reducekit.plan import Place, first_place
 from reducekit.search.problem import Strategy
 from reducekit.search.team import Task, Team
 from reducekit.surroundings import Surroundings
+from reducekit.verdicts import Counts, Verdict, Verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +33,6 @@ class Budget:
     """After so many checks in a row without success."""
     size: int | None = None
     """As soon as the text has at most so many bytes."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a reduction has cost so far. Only `runs` depends on timing."""
-
-    checks: int = 0
-    """Candidates whose verdict took a run of the oracle."""
-    hits: int = 0
-    """Candidates whose verdict was known already."""
-    runs: int = 0
-    """Runs started, also of candidates that were overtaken by an earlier one's success."""
-    repeats: int = 0
-    """Runs on texts that had been found interesting, to see whether they always are."""
-    replayed: int = 0
-    """Checks whose verdict was in the journal."""
-    accepted: int = 0
-    rejected: int = 0
-    """Successes that did not go together with others found at the same time."""
-
-    @property
-    def void(self) -> int:
-        """Runs whose verdict was not used."""
-        return self.runs + self.replayed - self.checks - self.repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +50,6 @@ class _Stop(Exception):
     """The budget is used up."""
 
 
-_AGAIN = b"again %d"  # in place of a key; keys are longer
 _RETURNS = 3  # with twice the runs each time
 _HISTORY = 1 << 16  # bytes; larger texts are not kept to go back to
 _STRANDS = 10
@@ -95,13 +70,6 @@ class _Candidate:
     def text(self) -> bytes:
         """What is to be checked."""
         return self.task.text
-
-
-class _Verdict(NamedTuple):
-    """What the oracle said of a text, and how long it took."""
-
-    interesting: bool
-    seconds: float
 
 
 @dataclass(slots=True)
@@ -134,13 +102,8 @@ class Reduction:
     fast: bool = False
     journal: Journal | None = None
     counts: Counts = field(default_factory=Counts)
-    _verdicts: dict[bytes, _Verdict] = field(default_factory=dict)
-    _used: set[bytes] = field(default_factory=set)
-    """The keys of the verdicts that have been used; the others came too late so far."""
+    _verdicts: Verdicts = field(init=False)
     _refuted: set[bytes] = field(default_factory=set)
-    _recorded: set[bytes] = field(default_factory=set)
-    """The keys of the verdicts that came from the journal, and were not used yet."""
-    _running: dict[bytes, _Running] = field(default_factory=dict)
     _failures: int = 0
     """Checks since the last success."""
     _history: list[bytes] = field(default_factory=list)
@@ -149,6 +112,11 @@ class Reduction:
     """How often the search has gone back."""
     _begin: float = field(default_factory=time.monotonic)
 
+    def __post_init__(self) -> None:
+        self._verdicts = Verdicts(
+            self.executor, self.limits, self.witness, self.journal, self.counts
+        )
+
     @property
     def elapsed(self) -> float:
         """Seconds since the reduction was made."""
@@ -156,16 +124,11 @@ class Reduction:
 
     def know(self, text: bytes, *, interesting: bool) -> None:
         """Take in a verdict that is known before; it counts as a cache hit when it is needed."""
-        key = digest(text)
-        self._verdicts[key] = _Verdict(interesting, 0.0)
-        self._used.add(key)
+        self._verdicts.know(text, interesting=interesting)
 
     def recall(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
         """Take in the verdicts of a journal by key: they count as checks, and are not run again."""
-        for key, (interesting, seconds) in verdicts.items():
-            if key not in self._used:
-                self._verdicts[key] = _Verdict(interesting, seconds)
-                self._recorded.add(key)
+        self._verdicts.recall(verdicts)
 
     def run(self, text: bytes, seconds: float) -> Result:
         """Reduce an interesting text on which the oracle took so many seconds.
@@ -180,7 +143,7 @@ class Reduction:
             self._rounds = 0
             stopped = self._run_schedule(best)
             rounds += self._rounds
-            self._cancel(list(self._running))
+            self._verdicts.cancel_all()
             if best.text in (text, before) or self._repeated(best.text, best.seconds):
                 break
             self._go_back(best, text)
@@ -216,10 +179,7 @@ class Reduction:
         given_up = len(best.text)
         self._returns += 1
         # What was found interesting has to show again, and in more runs.
-        doubtful = [key for key, verdict in self._verdicts.items() if verdict.interesting]
-        for key in doubtful:
-            del self._verdicts[key]
-            self._used.discard(key)
+        self._verdicts.doubt()
         self._history.pop()
         while self._history and not self._repeated(self._history[-1], best.seconds):
             self._history.pop()
@@ -229,23 +189,8 @@ class Reduction:
         self.listen(WentBack(best.text, given_up))
 
     def _repeated(self, text: bytes, seconds: float) -> bool:
-        """Return whether a text is interesting in so many more runs, side by side if there is room.
-
-        They are taken in order, up to the first that is not.
-        """
-        waiting = [_AGAIN % number for number in range(self.repeats << self._returns)]
-        unstarted = deque(waiting)
-        for key in waiting:
-            while key not in self._verdicts:
-                while unstarted and self.executor.free:
-                    self._submit(unstarted.popleft(), text, seconds, again=True)
-                self._collect(None)
-            self.counts.repeats += 1
-            if not self._verdicts[key].interesting:
-                break
-        self._cancel(waiting)
-        said = [self._verdicts.pop(key) for key in waiting if key in self._verdicts]
-        return all(verdict.interesting for verdict in said)
+        """Return whether a text is interesting in so many more runs."""
+        return self._verdicts.always(text, seconds, self.repeats << self._returns)
 
     def _search(
         self, place: Place, view: View, best: _Best, useless: dict[str, bytes]
@@ -276,7 +221,8 @@ class Reduction:
                     useless[name] = best.text
                 team.rejected = 0
                 if helped or following is None:
-                    self._cancel(list(self._running))
+                    self._verdicts.cancel_all()
+                    team.abandon()
                     return helped, following
                 if not epoch.places:
                     if useless.get(following.each.name) == best.text:
@@ -341,7 +287,7 @@ class Reduction:
                         del flight[at]
                         return candidate
                 self._budget_left()
-                self._collect(self._time_left())
+                self._verdicts.wait(self._time_left())
         return flight.popleft()
 
     def _settle(self, epoch: _Epoch, candidate: _Candidate, best: _Best) -> None:
@@ -354,7 +300,7 @@ class Reduction:
         self,
         epoch: _Epoch,
         candidate: _Candidate,
-        verdict: _Verdict,
+        verdict: Verdict,
         best: _Best,
         *,
         remembered: bool,
@@ -377,9 +323,9 @@ class Reduction:
             flight.remove(each)
             team.settle(each.task, False)
         needed = {each.key for each in flight}
-        self._cancel([each.key for each in dead if each.key and each.key not in needed])
+        self._verdicts.cancel([each.key for each in dead if each.key and each.key not in needed])
 
-    def _accept(self, candidate: _Candidate, verdict: _Verdict, best: _Best) -> None:
+    def _accept(self, candidate: _Candidate, verdict: Verdict, best: _Best) -> None:
         text, what, name = candidate.text, candidate.task.change.what, candidate.place.each.name
         best.text, best.seconds = text, verdict.seconds
         self.counts.accepted += 1
@@ -420,34 +366,27 @@ class Reduction:
         order = self.frontend.order
         return bool(order(text) < order(base))
 
-    def _known(self, candidate: _Candidate) -> _Verdict | None:
+    def _known(self, candidate: _Candidate) -> Verdict | None:
         """Return the verdict on a candidate if it takes no check.
 
         What is known here depends on nothing that came early.
         """
         key = candidate.key
         if key is None:
-            return _Verdict(interesting=False, seconds=0.0)
-        if key in self._used:
-            return self._verdicts[key]
+            return Verdict(interesting=False, seconds=0.0)
+        verdict = self._verdicts.used(key)
+        if verdict is not None:
+            return verdict
         if not candidate.place.mode.everything and candidate.around in self._refuted:
-            return _Verdict(interesting=False, seconds=0.0)
+            return Verdict(interesting=False, seconds=0.0)
         return None
 
     def _start(self, candidate: _Candidate, seconds: float) -> None:
         """Start the check of a candidate, if it is still needed and there is room."""
-        key = candidate.key
-        if key is None or key in self._verdicts or key in self._running:
-            return
-        if not self._spent and self.executor.free:
-            self._submit(key, candidate.text, seconds)
+        if candidate.key is not None and not self._spent:
+            self._verdicts.start(candidate.key, candidate.text, seconds)
 
-    def _submit(self, key: bytes, text: bytes, seconds: float, *, again: bool = False) -> None:
-        self.counts.runs += 1
-        self._running[key] = _Running(self.counts.runs, text, again)
-        self.executor.submit(self.counts.runs, text, self.limits(seconds))
-
-    def _verdict(self, epoch: _Epoch, candidate: _Candidate, seconds: float) -> _Verdict:
+    def _verdict(self, epoch: _Epoch, candidate: _Candidate, seconds: float) -> Verdict:
         """Wait for the verdict on a candidate; the others in flight run on meanwhile."""
         key = candidate.key
         assert key is not None
@@ -456,15 +395,10 @@ class Reduction:
             for each in (candidate, *epoch.flight):
                 if not each.task.dead:
                     self._start(each, seconds)
-            self._collect(self._time_left())
-        self._used.add(key)
-        self.counts.checks += 1
-        if key in self._recorded:
-            self._recorded.discard(key)
-            self.counts.replayed += 1
-        verdict = self._verdicts[key]
+            self._verdicts.wait(self._time_left())
+        verdict = self._verdicts.use(key)
         if verdict.interesting and self._returns and not self._repeated(candidate.text, seconds):
-            verdict = self._verdicts[key] = _Verdict(interesting=False, seconds=verdict.seconds)
+            verdict = self._verdicts.refute(key)
         self._failures = 0 if verdict.interesting else self._failures + 1
         return verdict
 
@@ -487,34 +421,6 @@ class Reduction:
         if left <= 0:
             raise _Stop(f"after {self.budget.seconds:g} s")
         return left
-
-    def _collect(self, timeout: float | None) -> None:
-        """Wait for verdicts."""
-        running = {each.ticket: (key, each) for key, each in self._running.items()}
-        for finished in self.executor.wait(timeout):
-            key, (_, text, again) = running[finished.ticket]
-            del self._running[key]
-            spent = sum(outcome.seconds for outcome in finished.outcomes)
-            self._verdicts[key] = _Verdict(finished.interesting, spent)
-            if not again:
-                self.witness(text, finished)
-                if self.journal is not None:
-                    self.journal.verdict(key, finished.interesting, spent)
-
-    def _cancel(self, keys: Iterable[bytes]) -> None:
-        for key in keys:
-            running = self._running.pop(key, None)
-            if running is not None:
-                self.executor.cancel(running.ticket)
-
-
-class _Running(NamedTuple):
-    """A check that is running."""
-
-    ticket: int
-    text: bytes
-    again: bool
-    """The text was found interesting before."""
 
 
 @dataclass(slots=True)

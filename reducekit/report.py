@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
-from reducekit.reduction import Counts
+from reducekit.verdicts import Counts
 
 SCHEMA = 1
 _LINES = 12  # of output in the summary

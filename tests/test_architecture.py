@@ -27,6 +27,7 @@ ENGINE = (
     "reducekit.reduction",
     "reducekit.search",
     "reducekit.slippage",
+    "reducekit.verdicts",
 )
 FACES = (
     "reducekit.collection",
@@ -53,6 +54,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # Ties the above together.
     "reducekit.plan": ("reducekit.frontend",),
     "reducekit.surroundings": (*BASE, "reducekit.journal"),
+    "reducekit.verdicts": (*BASE, "reducekit.executors", "reducekit.journal", "reducekit.oracle"),
     "reducekit.reduction": (*ENGINE, "reducekit.plan", "reducekit.surroundings"),
     "reducekit": (*ENGINE, "reducekit.api"),
     # One algorithm a file, over abstract changes.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.progress import Progress
-from reducekit.reduction import Counts
+from reducekit.verdicts import Counts
 from reducekit.report import Changed, Other, Report, Shown
 
 

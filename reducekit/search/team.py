@@ -169,6 +169,15 @@ class Team(Generic[B]):
         """Whether the first strand has ended, and all that is believed is proved."""
         return self.strands[0].done and not self._pending and not self._doubtful
 
+    def abandon(self) -> None:
+        """Let go of all that is searched: strands, lanes and candidates know each other."""
+        for strand in self.strands:
+            for lane in strand.lanes:
+                if lane.root is not None:
+                    _bury(lane.root)
+                    lane.root = None
+            strand.lanes.clear()
+
     def next(self) -> Task[B] | None:
         """Return the candidate most likely to be of use; None if there is none for now."""
         if self._checking is None and self._must_check():
@@ -371,6 +380,7 @@ class Team(Generic[B]):
             if lane.root is not None:
                 # The first part will propose the same again.
                 _bury(lane.root)
+                lane.root = None
 
     def _divide(self, strand: Strand[B]) -> Lane[B] | None:
         """Give out a part that has something to propose; None if there is none."""
@@ -407,8 +417,10 @@ class Team(Generic[B]):
             assert task.search is not None
             lane.search = task.search.after(task.verdict) if kept is None else kept.search  # type: ignore[assignment]
             lane.root = kept
+            task.following = {}
             if kept is not None:
                 kept.chance = 1.0
+                kept.above = None  # not assumed any more: it is believed, or known to fail
             elif lane.search.propose() is None:
                 lane.strand.lanes.remove(lane)
                 if lane.strand.pool is not None:
@@ -439,6 +451,7 @@ def _bury(task: Task[B]) -> None:
         each = stack.pop()
         each.dead = True
         stack += [below for below in each.following.values() if below is not None]
+        each.following = {}
 
 
 def _all(base: B, tasks: Iterable[Task[B]]) -> B:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable
 from itertools import combinations
@@ -153,3 +154,20 @@ def test_what_is_proposed_is_needed(width: int) -> None:
             flight.remove(each)
             team.settle(each, False)
     assert len(everything - team.accepted.items) == 30
+
+
+@pytest.mark.parametrize("width", [2, 8, 40])
+def test_what_is_settled_is_freed_without_the_collector_of_cycles(width: int) -> None:
+    # A candidate holds its text: of a large input, a few too many fill the memory.
+    gc.collect()
+    gc.disable()
+    try:
+        reduced(declared(300, 5, 1), width)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        left = sum(isinstance(each, Task) for each in gc.garbage)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert left == 0
