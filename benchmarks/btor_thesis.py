@@ -1,14 +1,20 @@
 """The tables of Vida's thesis on a folder of BTOR cases, made by `reducekit compare`.
 
-    python -m benchmarks.btor_thesis CASES [--strategies auto,auto:quick]
+    python -m benchmarks.btor_thesis CASES [--parts FOLDER] [--jobs 2] [--number 4]
+                                           [--strategies auto,auto:quick]
 
 A case is a folder NAME-FAULT, such as `ex1-arr`, with a file `input.btor` and an executable
 `oracle`, which exits with 0 if its last argument, a file, still shows the fault. All cases
 whose names match --cases take part, each fault in a chapter of its own. With --strategies only
 these algorithms run, and the rest is taken from the last time.
 
+A case takes some minutes. With --parts the runs on each case are kept in a file of that folder
+as soon as they have ended, and a case that has such a file is not run again: after a break, the
+same command goes on. So does it after --number cases. Begin with an empty folder: nothing tells
+that the program has changed since. The tables are made when all cases are there.
+
 Writes `results/btor_thesis.tsv` (a line for each run, with its curve), `.md` and a chart for
-each fault. Checks, nodes and bytes are exact: they are the same each time.
+each fault. Checks, nodes and bytes are exact: they are the same each time, whatever --jobs is.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,15 +60,44 @@ THESIS: Mapping[str, Published] = {
 }
 
 
-def compared(files: Sequence[Path], strategies: str) -> list[Run]:
-    """Run `reducekit compare` on files that have their oracles beside them."""
-    with tempfile.TemporaryDirectory(prefix="btor-thesis-") as folder:
-        rows = Path(folder) / "runs.tsv"
-        command = [sys.executable, "-m", "reducekit", "compare", *map(str, files)]
-        command += ["--oracle", "{dir}/oracle", "--simplify", "both"]
-        command += ["--strategies", strategies, "--tsv", str(rows)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return read(rows)
+def compare(case: Path, strategies: str, part: Path) -> None:
+    """Run `reducekit compare` on a case; `part` is there when it has ended, and whole."""
+    unfinished = part.with_suffix(".unfinished")
+    command = [sys.executable, "-m", "reducekit", "compare", str(case / "input.btor")]
+    command += ["--oracle", "{dir}/oracle", "--simplify", "both"]
+    command += ["--strategies", strategies, "--tsv", str(unfinished)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    unfinished.replace(part)
+
+
+def compared(
+    cases: Sequence[Path], strategies: str, parts: Path, jobs: int, number: int | None
+) -> list[Run] | None:
+    """Return the runs on all cases, of which at most `number` are run now, `jobs` at a time.
+
+    None if some are left for another time. Cases that have a part are not run.
+    """
+    wanted = {case: parts / f"{case.name}.tsv" for case in cases}
+    names = set(strategies.split(","))
+    missing = [case for case, part in wanted.items() if not _is_of(part, names)]
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [
+            pool.submit(compare, case, strategies, wanted[case]) for case in missing[:number]
+        ]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    if number is not None and len(missing) > number:
+        return None
+    return [run for part in wanted.values() for run in read(part)]
+
+
+def _is_of(part: Path, names: set[str]) -> bool:
+    """Return whether a part is there and has the runs of these algorithms."""
+    return part.exists() and {run.algorithm for run in read(part)} == names
 
 
 def read(path: Path) -> list[Run]:
@@ -201,21 +237,31 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cases", default="ex*-*", help="a pattern for the names of the cases")
     parser.add_argument("--strategies", help="only these; the others are taken from last time")
+    parser.add_argument(
+        "--parts", type=Path, help="a folder for the runs on each case; go on there"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="so many cases at a time")
+    parser.add_argument("--number", type=int, help="end after so many cases; needs --parts")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the folder for the results")
     options = parser.parse_args()
+    if options.number is not None and options.parts is None:
+        parser.error("--number leaves cases for another time: say --parts FOLDER, too")
     cases = sorted(
         (path.parent for path in options.folder.glob(f"{options.cases}/oracle")), key=_number
     )
     if not cases:
         sys.exit("there is no case: a folder NAME-FAULT with input.btor and an executable oracle")
     store = options.out / "btor_thesis.tsv"
-    runs = read(store) if options.strategies and store.exists() else []
-    names = [case.name for case in cases]
-    runs = merged(
-        runs,
-        compared([case / "input.btor" for case in cases], options.strategies or STRATEGIES),
-        names,
-    )
+    old = read(store) if options.strategies and store.exists() else []
+    strategies = options.strategies or STRATEGIES
+    with tempfile.TemporaryDirectory(prefix="btor-thesis-") as folder:
+        parts = options.parts or Path(folder)
+        parts.mkdir(parents=True, exist_ok=True)
+        new = compared(cases, strategies, parts, options.jobs, options.number)
+    if new is None:
+        print("some cases are left: the same command goes on", file=sys.stderr)
+        return
+    runs = merged(old, new, [case.name for case in cases])
     store.write_text(tsv(runs), encoding="utf-8")
     discussion = options.out / "btor_thesis_discussion.md"
     text = discussion.read_text(encoding="utf-8") if discussion.exists() else ""

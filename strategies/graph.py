@@ -176,41 +176,12 @@ class Selected(Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated(Source):
-    """An algorithm again and again, as long as the graph gets smaller."""
-
-    make: Callable[[Graph], Source]
-    inner: Source
-    size: int
-    """That of the graph when `inner` began."""
-
-    def steps(self, graph: Graph) -> Sequence[Step] | None:
-        """Return the steps of the algorithm."""
-        return self.inner.steps(graph)
-
-    def after(self, graph: Graph, step: Step | None) -> Source:
-        """Go on within the algorithm."""
-        return replace(self, inner=self.inner.after(graph, step))
-
-    def following(self, graph: Graph) -> Source | None:
-        """Go on within the algorithm, or begin again if it helped."""
-        inner = self.inner.following(graph)
-        if inner is not None:
-            return replace(self, inner=inner)
-        return repeated(self.make, graph) if graph.size < self.size else None
-
-
-def repeated(make: Callable[[Graph], Source], graph: Graph) -> Repeated:
-    """Return an algorithm that is repeated until it no longer helps."""
-    return Repeated(make, make(graph), graph.size)
-
-
-@dataclass(frozen=True, slots=True)
-class Chain(Source):
-    """One algorithm after the other; each is made of the graph that it finds."""
+class Staged(Source):
+    """One algorithm after the other: `inner`, and what follows it."""
 
     inner: Source
-    rest: tuple[Callable[[Graph], Source], ...]
+    then: Callable[[Graph], Source | None]
+    """What comes when `inner` has no more steps, made of the graph that it leaves."""
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
         """Return the steps of the present algorithm."""
@@ -221,16 +192,21 @@ class Chain(Source):
         return replace(self, inner=self.inner.after(graph, step))
 
     def following(self, graph: Graph) -> Source | None:
-        """Go on within the algorithm, or turn to the next one."""
+        """Go on within the algorithm, or turn to what follows it."""
         inner = self.inner.following(graph)
-        if inner is not None:
-            return replace(self, inner=inner)
-        return Chain(self.rest[0](graph), self.rest[1:]) if self.rest else None
+        return self.then(graph) if inner is None else replace(self, inner=inner)
 
 
-def chain(graph: Graph, *makes: Callable[[Graph], Source]) -> Chain:
+def repeated(make: Callable[[Graph], Source], graph: Graph) -> Staged:
+    """Return an algorithm that is repeated as long as the graph gets smaller."""
+    size = graph.size
+    return Staged(make(graph), lambda left: repeated(make, left) if left.size < size else None)
+
+
+def chain(graph: Graph, *makes: Callable[[Graph], Source]) -> Staged:
     """Return algorithms one after the other."""
-    return Chain(makes[0](graph), makes[1:])
+    first, *rest = makes
+    return Staged(first(graph), lambda left: chain(left, *rest) if rest else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
 from reducekit.frontends.btor.passes.chains import Chains
 from reducekit.frontends.btor.passes.cut import Cut
+from reducekit.frontends.btor.passes.grafts import Grafts
 from reducekit.frontends.btor.passes.graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
@@ -35,9 +36,10 @@ def own_schedule(*, simplify: bool) -> Schedule:
     Short-cuts take away most of a graph in a few checks, and cuts to shared variables most of
     the rest; at width 1 sorts coincide, so widths come before. What only writes the text in
     another way comes before the rounds, not behind: else what they refuted would have to be
-    refuted again for the new text. The closing passes look for what all those miss.
+    refuted again for the new text. So it is with grafts, whose candidates are whole texts. The
+    closing passes look for what all those miss.
     """
-    everywhere, others = References(most=_FEW), Others(_FEW)
+    everywhere, others, grafts = References(most=_FEW), Others(_FEW), Grafts(_FEW)
     rewriting = (Negations(), Nots(), Ranks(), Literals(), Symbols(), Spelling())
     once: tuple[Pass, ...] = (
         Cone(),
@@ -52,6 +54,7 @@ def own_schedule(*, simplify: bool) -> Schedule:
         everywhere,
         others,
         *rewriting,
+        grafts,
     )
     closing: tuple[Pass, ...] = (
         References(),
@@ -68,5 +71,6 @@ def own_schedule(*, simplify: bool) -> Schedule:
         Chains(),
         *((Simplify(),) if simplify else ()),
         *rewriting,
+        grafts,
     )
     return Schedule(prepare=(NextLast(),), once=once, rounds=(everywhere, others), closing=closing)

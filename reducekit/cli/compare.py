@@ -14,6 +14,7 @@ from reducekit.cli import comparison_report as report
 from reducekit.cli.comparison import Point, Run
 from reducekit.cli.comparison_cases import Case, case_of, labels_of
 from reducekit.cli.comparison_chart import chart
+from reducekit.cli.comparison_jobs import side_by_side
 from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
@@ -71,6 +72,16 @@ _SWITCH: dict[Switch, tuple[bool, ...]] = {"on": (True,), "off": (False,), "both
     metavar="N",
     help="End each algorithm after N checks on a file; default: when it ends by itself.",
 )
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Run N algorithms on a file at a time, each with one check at a time. Counts stay the "
+    "same, unless checks come close to their time limit.",
+)
 @click.option("--markdown", type=PATH, metavar="FILE", help="Write the tables to FILE.")
 @click.option(
     "--tsv",
@@ -95,6 +106,7 @@ def command(
     frontend: str | None,
     simplify: Switch,
     cap: int | None,
+    jobs: int,
     markdown: Path | None,
     tsv: Path | None,
     curve: Path | None,
@@ -124,11 +136,16 @@ def command(
     try:
         with interrupts.allowed():
             for case in cases:
-                with closing(_runs(case, algorithms, _SWITCH[simplify], cap, interrupts)) as ended:
-                    for run in ended:
-                        runs.append(run)
-                        if not quiet:
-                            say(_line(run))
+                switch = _SWITCH[simplify]
+                found: dict[int, Run] = {}
+                try:
+                    with closing(_runs(case, algorithms, switch, cap, jobs, interrupts)) as ended:
+                        for number, run in ended:
+                            found[number] = run
+                            if not quiet:
+                                say(_line(run))
+                finally:
+                    runs += (found[number] for number in sorted(found))
     except KeyboardInterrupt:
         interrupted = True
     if runs:
@@ -172,17 +189,23 @@ def _runs(
     algorithms: Sequence[str],
     switch: Sequence[bool],
     cap: int | None,
+    jobs: int,
     interrupts: Interrupts,
-) -> Generator[Run, None, None]:
-    """Run all algorithms on a file; yield what each came to."""
+) -> Generator[tuple[int, Run], None, None]:
+    """Run all algorithms on a file; yield what each came to, and its number among them."""
     if case.format != Btor.name:
         switch = switch[:1]
     suffix = case.frontend(switch[0]).suffix
+    wanted = [(name, simplify) for simplify in switch for name in algorithms]
     with Executors(interrupts, suffix) as executors:
-        executor = executors.open(Oracle(case.commands, case.golden.criterion))
-        for simplify in switch:
-            for name in algorithms:
-                yield _run(case, name, simplify, cap, executor, interrupts)
+        executor = executors.open(Oracle(case.commands, case.golden.criterion), jobs)
+        if jobs == 1:
+            for number, (name, simplify) in enumerate(wanted):
+                yield number, _run(case, name, simplify, cap, interrupts, executor)
+            return
+        tasks = [partial(_run, case, *each, cap, interrupts) for each in wanted]
+        with closing(side_by_side(executor, jobs, tasks)) as ended:
+            yield from ended
 
 
 class _Curve:
@@ -219,8 +242,8 @@ def _run(
     name: str,
     simplify: bool,
     cap: int | None,
-    executor: Executor,
     interrupts: Interrupts,
+    executor: Executor,
 ) -> Run:
     """Run an algorithm on a file, one check at a time."""
     algorithm, quick = _strategy(name)

@@ -26,6 +26,7 @@ _COMMANDS = {
     "history": "List, restore and compare the accepted steps of a reduction.",
     "hunt": "Look for failures on random inputs, and reduce them.",
     "replay": "Replay an API trace.",
+    "show": "Show what a BTOR file is made of, or draw it.",
     "smt2": "Reduce an SMT-LIB v2 script.",
     "trace": "Reduce a trace of API calls.",
 }
@@ -52,6 +53,11 @@ class _Lazy(click.Group):
         command = import_module(f"reducekit.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the commands do without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -101,6 +101,39 @@ def test_a_text_is_run_once_for_all_algorithms(tool: Tool) -> None:
     assert len(seen) < sum(run["checks"] for run in runs)
 
 
+def test_several_at_a_time_come_to_the_same(tool: Tool) -> None:
+    """And still no text is run twice."""
+    tool.write("in.btor", graph())
+    oracle = tool.script("oracle", f"cksum < $1 >> {tool.folder}/seen; {MUL}")
+    command = ["compare", "in.btor", "--oracle", str(oracle), "--json"]
+    command += ["--strategies", ALGORITHMS, "--simplify", "both"]
+    alone = tool(*command)
+    (tool.folder / "seen").unlink()
+    together = tool(*command, "--jobs", "3")
+    assert runs_of(together) == runs_of(alone)
+    seen = (tool.folder / "seen").read_text().split("\n")[:-1]
+    golden = 1  # the input is run twice
+    assert len(seen) == len(set(seen)) + golden
+
+
+def test_several_at_a_time_run_at_the_same_time(tool: Tool) -> None:
+    """Each of the two checks waits until the other one has begun."""
+    tool.write("in.btor", graph())
+    oracle = tool.script(
+        "oracle",
+        f"cd {tool.folder}; cmp -s $1 in.btor && exit 0; test -s $1 || exit 1; echo >> met; "
+        "for i in $(seq 100); do test $(wc -l < met) -ge 2 && exit 1; sleep 0.1; done; touch alone",
+    )
+    runs = runs_of(
+        tool(
+            "compare", "in.btor", "--oracle", oracle, "--strategies", "ddmin,changeref", "--jobs",
+            "2", "--cap", "1", "--timeout", "60", "--json",
+        )
+    )  # fmt: skip
+    assert [run["checks"] for run in runs] == [1, 1]
+    assert not (tool.folder / "alone").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "oracle", "unit"),
     [
@@ -208,13 +241,14 @@ def test_the_places_in_a_command_are_filled_in_with_any_name(tool: Tool) -> None
     assert [run["file"] for run in runs] == ["in put"]
 
 
-def test_an_interrupt_leaves_what_has_ended(tool: Tool) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_leaves_what_has_ended(tool: Tool, jobs: str) -> None:
     tool.write("in.btor", graph())
     oracle = tool.script("oracle", f"{MUL}")
     slow = tool.script("slow", f"test -e {tool.folder}/go && sleep 30; exec {oracle} $1")
     process = tool.start(
         "compare", "in.btor", "--oracle", slow, "--strategies", "lw,changeref", "--timeout", "60",
-        "--tsv", "runs.tsv",
+        "--tsv", "runs.tsv", "--jobs", jobs,
     )  # fmt: skip
     assert process.stderr is not None
     assert "in, lw" in process.stderr.readline()

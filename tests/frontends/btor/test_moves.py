@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reducekit.frontends.btor.operators import Dialect
 from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
 from reducekit.frontends.btor.passes.chains import Chains
+from reducekit.frontends.btor.passes.grafts import Grafts
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
 from reducekit.frontends.btor.passes.merges import Others, Twins
@@ -26,7 +27,7 @@ from tests.frontends.btor.walking import at_random, result, rooted, walk
 PASSES: list[Any] = [
     AllWidths(), Widths(), Widths("keep", keep=True), Widths("ones", fill=1), Negations(), Nots(),
     Ranks(), Leaves(), Twins(), Others(100), Chains(), Literals(), Properties(), Transitions(),
-    States(), Justice(), Symbols(), NextLast(),
+    States(), Justice(), Symbols(), NextLast(), Grafts(100),
 ]  # fmt: skip
 
 

@@ -1,0 +1,146 @@
+"""Takes single nodes out of small graphs where no edge can be pointed past them.
+
+A failure may need what is below a node, and not the node: to point an edge past it would take
+some of that along. So the users of the node get another one of its sort, and in the same step
+an operand of a node that stays is made to lead to what would be lost. Where no operand has the
+sort of that, an operator over bit-vectors takes it for all its operands.
+
+What is hung in may stand behind its new place, so candidates are written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.dag import Dag, line_of
+from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.frontends.btor.passes.bridges import bridged, resized, retyped
+from reducekit.frontends.btor.passes.shape import Shape, Slot, is_value, shape_of
+from reducekit.frontends.btor.reader import read
+from reducekit.frontends.btor.view import BtorView
+from reducekit.search.problem import Prepared
+
+_TARGETS = 2
+"""So many nodes are tried in place of one: more find nothing that these do not."""
+_BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
+"""What has a state or param as its first operand, and no other."""
+
+
+def without(dag: Dag, line: int) -> Iterator[bytes]:
+    """Yield graphs without a line that keep all other operators, as far as there is a place."""
+    shape = shape_of(dag)
+    live = shape.live()
+    inner = {each for each in live if shape.args[each] and is_value(dag, each)}
+    if line not in inner:
+        return
+    found = 0
+    for target in dict.fromkeys((*map(line_of, shape.args[line]), *sorted(live))):
+        if dag.sort[target] != dag.sort[line] or not is_value(dag, target):
+            continue
+        if line in shape.below(target):
+            continue
+        past, slots = shape.past(line, target)
+        lost = inner - past.live() - {line}
+        if not lost:
+            continue  # one edge or node pointed elsewhere does the same
+        grafted = _grafted(past, slots, lost, inner - lost - {line})
+        if grafted is not None and (text := grafted.text()) is not None:
+            yield text
+        found += 1
+        if found == _TARGETS:
+            return
+
+
+def _grafted(shape: Shape, slots: Collection[Slot], lost: set[int], kept: set[int]) -> Shape | None:
+    """Hang in the uppermost lines of what is lost, each in the first place there is.
+
+    One that has no place goes, and its operands are hung in, if they are lost as well.
+    None if nothing could be.
+    """
+    inside = {each for line in lost for each in map(line_of, shape.args[line])}
+    work = sorted(lost - inside)
+    some = False
+    while work:
+        line = work.pop()
+        if line in shape.live():
+            continue
+        found = next(_places(shape, slots, line, kept), None)
+        if found is None:
+            work += [each for each in map(line_of, shape.args[line]) if each in lost]
+        else:
+            shape, some = found, True
+    return shape if some else None
+
+
+def _places(shape: Shape, slots: Collection[Slot], item: int, kept: set[int]) -> Iterator[Shape]:
+    """Yield the graphs in which a line is hung in and all of `kept` stay.
+
+    The users of the line that goes come first, but not in the `slots` where that was.
+    """
+    op = shape.dag.op
+    users = {user for user, _ in slots}
+    lines = sorted(shape.live() - shape.below(item), key=lambda line: (line not in users, -line))
+    for line in lines:
+        args = shape.args[line]
+        for at, each in enumerate(args):
+            if (line, at) in slots or shape.sort[line_of(each)] != shape.sort[item]:
+                continue
+            if op[line] == Op.SORT or (at == 0 and op[line] in _BOUND):
+                continue
+            found = shape.with_(line, (*args[:at], item, *args[at + 1 :]), shape.sort[line])
+            if kept <= found.live():
+                yield found
+    for line in lines:
+        whole = shape.retyped(line, item)
+        if whole is not None and item in (live := whole.live()) and kept <= live:
+            yield whole
+
+
+@dataclass(frozen=True, slots=True)
+class Grafting:
+    """The search: `texts` are the candidates for `line`, those for the lines above come next."""
+
+    dag: Dag
+    line: int
+    texts: tuple[bytes, ...] = ()
+
+    def propose(self) -> Change | None:
+        """Return the whole file written anew."""
+        return Change((Edit(0, (self.texts[0],)),), "graft") if self.texts else None
+
+    def after(self, ok: bool) -> Grafting:
+        """Begin again in the new graph after a success, else go on."""
+        if ok:
+            return _grafting(read(self.texts[0], self.dag.dialect))
+        return replace(self, texts=self.texts[1:])._settled()
+
+    def _settled(self) -> Grafting:
+        line, texts = self.line, self.texts
+        while not texts and line > 0:
+            line -= 1
+            ways = (each(self.dag, line) for each in (without, retyped, bridged, resized))
+            texts = tuple(chain.from_iterable(ways))
+        return Grafting(self.dag, line, texts)
+
+
+def _grafting(dag: Dag) -> Grafting:
+    return Grafting(dag, len(dag))._settled()
+
+
+class Grafts:
+    """The pass over operators, from the roots on, for graphs of at most so many lines."""
+
+    name = "grafts"
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def problem(self, view: BtorView) -> Prepared | None:
+        """Return the search over the operators."""
+        dag = view.dag
+        if len(dag) > self.most or dag.dialect is Dialect.BTOR_2007:
+            return None
+        return Prepared(_grafting(dag))

@@ -1,0 +1,126 @@
+"""Graphs for networkx: dominators, layers, pictures and files."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.drawing import dot, graph_of, graphml, layout, svg
+from reducekit.frontends.btor.generate import Parameters, generate
+from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.passes.graph import line_graph
+from reducekit.frontends.btor.reader import read
+from reducekit.frontends.btor.view import view_of
+from reducekit.frontends.btor.write import canonical
+from tests.frontends.btor.walking import rooted
+
+TEXT = (
+    b'1 var 3 a"\\b\n2 not 3 1\n3 mul 3 2 -1\n4 slice 1 3 2 2\n'
+    b"5 eq 1 -3 2\n6 and 1 4 5\n7 root 1 6\n"
+)
+
+
+def test_nodes_say_what_goes_with_them() -> None:
+    graph = graph_of(read(TEXT))
+    assert dict(graph.nodes(data="dominator")) == {1: 6, 2: 6, 3: 6, 4: 6, 5: 6, 6: 7, 7: 0}
+    assert dict(graph.nodes(data="alone")) == {1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 6, 7: 7}
+    assert dict(graph.nodes(data="layer")) == {7: 0, 6: 1, 4: 2, 5: 2, 3: 3, 2: 4, 1: 5}
+    assert graph.nodes[4] == {
+        "op": "slice", "sort": "width 1", "label": "slice 2 2", "layer": 2, "dominator": 6,
+        "alone": 1,
+    }  # fmt: skip
+    assert [edge for edge in graph.edges(data=True) if edge[0] == 5] == [
+        (5, 3, {"position": 0, "complement": True}),
+        (5, 2, {"position": 1, "complement": False}),
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), dialect=st.sampled_from([Dialect.BTOR1, Dialect.BTOR2]))
+def test_what_goes_with_a_node_is_what_is_reached_no_more_without_it(
+    seed: int, dialect: Dialect
+) -> None:
+    """And where one edge leads to it, that is what the reduction finds by its own arrays."""
+    view = view_of(read(canonical(rooted(seed, dialect, nodes=20)), dialect))
+    dag, graph = view.dag, graph_of(view.dag)
+    flow = networkx.DiGraph(graph.edges())
+    flow.add_edges_from((0, dag.ids[root]) for root in dag.roots)
+    for line, code in enumerate(dag.op):
+        if code in (86, 87):  # init, next
+            flow.add_edge(dag.ids[dag.arguments(line)[0]], dag.ids[line])
+    reached = networkx.descendants(flow, 0)
+    for node, alone in graph.nodes(data="alone"):
+        if node not in reached:
+            assert alone == 0
+            continue
+        without = flow.copy()
+        without.remove_node(node)
+        assert alone == len(reached) - len(networkx.descendants(without, 0))
+    if dialect is Dialect.BTOR1 and len(reached) == len(graph):
+        for line, saved in enumerate(line_graph(view).saved):
+            if saved:
+                assert saved == graph.nodes[dag.ids[line]]["alone"]
+
+
+def test_the_files_are_read_by_those_they_are_for() -> None:
+    graph = graph_of(generate(Parameters(seed=3, nodes=60)))
+    again = networkx.read_graphml(io.BytesIO(graphml(graph)), node_type=int, force_multigraph=True)
+    assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
+    assert sorted(again.edges()) == sorted(graph.edges())
+    picture = ElementTree.fromstring(svg(graph))
+    named = [each.text.split()[0] for each in picture.iter("{http://www.w3.org/2000/svg}text")]  # type: ignore[union-attr]  # each has a text
+    assert sorted(map(int, named)) == sorted(graph)
+
+
+def test_graphviz_gets_all_edges_in_order() -> None:
+    assert dot(graph_of(read(TEXT))).decode().splitlines() == [
+        "digraph btor {",
+        "  node [shape=box];",
+        "  ordering=out;",
+        '  1 [label="1 var a\\"\\\\b\\nwidth 3"];',
+        '  2 [label="2 not\\nwidth 3"];',
+        '  3 [label="3 mul\\nwidth 3"];',
+        '  4 [label="4 slice 2 2\\nwidth 1"];',
+        '  5 [label="5 eq\\nwidth 1"];',
+        '  6 [label="6 and\\nwidth 1"];',
+        '  7 [label="7 root\\nwidth 1"];',
+        "  2 -> 1;",
+        "  3 -> 2;",
+        "  3 -> 1 [style=dashed];",
+        "  4 -> 3;",
+        "  5 -> 3 [style=dashed];",
+        "  5 -> 2;",
+        "  6 -> 4;",
+        "  6 -> 5;",
+        "  7 -> 6;",
+        "}",
+    ]
+
+
+def test_no_two_boxes_overlap_and_users_stand_above() -> None:
+    graph = graph_of(generate(Parameters(seed=5, nodes=80)))
+    place = layout(graph)
+    assert len(set(place.values())) == len(graph)
+    rows: dict[int, list[int]] = {}
+    for x, y in place.values():
+        rows.setdefault(y, []).append(x)
+    assert all(b - a >= 92 for row in rows.values() for a, b in pairwise(sorted(row)))
+    assert all(place[user][1] < place[below][1] for user, below in graph.edges())
+
+
+def test_a_picture_of_very_many_nodes_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"too many for a picture: write \.dot or \.graphml"):
+        svg(graph_of(generate(Parameters(seed=1, nodes=2500))))
+
+
+def test_a_file_without_lines() -> None:
+    graph = graph_of(read(b"", Dialect.BTOR1))
+    assert len(graph) == 0
+    assert svg(graph).startswith(b"<svg ")
