@@ -1,6 +1,7 @@
 """How fast API traces are made, played and checked, what bounds that, and how exact it is.
 
-`python -m benchmarks.trace_speed > benchmarks/results/trace_speed.md`
+`python -m benchmarks.trace_speed > benchmarks/results/trace_speed.md`, or in two parts, of
+which only the first wants a quiet machine: `--part speed`, then `--part exactness` with `>>`.
 
 All times are CPU seconds, user and system, of this process, the fork servers and
 all their children: wall time says little on a machine that others use. Another load
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +30,7 @@ from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import Formula
 from reducekit.frontends.trace.replay.live import LiveReplay
 from reducekit.frontends.trace.replay.records import Encoder
-from reducekit.frontends.trace.replay.trial import Trials
+from reducekit.frontends.trace.replay.trial import TOGETHER, Trials
 
 SIZES = ((None, 600), (10, 1500))
 """The most variables to begin with (None: as the model says), and how many tests are made."""
@@ -200,15 +203,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replays", type=int, default=REPLAYS, help="replays of 200 calls")
     parser.add_argument("--removed", type=int, default=REMOVED, help="traces less one call")
+    parser.add_argument("--part", choices=("speed", "exactness"), help="default: both")
     options = parser.parse_args()
+    if options.part != "exactness":
+        _print_speed(options.replays)
+    if options.part != "speed":
+        _print_exactness(options.removed)
+
+
+def _print_speed(count: int) -> None:
     library, reference = find_library("lingeling"), find_library("ipasir", "cadical153")
     print("# API traces: speed and exactness\n")
-    print("Made by `python -m benchmarks.trace_speed`; what is measured is said there.")
+    command = shlex.join(["python", "-m", "benchmarks.trace_speed", *sys.argv[1:]])
+    print(f"Made by `{command}`; what is measured is said there.")
     print(f"Load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.\n")
-    _print_replays(library, options.replays)
+    _print_replays(library, count)
     for variables, tests in SIZES:
         _print_tests(variables, tests, library, reference)
-    _print_exactness(options.removed)
 
 
 def _print_replays(library: Library, count: int) -> None:
@@ -231,15 +242,15 @@ def _print_tests(variables: int | None, tests: int, library: Library, reference:
     print(f"{violations:.1%} broke the contract; endings: {dict(checked.kinds)}.\n")
     per = 1000 / tests
     parts = profile(generator, library, tests)
-    empty = empty_replays(library, tests) * per
+    empty = empty_replays(library, tests) * per / TOGETHER
     rest = (alone.own - sum(parts.values()) + parts["following the formula"]) * per
     rows = [(name, seconds * per) for name, seconds in parts.items()]
     rows += [
         ("handing over, waiting, cold caches", rest),
-        ("a process for each trace, empty", empty),
+        (f"a process for {TOGETHER} traces, empty", empty),
         ("Lingeling itself", (alone.cpu - alone.own) * per - empty),
         (
-            "models, cores, the other solver",
+            "copies asked for models and cores, the other solver",
             (checked.cpu - alone.cpu - parts["following the formula"]) * per,
         ),
     ]

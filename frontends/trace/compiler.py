@@ -7,7 +7,8 @@ numbers that were looked up when the model was read, and of quoted words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,10 @@ from reducekit.frontends.trace.model import Argument, CallModel, Model, Rule, Ty
 _Allow = Callable[[Any, tuple[Value, ...]], int]
 _After = Callable[[Any, tuple[Value, ...], Any], None]
 _Holds = Callable[[Any, tuple[Value, ...]], bool]
+_One = Callable[[Any, int], bool]
+_Each = Callable[[Any, Iterable[int]], list[int]]
+
+_MOST = re.compile(r"^( *)(d\[\d+\]) = max\(\2, (x_0|a_0)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,10 @@ class Fault:
 class Compiled:
     """The functions of a call; `faults[n - 1]` explains the number n.
 
-    `refuses` is what a generator asks: `allow`, then `careful`.
+    `refuses` is what a generator asks: `allow`, then `careful`. For calls of one literal
+    whose result means nothing to the model, `one` makes the call of a literal if a generator
+    may, and says whether it did; `each` does so for one literal after the other, and returns
+    those that it did it for. They cost half of asking first.
     """
 
     allow: _Allow
@@ -43,6 +51,8 @@ class Compiled:
     refuses: _Allow
     end: _Holds | None
     faults: tuple[Fault, ...]
+    one: _One | None = None
+    each: _Each | None = None
 
 
 def compiled(model: Model) -> dict[str, Compiled]:
@@ -88,14 +98,41 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
                 *_function("end(m, a)", head + end),
             ]
         )
+        quick = _quick(call, model)
+        source += "\n" + "\n".join(quick)
         # The text was made here, of names and numbers that were looked up when the model was read.
         space = dict(names)
         exec(compile(source, f"<{model.name}: {call.name}>", "exec"), space)
         result[call.name] = Compiled(
             space["allow"], space["after"], space["careful"], space["refuses"],
-            space["end"] if end else None, tuple(faults),
+            space["end"] if end else None, tuple(faults), space.get("one"), space.get("each"),
         )  # fmt: skip
     return result
+
+
+def _quick(call: CallModel, model: Model) -> list[str]:
+    """Return the text of `one` and `each`; nothing for a call that is not of their kind."""
+    arguments = call.arguments
+    if call.rejected or call.produces or call.releases or call.outcomes:
+        return []
+    if len(arguments) != 1 or arguments[0].star or arguments[0].type.kind != "literal":
+        return []
+    refused = [] if call.source == model.sets["any"] else [f"not m.mask & {call.source}"]
+    refused += [check for check, _, _ in _ranges(arguments[0], "a_0", model)]
+    refused += [f"not {rule.code.text}" for rule in (*call.requires, *call.careful)]
+    asked = [f"if {' or '.join(refused)}:"] if refused else []
+    asked = ["x_0 = abs(a_0)", *(each.replace("abs(a_0)", "x_0") for each in asked)]
+    effects = [
+        _MOST.sub(r"\1if \3 > \2: \2 = \3", each.replace("abs(a_0)", "x_0"))
+        for each in _effects(call, model)
+    ]
+    one = [*asked, *(["    return False"] if refused else []), *effects, "return True"]
+    inner = [*asked, *(["    continue"] if refused else []), *effects, "made.append(a_0)"]
+    each = ["made = []", "for a_0 in literals:", *("    " + line for line in inner), "return made"]
+    return [
+        *_function("one(m, a_0)", ["r = None", *one]),
+        *_function("each(m, literals)", ["r = None", *each]),
+    ]
 
 
 def _function(head: str, body: list[str]) -> list[str]:
@@ -232,6 +269,12 @@ def _after(call: CallModel, model: Model) -> list[str]:
         lines.append("if r.__class__ is not int: r = None")
     else:
         lines.append("if r is not None: r = str(r)")
+    return lines + _effects(call, model)
+
+
+def _effects(call: CallModel, model: Model) -> list[str]:
+    """Return the lines of what a call does, its arguments being what they have to be."""
+    lines: list[str] = []
     if call.source != model.sets["any"]:
         lines.append(f"m.mask = m.mask & {call.source} or {call.source}")
     for name in call.releases:

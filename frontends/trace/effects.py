@@ -39,6 +39,8 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
         lines.append(opening)
         indent = "    "
     used: frozenset[str] = frozenset()
+    if loop is not None and (at_once := _at_once(head, loop, condition, scope, inner)):
+        return at_once
     if condition is not None:
         code = compile_condition(condition, inner)
         used |= code.names
@@ -57,6 +59,43 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
     if "result" in used or (loop is not None and re.search("[^a-z_]r[^a-z_]", loop[1])):
         lines = ["if r is not None:", *("    " + line for line in lines)]
     return lines
+
+
+_EACH = re.compile(r"for v_ in (range\([1-9]\d*, .*\)|tuple\((d\[\d+\])\)):")
+_FLAGGED = re.compile(r"if k_: (d\[\d+\])\.add\(k_\)")
+
+
+def _at_once(
+    head: str,
+    loop: tuple[str, str, Variable | None],
+    condition: str | None,
+    scope: Scope,
+    inner: Scope,
+) -> list[str]:
+    """Return a line that sets a flag of many variables, if the effect is no more than that.
+
+    Its condition must not ask for the flag. Nothing is returned for other effects.
+    """
+    variable, opening, flag = loop
+    each = _EACH.fullmatch(opening)
+    if each is None or (flag is not None and flag.per != "variable"):
+        return []
+    statement, names = _statement(head, inner)
+    setting = _FLAGGED.fullmatch(statement[-1])
+    if setting is None or statement[:-1] != ["k_ = abs(v_)"]:
+        return []
+    domain = each[2] or each[1]
+    if condition is None:
+        return [f"{setting[1]}.update({domain})"]
+    code = compile_condition(condition, inner)
+    if code.names & {*names, "result"} - {variable} or any(
+        name.star for name in scope.names.values()
+    ):
+        return []
+    if "v_" not in code.text:
+        return [f"if {code.text}: {setting[1]}.update({domain})"]
+    text = code.text.replace("abs(v_)", "v_")
+    return [f"{setting[1]}.update([v_ for v_ in {domain} if {text}])"]
 
 
 def _split(reader: Reader) -> tuple[str, tuple[str, str, Variable | None] | None, str | None]:

@@ -165,6 +165,8 @@ class _Run:
             if step.times is not None:
                 low, high = (each(self.machine, self.data, 0) for each in step.times)
                 times = max(0, self.between(low, high))
+            if self.take_plainly(step, times):
+                return
             candidates: dict[str, list[int]] = {}
             for _ in range(times):
                 self.take(step, candidates)
@@ -207,6 +209,30 @@ class _Run:
             left[index] = left[-1]
             left.pop()
 
+    def take_plainly(self, step: StepPlan, times: int) -> bool:
+        """Do what `take` does so many times, if it can be done at once; say whether it was.
+
+        That is for queries of any variable, of which there are many; they change nothing.
+        """
+        plan = self.plans[step.names[0]]
+        if not (plan.plain and plan.query and times > 1) or len(step.names) > 1:
+            return False
+        if step.where is not None or step.again or step.step.same:
+            return False
+        left = self.candidates(step)
+        if not left or plan.refuses(self.machine, (left[0],)):
+            return False
+        known, random, count = plan.of_literals(left[-1]), self.random, len(left)
+        made = []
+        for _ in range(times):
+            # A variable, then its sign.
+            place = 2 * left[int(random() * count)] - 2
+            made.append(known[place if random() < 0.5 else place + 1])
+        self.calls += made
+        self.last = made[-1].arguments
+        plan.after(self.machine, self.last, None)
+        return True
+
     def candidates(self, step: StepPlan) -> list[int]:
         """Return the variables that literals of a step are chosen from."""
         machine, data = self.machine, self.data
@@ -225,6 +251,18 @@ class _Run:
         low, high = share
         count = round(len(left) * (low + self.random() * (high - low)))
         plan, random = self.plans[step.names[0]], self.random
+        if plan.each is not None and not plan.steers and not self.waiting:
+            known = plan.of_literals(left[-1] if left else 0)
+            drawn = []
+            for size in range(len(left), len(left) - count, -1):
+                index = int(random() * size)
+                drawn.append(left[index])
+                left[index] = left[size - 1]
+            made = [known[2 * each - 2] for each in plan.each(self.machine, drawn)]
+            if made:
+                self.calls += made
+                self.last = made[-1].arguments
+            return
         for _ in range(count):
             index = int(random() * len(left))
             arguments = (
@@ -323,7 +361,7 @@ class _Run:
             return
         wanted = self.plan.model.calls[options.call].arguments
         last = max((n for n, each in enumerate(wanted) if each.type.kind == "int"), default=-1)
-        for name, value in random_options(options, self.random):
+        for name, value in random_options(options, self.plan.fuzzed, self.random):
             found: list[Value] = []
             for number, each in enumerate(wanted):
                 numeric = each.type.kind == "int"
@@ -367,38 +405,45 @@ class _Run:
         """
         random, machine = self.random, self.machine
         plan, settling, calls = self.plans[name], self.plan.settling, self.calls
-        refuses, after = plan.refuses, plan.after
-        literals = self.literal_calls(plan, left)
+        refuses, after, one = plan.refuses, plan.after, plan.one
+        literals = plan.of_literals(len(left))[: 2 * len(left)]
         settled = bytearray(len(literals))
         end = self.call(plan, (0,))
         closed = 0  # clauses that the machine has seen
-        while self.clauses < self.wanted and literals:
+        append, size = calls.append, len(literals)
+        while self.clauses < self.wanted and size:
             self.clauses += 1
             begin = len(calls)
-            # Whether the machine knows that a clause has begun.
-            seen = False
+            # Whether the machine knows that a clause has begun, and whether it need not.
+            seen, passes = False, closed > 1
             for chance in chain(self.plan.close, repeat(self.plan.close[-1])):
-                while literals:
-                    drawn = random() * len(literals)
+                while size:
+                    drawn = random() * size
                     index = int(drawn)
                     call = literals[index]
-                    if settled[index] and (seen or closed > 1):
+                    if settled[index] and (seen or passes):
                         break
                     if not seen and len(calls) > begin:
                         after(machine, calls[begin].arguments, None)
                         seen = True
-                    arguments = call.arguments
-                    if not refuses(machine, arguments):
-                        after(machine, arguments, None)
+                    if one is not None:
+                        (literal,) = call.arguments
+                        allowed = one(machine, literal)  # type: ignore[arg-type]
+                    elif not refuses(machine, call.arguments):
+                        after(machine, call.arguments, None)
+                        allowed = True
+                    else:
+                        allowed = False
+                    if allowed:
                         settled[index] = seen and settling.literals
                         seen = True
                         break
-                    literals[index] = literals[-1]
-                    settled[index] = settled[len(literals) - 1]
-                    literals.pop()
+                    size -= 1
+                    literals[index] = literals[size]
+                    settled[index] = settled[size]
                 else:
                     break
-                calls.append(call)
+                append(call)
                 if drawn - index < chance:
                     break
             if seen:
@@ -407,13 +452,6 @@ class _Run:
             elif len(calls) > begin:
                 calls.append(end)
                 self.last = end.arguments
-
-    def literal_calls(self, plan: CallPlan, variables: list[int]) -> list[Call]:
-        """Return the calls that take a literal of these variables."""
-        known, call = plan.known.get, self.call
-        return [
-            known((literal,)) or call(plan, (literal,)) for v in variables for literal in (v, -v)
-        ]
 
     def add_at_once(self, name: str, left: list[int]) -> None:
         """Add a clause by one call, of the variables left; those not allowed are taken out."""

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from reducekit.frontends.trace.model import Option, OptionModel
 
 _SMALL = 4  # below, steps are of 1
 
 
-def random_options(options: OptionModel, random: Callable[[], float]) -> list[tuple[str, int]]:
-    """Return names and values of options that are to be set, in order.
+def fuzzed_options(options: OptionModel) -> list[Option]:
+    """Return the options that may be set to any value."""
+    kept = {name for each in (*options.instead, *options.besides) for name in each.values}
+    kept |= options.exclude
+    return [option for name, option in options.table.items() if name not in kept]
+
+
+def random_options(
+    options: OptionModel, fuzzed: Sequence[Option], random: Callable[[], float]
+) -> list[tuple[str, int]]:
+    """Return names and values of options that are to be set, in order; `fuzzed` are all that may.
 
     `random` returns numbers from 0 to 1, 1 excluded. Presets are taken as they
     are; options that occur in them are not set otherwise.
@@ -22,15 +31,13 @@ def random_options(options: OptionModel, random: Callable[[], float]) -> list[tu
     for preset in options.besides:
         if random() < preset.probability:
             chosen.update(preset.values)
-    kept = {name for each in (*options.instead, *options.besides) for name in each.values}
-    kept |= options.exclude
     low, high = options.touch
     touched = 1 / (low + int(random() * (high - low + 1)))
-    for name, option in options.table.items():
-        if name not in kept and random() < touched:
+    for option in fuzzed:
+        if random() < touched:
             value = _moved(option, options, random)
             if value != option.default:
-                chosen[name] = value
+                chosen[option.name] = value
     return list(chosen.items())
 
 

@@ -7,16 +7,17 @@ of a call's result steers the machine is looked up once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.compiler import compiled
+from reducekit.frontends.trace.generate_options import fuzzed_options
 from reducekit.frontends.trace.language import Code
 from reducekit.frontends.trace.machine import Machine
-from reducekit.frontends.trace.model import CallModel, Model, ModelError, Step
+from reducekit.frontends.trace.model import CallModel, Model, ModelError, Option, Step
 
 Condition = Callable[[Machine, Any, int], bool]
 """Of a machine, its data and a variable."""
@@ -71,9 +72,10 @@ class CallPlan:
     `refuses` returns 0 for arguments that the call may be made with, by the rules for
     generators too. A query changes nothing; of a call that steers, the result changes
     the state of the machine; `literal` says that it takes a literal or variable, `alone`
-    that it takes literals and nothing else, `idle` that it leaves the state as it is.
-    `known` remembers calls that were made before, by their arguments: most occur in
-    many traces.
+    that it takes a literal and nothing else, `idle` that it leaves the state as it is,
+    `plain` that besides it may be made with all literals or with none. `one` and `each` are
+    those of the compiler. `known` remembers calls that were made before, by their
+    arguments: most occur in many traces; `literals` those of the literals 1, -1, 2, -2, ...
     """
 
     model: CallModel
@@ -84,7 +86,18 @@ class CallPlan:
     literal: bool
     alone: bool
     idle: bool
+    plain: bool
+    one: Callable[[Any, int], bool] | None
+    each: Callable[[Any, Iterable[int]], list[int]] | None
     known: dict[tuple[Value, ...], Call]
+    literals: list[Call]
+
+    def of_literals(self, most: int) -> list[Call]:
+        """Return calls of the literals 1, -1, ..., up to a variable or further."""
+        found = self.literals
+        for variable in range(len(found) // 2 + 1, most + 1):
+            found += [Call(self.model.name, (each,)) for each in (variable, -variable)]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +118,7 @@ class Plan:
 
     `calls` are all calls by name. `clause` is the one that adds clauses (None if there
     is none), `settling` what of it need not be asked twice; `define` is one that makes a
-    variable and takes no arguments.
+    variable and takes no arguments. `fuzzed` are the options that random values are set to.
     """
 
     model: Model
@@ -116,6 +129,7 @@ class Plan:
     settling: Settling
     define: str
     close: tuple[float, ...]
+    fuzzed: Sequence[Option]
 
 
 def plan_of(model: Model) -> Plan:
@@ -152,21 +166,31 @@ def plan_of(model: Model) -> Plan:
         Settling() if clause is None else _settling(clause, model),
         next((c.name for c in model.calls.values() if c.role == "define" and not c.arguments), ""),
         () if model.data is None else tuple(map(float, model.data.close)),
+        fuzzed_options(model.options),
     )
 
 
 def _call(call: CallModel, model: Model) -> CallPlan:
     rules = compiled(model)[call.name]
+    types = [each.type for each in call.arguments]
+    alone = [each.kind for each in types] == ["literal"]
+    idle = not (call.effects or call.outcomes or call.target or call.produces or call.releases)
+    same = all((each.low, each.high) == (None, None) for each in types)
+    steers = _steers(call)
     return CallPlan(
         call,
         rules.refuses,
         rules.after,
         call.role == "query",
-        _steers(call),
-        any(each.type.kind in ("literal", "variable") for each in call.arguments),
-        [each.type.kind for each in call.arguments] == ["literal"],
-        not (call.effects or call.outcomes or call.target or call.produces or call.releases),
+        steers,
+        any(each.kind in ("literal", "variable") for each in types),
+        alone,
+        idle,
+        alone and idle and same and not (steers or call.requires or call.careful),
+        rules.one,
+        rules.each,
         {},
+        [],
     )
 
 

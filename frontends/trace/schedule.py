@@ -13,7 +13,8 @@ from reducekit.frontends.trace.passes.arguments import (
     Signs,
 )
 from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
-from reducekit.frontends.trace.passes.neighbours import Neighbours
+from reducekit.frontends.trace.passes.handles import Handles
+from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
 from reducekit.frontends.trace.passes.options import Default, Import, Lower, OptionMode, Values
 from reducekit.frontends.trace.view import TraceView
 from reducekit.search.problem import Problem
@@ -55,10 +56,12 @@ def own_schedule(options: OptionMode) -> Schedule:
         Fold(_FOLDED),
         _Long(Units("variables", drop.variables)),
         _Long(Units("clauses", drop.clauses)),
+        Handles(),
         _Long(Units("singles", drop.singles, "drop calls")),
         _Long(Shorten()),
         _Long(Units("pieces", drop.pieces, "drop literals")),
         Merge(),
+        Handles(rank=1),
     )
     reduced = options != "none"
     return Schedule(
@@ -76,6 +79,8 @@ def own_schedule(options: OptionMode) -> Schedule:
         sweep=(
             Units("calls", drop.every_call),
             *((Default(),) if reduced else ()),
+            Sideways(options),
+            Truncate(),
         ),
     )
 

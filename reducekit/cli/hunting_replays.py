@@ -9,8 +9,10 @@ from dataclasses import replace
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.model import Model
 from reducekit.frontends.trace.replay import PARSE, ReplayServer
 from reducekit.frontends.trace.replay.answers import AnswerChecker
+from reducekit.frontends.trace.replay.lawful import was_lawful
 from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -19,6 +21,7 @@ from reducekit.oracle.outcome import Outcome
 class CheckedReplays(Executor):
     """Checks traces by replay, one at a time; what is wrong with an answer is standard error.
 
+    Nothing is wrong with an answer where a call was made that `model` does not allow.
     What `opened` holds is closed with it.
     """
 
@@ -28,12 +31,14 @@ class CheckedReplays(Executor):
         read: Callable[[bytes], Sequence[Call]],
         criterion: Criterion,
         checker: AnswerChecker,
+        model: Model,
         opened: ExitStack,
     ) -> None:
         self._server = server
         self._read = read
         self._criterion = criterion
         self._checker = checker
+        self._model = model
         self._opened = opened
         self._waiting: list[tuple[int, bytes, Limits]] = []
 
@@ -70,5 +75,9 @@ class CheckedReplays(Executor):
             return Outcome(PARSE, None, b"", str(error).encode(), None, 0.0)
         replayed = self._server.replay(calls, limits)
         outcome = replayed.as_outcome()
-        wrong = self._checker.check(calls, replayed.results) if replayed.kind == "ok" else None
-        return outcome if wrong is None else replace(outcome, stderr=wrong.describe().encode())
+        if replayed.kind != "ok":
+            return outcome
+        wrong = self._checker.check(calls, replayed.results)
+        if wrong is None or not was_lawful(self._model, calls, replayed):
+            return outcome
+        return replace(outcome, stderr=wrong.describe().encode())

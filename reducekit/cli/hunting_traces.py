@@ -26,6 +26,7 @@ from reducekit.frontends.trace.model import Model
 from reducekit.frontends.trace.replay import Library, Patch, ReplayServer
 from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.crashes import Crashes, CrashExecutor
+from reducekit.frontends.trace.replay.lawful import was_lawful
 from reducekit.frontends.trace.replay.trial import Trials
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import SameSignature
@@ -122,7 +123,8 @@ class Answers:
 class Report:
     """A test: how the replay ended, how many calls were made, and the bug it shows, if any.
 
-    `text` is the trace, empty where there is no bug.
+    `text` is the trace, empty where there is no bug. It begins with those of so many seeds
+    before as `company` says.
     """
 
     seed: int
@@ -131,6 +133,7 @@ class Report:
     checked: bool = False
     criterion: Ends | Answers | None = None
     text: bytes = b""
+    company: int = 0
 
 
 class TraceTester(Closing):
@@ -155,6 +158,10 @@ class TraceTester(Closing):
         trial = self._trials.run(seed)
         made, outcome = trial.made, trial.outcome
         criterion: Ends | Answers | None = None
+        failed = trial.wrong is not None or outcome.kind in ("signal", "exit", "output")
+        if failed and not was_lawful(self._system.model, made.calls, outcome):
+            # A library need not notice what it forbids: nothing that follows is its fault.
+            return Report(seed, "contract", len(made.calls), trial.checked)
         if outcome.kind in ("signal", "exit", "output"):
             last = made.calls[-1].name if made.calls else ""
             criterion = Ends(signature(outcome.as_outcome()), last)
@@ -163,7 +170,9 @@ class TraceTester(Closing):
         text = b""
         if criterion is not None:
             text = print_trace(made.recorded(), self._system.model.formats[0])
-        return Report(seed, outcome.kind, len(made.calls), trial.checked, criterion, text)
+        return Report(
+            seed, outcome.kind, len(made.calls), trial.checked, criterion, text, trial.company
+        )
 
 
 def _checker(system: System, stack: ExitStack) -> AnswerChecker | None:
@@ -212,8 +221,11 @@ def _take(plan: TraceHunt, tally: TraceTally, hunting: Hunting, report: Report) 
     if report.criterion is None:
         return
     finding = Finding((Command(plan.system.name),), report.criterion)
-    seed = report.seed
-    hunting.met(Shown(finding, report.text, plan.made_by(seed), (plan.run_by,), f" (seed {seed})"))
+    seed, company = report.seed, report.company
+    made_by = plan.made_by(seed)
+    if company:
+        made_by += f" behind what the seeds from {seed - company} on make"
+    hunting.met(Shown(finding, report.text, made_by, (plan.run_by,), f" (seed {seed})"))
 
 
 def _way(system: System, finding: Finding, frontend: Callable[..., Frontend]) -> Way:
@@ -232,9 +244,13 @@ def _way(system: System, finding: Finding, frontend: Callable[..., Frontend]) ->
             if isinstance(finding.criterion, Answers):
                 checker = _checker(system, stack)
                 assert checker is not None, "it has found something"
-                return CheckedReplays(server, read, oracle.criterion, checker, stack.pop_all())
+                return CheckedReplays(
+                    server, read, oracle.criterion, checker, system.model, stack.pop_all()
+                )
             stack.pop_all()
-            return CrashExecutor(server, read, oracle.criterion, crashes, proofs=True)
+            return CrashExecutor(
+                server, read, oracle.criterion, crashes, proofs=True, model=system.model
+            )
 
     return Way(
         frontend(system.model, last=crashes.last),

@@ -16,7 +16,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from reducekit.executors.executor import Closing
 
-_CHUNK = 10  # tests that a process is given at a time
+# Tests that a process is given at a time. Traces share processes by as many (`trial.TOGETHER`).
+_CHUNK = 10
 _AHEAD = 4  # chunks for each process that may wait for an earlier one
 
 R = TypeVar("R")

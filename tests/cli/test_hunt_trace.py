@@ -8,9 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from reducekit.cli.hunting_traces import Answers, System, TraceTester
+from reducekit.cli.findings import Finding
+from reducekit.cli.hunting_traces import Answers, System, TraceTester, _way
+from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.loader import load_model
 from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault, resolve
+from reducekit.oracle.command import Command
+from reducekit.oracle.oracle import Oracle
 from tests.cli.tool import Tool, until
 
 MELT = ("--fault", "lglmelt+1:abort")
@@ -143,3 +147,43 @@ def test_wrong_answers_are_reduced(tool: Tool) -> None:
     assert "wrong answer: the model does not satisfy the formula" in done.out
     (path,) = (tool.folder / "failures").glob("*.reduced.trace")
     assert len(path.read_text().splitlines()) < 12
+
+
+def test_what_is_reduced_keeps_to_the_contract(tool: Tool) -> None:
+    """A query for a core dies at once; it is lawful only where the answer was unsatisfiable."""
+    fault = ("--fault", "lglfailed+1:abort")
+    done = tool("hunt", "trace", *fault, "--variables", "12", "--count", "60", "--no-compare")
+    assert "signal SIGILL in 'failed'" in done.out
+    (path,) = (tool.folder / "failures").glob("*.reduced.trace")
+    calls = path.read_text().splitlines()
+    assert len(calls) < 12
+    assert tool("replay", str(path), *fault).code == -signal.SIGILL
+    intact = tool("replay", str(path))
+    assert (intact.code, intact.err) == (0, f"replay: passed: {len(calls)} calls\n")
+
+
+def test_no_answer_is_wrong_behind_a_broken_contract(tool: Tool) -> None:
+    library = find_library("lingeling")
+    fault = read_fault(WRONG_MODELS)
+    assert fault is not None
+    model = load_model("lingeling")
+    # As if an API did not allow what this library does not mind.
+    strict = replace(model.calls["maxvar"], source=model.sets["dead"])
+    system = System(
+        replace(model, calls={**model.calls, "maxvar": strict}), library,
+        resolve(fault, library.path), find_library("ipasir"), ("x",), DEFAULT_LIMITS, variables=12,
+    )  # fmt: skip
+    with TraceTester(system) as tester:
+        (report,) = (tester.test(seed) for seed in range(1))
+    assert report.criterion is not None
+    finding = Finding((Command(("x",)),), report.criterion)
+    way = _way(system, finding, Traces)
+    begin, _, rest = report.text.partition(b"\n")
+    texts = [report.text, b"\n".join((begin, b"maxvar", rest))]
+    oracle = Oracle(finding.commands, report.criterion)
+    with way.open(oracle, 1) as executor:
+        verdicts = []
+        for ticket, text in enumerate(texts):
+            executor.submit(ticket, text, DEFAULT_LIMITS)
+            verdicts += [finished.interesting for finished in executor.wait()]
+    assert verdicts == [True, False]

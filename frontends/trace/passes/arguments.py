@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 
 from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.model import CallModel
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
@@ -15,6 +16,7 @@ _FEW = 40
 """So many variables are looked at one by one."""
 _FEW_CLAUSES = 20
 """So many clauses are."""
+_FIXED = ("init", "release", "option")
 
 
 class Compact:
@@ -194,6 +196,66 @@ def flipped(view: TraceView) -> Iterator[Alteration]:
             kind = None if model is None else model.arguments[0].type.kind
             if isinstance(value, int) and value and kind == "literal":
                 yield {index: (_with_argument(call, place, -value),)}
+
+
+def swapped(view: TraceView) -> Iterator[Alteration]:
+    """Yield what puts two variables in each other's place."""
+    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+    for first, second in combinations(used, 2):
+        names = {first: second, second: first}
+        yield renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
+
+
+def replaced(view: TraceView) -> Iterator[Alteration]:
+    """Yield what puts any other literal in the place of one; of one more variable, too."""
+    used = sorted({variable for _, variable in mentions(view)})
+    for index, call in enumerate(view.bare):
+        model = view.model.calls.get(call.name)
+        for place in literal_places(view, call):
+            value = call.arguments[place]
+            if model is None or not isinstance(value, int) or not value:
+                continue
+            signs = (1, -1) if model.arguments[0].type.kind == "literal" else (1,)
+            for new in (*used, max(used) + 1):
+                for sign in signs:
+                    if sign * new not in (value, -value):
+                        yield {index: (_with_argument(call, place, sign * new),)}
+
+
+def exchanged(view: TraceView) -> Iterator[Alteration]:
+    """Yield what puts another call that takes the same in the place of one: of solves, any other.
+
+    Where one takes a number that the other does not, it is the least.
+    """
+    models = [each for each in view.model.calls.values() if not (each.rejected or each.produces)]
+    for index, call in enumerate(view.bare):
+        old = view.model.calls.get(call.name)
+        if old is None or old.group or old.produces or old.role in _FIXED:
+            continue
+        for new in models:
+            if new is old or new.group or new.role in _FIXED:
+                continue
+            if _kinds(new) == _kinds(old):
+                yield {index: (altered(call, new.name),)}
+            elif old.role == new.role == "solve" and _kinds(new) in ([], ["int"]):
+                least = [each.type.low or 0 for each in new.arguments]
+                yield {index: (Call(new.name, tuple(least)),)}
+
+
+def moved(view: TraceView) -> Iterator[Alteration]:
+    """Yield what moves a call, or a literal of a clause, elsewhere."""
+    calls, kept = view.bare, {*view.roles("init"), *view.options}
+    for index, call in enumerate(calls):
+        if index in kept:
+            continue
+        for to, other in enumerate(calls):
+            if to not in kept and to not in (index, index - 1):
+                both = (other, call) if to > index else (call, other)
+                yield {index: (), to: both}
+
+
+def _kinds(model: CallModel) -> Sequence[str]:
+    return [each.type.kind for each in model.arguments]
 
 
 def as_call(view: TraceView) -> Iterator[Alteration]:

@@ -3,14 +3,14 @@
 Where each change by itself keeps the failure from happening, dropping one by
 one ends: a literal may have to be negated, a variable put in another's place
 or an option set for a clause to go. There are thousands of such pairs for ten
-calls, too many to try by themselves; but a solver is made and taken down
-within microseconds, so that a single replay goes through hundreds of them.
+calls, too many to try by themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
+from random import Random
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.passes import drop
@@ -19,21 +19,35 @@ from reducekit.frontends.trace.passes.arguments import (
     Numbers,
     Signs,
     as_call,
+    exchanged,
     flipped,
     merged,
+    moved,
+    replaced,
+    swapped,
 )
+from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 from reducekit.frontends.trace.view import Alteration, TraceView
 
 _NEAR = 100
 """Calls of a trace whose neighbours are tried: of 100, all drops alone are some 15,000 calls."""
 _WORK = 100_000
 """Calls that are played for one such pass, five or six times those of a long recorded trace."""
+_FEW = 8
+"""Calls of a trace that is as good as searched by its neighbours."""
+_MANY = 30
+"""Of a trace with more calls, few changes leave one that fails."""
+_SIDES = 5
+"""So many traces of the same length are looked at."""
+_SIDE_WORK = 40_000
+"""Calls that are played of what is near each of these, and of the walks from it."""
 
 
 class Neighbours:
-    """The pass that goes to the smallest neighbour of a short trace that fails."""
+    """The pass that goes to a neighbour of a short trace that fails."""
 
     name = "neighbours"
 
@@ -44,32 +58,58 @@ class Neighbours:
         """Return the one step, None if there is none."""
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
-        found: dict[object, tuple[tuple[int, int, int, bytes], Alteration, list[Call]]] = {}
-        now = _size(view, view.bare)
-        left = _WORK
-        for each in _neighbours(view, self._options):
-            gone = view.fallen(each)
-            if gone is None:
-                continue
+        found = smaller(view, _mended(view, _neighbours(view, self._options)), _WORK)
+        return step_to(view, found, self.name)
+
+
+class Sideways:
+    """The pass that looks around from other traces that are as long and fail too.
+
+    Such a trace has another literal, another call in a call's place, or a call elsewhere.
+    What is near it, or at the end of a random walk from it, may be smaller: where one
+    trace cannot be made smaller in a few steps, another one often can.
+    """
+
+    name = "sideways"
+
+    def __init__(self, options: OptionMode) -> None:
+        self._options: OptionMode = options
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the step, None if there is none."""
+        first_failing, count = view.first_failing, len(view.calls) - len(view.options)
+        if first_failing is None or not _FEW < count <= _MANY:
+            return None
+        like = [*_mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
+        known = {*view.bare}
+        like = [
+            calls
+            for calls in like
+            if len(calls) == len(view.bare) and surely_lawful(view, calls, known)
+        ]
+        Random(view.document.text).shuffle(like)
+        for _ in range(_SIDES):
+            number = first_failing(like)
+            if number is None:
+                return None
+            side = view.of(like[number])
+            found = smaller(side, walks(side, self._options), _SIDE_WORK)
+            if found is None:
+                near = _mended(side, _close(side, self._options))
+                found = smaller(side, near, _SIDE_WORK)
+            if found is not None:
+                return step_to(view, found, self.name)
+            like = like[number + 1 :]
+        return None
+
+
+def _mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
+    """Yield what becomes of the trace, without what the contract does not allow any more."""
+    for each in neighbours:
+        gone = view.fallen(each)
+        if gone is not None:
             whole = {**each, **dict.fromkeys(gone, ())}
-            trace = [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
-            size = _size(view, trace)
-            key = tuple((call.name, call.arguments) for call in trace)
-            if size < now and key not in found:
-                found[key] = size, whole, trace
-                left -= len(trace)
-                if left < 0:
-                    break
-        order = sorted(found.values(), key=lambda each: each[0])
-        number = view.first_failing([trace for _, _, trace in order])
-        return None if number is None else substitutions(view, [[order[number][1]]], self.name)
-
-
-def _size(view: TraceView, calls: Sequence[Call]) -> tuple[int, int, int, bytes]:
-    """Return the key of the order of traces."""
-    options = sum(call.name == view.model.options.call for call in calls)
-    text = view.text_of(calls)
-    return len(calls) - options, options, len(text), text
+            yield [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
 
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
@@ -94,12 +134,29 @@ def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
         yield from _with(drops, some)
         yield from _with(calls, some)
     yield from _both(drops)
-    yield from _with((*drops, *given), (*merged(view), *flipped(view)))
+    others = [*merged(view), *flipped(view)]
+    yield from _with((*drops, *given), others)
     yield from _with(drops, calls)
+    rest = [*exchanged(view), *swapped(view), *replaced(view), *moved(view)]
+    yield from _with(given, rest)
     if options == "all":
         one = [*lowered(view, together=False)]
+        yield from _with([*_both(given)], one)
         yield from _with(calls, one)
         yield from _with(drops, one)
+    yield from _with(drops, rest)
+
+
+def _close(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
+    """Yield the neighbours that are most likely to be smaller than a trace that was reduced."""
+    drops = [*_drops(view)]
+    given: list[Alteration] = []
+    if options != "none":
+        given = [{index: ()} for index in view.options]
+    yield from drops
+    yield from given
+    yield from _both(drops)
+    yield from _with((*drops, *given), (*merged(view), *flipped(view), *replaced(view)))
 
 
 def _both(some: Sequence[Alteration]) -> Iterator[Alteration]:
@@ -120,6 +177,6 @@ def _drops(view: TraceView) -> Iterator[Alteration]:
     """Yield what may go: clauses, calls, and all that mentions a variable."""
     kept = {*view.options, *view.roles("init")}
     calls = ((index,) for index in range(len(view.calls)) if index not in kept)
-    units = (*view.groups, *calls, *drop.variables(view))
+    units = (*view.groups, *calls, *drop.variables(view), *drop.rounds(view))
     for unit in dict.fromkeys(tuple(unit) for unit in units):
         yield dict.fromkeys(unit, ())

@@ -137,6 +137,22 @@ def lowered(view: TraceView, *, together: bool) -> Iterator[Alteration]:
         yield {begin: (view.bare[begin], *calls)}
 
 
+def free_settings(view: TraceView) -> Sequence[Setting]:
+    """Return for each option that may be set to anything, given or not, what sets it to default.
+
+    The place of these calls is right behind the call that begins.
+    """
+    places, begins = _places(view), view.roles("init")
+    if places is None or not begins:
+        return ()
+    model = view.model.options
+    return [
+        Setting(begins[0], _setting(view, places, option), places, option, option.default)
+        for name, option in model.table.items()
+        if name not in model.exclude and name not in model.meta
+    ]
+
+
 def _simpler(given: Setting) -> Iterator[int]:
     """Yield the values of an option that are shorter, or equally long and nearer to 0."""
     option, value = given.option, given.value

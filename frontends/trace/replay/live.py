@@ -2,6 +2,10 @@
 
 So a generator can ask the solver what is legal next. The child waits for the
 next calls in a read(2) on an event counter, which is a record as any other.
+
+A process costs as much as a short trace does. So one may play several traces, one
+after the other, if each takes down the object that it made: together they are a trace
+as well, which is what has to be played again if it is not the last one's doing alone.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +23,7 @@ from reducekit.frontends.trace.replay.client import DEFAULT_LIMITS, server_argum
 from reducekit.frontends.trace.replay.faults import Patch
 from reducekit.frontends.trace.replay.libraries import Library
 from reducekit.frontends.trace.replay.outcome import Ending, ReplayOutcome, interpret, unplayable
-from reducekit.frontends.trace.replay.process import STRINGS, ServerGone, ServerProcess
+from reducekit.frontends.trace.replay.process import STRINGS, ChildEnd, ServerGone, ServerProcess
 from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
 from reducekit.frontends.trace.replay.results import Results
 from reducekit.oracle.limits import Limits
@@ -37,37 +42,62 @@ class LiveReplay(Closing):
     """Plays one trace after the other, each in pieces; use it in a `with`.
 
     `begin` starts an empty trace, `play` appends calls to it, `finish` ends it.
-    Once `outcome` is not None the trace has ended by itself. That there is one
-    live object is not checked here: calls are taken to be in order. Raises
+    Once `outcome` is not None the trace has ended by itself. A process plays up to
+    `together` traces; `company` is how many it has played before this one. That there is
+    one live object is not checked here: calls are taken to be in order. Raises
     UsageError if the library cannot be used, ExecutorError if the server dies.
     """
 
-    def __init__(self, library: Library, *, patch: Patch | None = None) -> None:
+    def __init__(self, library: Library, *, patch: Patch | None = None, together: int = 1) -> None:
         self._encoder = Encoder(library.interface)
         self._contract = re.compile(library.interface.contract)
         self._process = ServerProcess(
             library.path, server_arguments(self._encoder, patch, native=True)
         )
         self._encoder.missing = self._process.missing
-        self._calls: list[Call] = []
+        self._together = together if self._encoder.separable else 1
+        self._limits = DEFAULT_LIMITS
+        self._calls: list[Call] = []  # of all traces of the process
+        self._first = 0  # call of this trace
         self._end = 0
         self._open = False
+        self._alive = False
+        self._waits = False  # the child has played all that it was given
+        self._lean = False
+        self._begun = 0.0
+        self._last: tuple[ChildEnd, tuple[bytes, bytes]] | None = None
+        self.company = 0
         self.outcome: ReplayOutcome | None = None
 
-    def begin(self, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Start an empty trace; the one before is ended. `limits` hold for all of it."""
+    def begin(self, limits: Limits = DEFAULT_LIMITS, *, alone: bool = False) -> None:
+        """Start an empty trace; the one before is ended.
+
+        `limits` hold for all that a process plays, so what they have ended is worth a second
+        try: `alone` in a process of its own.
+        """
         if self._open:
             self.finish()
+        self.outcome = self._last = None
+        self._begun = time.monotonic()
+        self._open = True
+        if self._alive and not alone and limits == self._limits and self._has_room():
+            self._first = len(self._calls)
+            self.company += 1
+            return
+        self._end_process()
         for counter in (self._process.go, self._process.done):
             if select.select([counter], [], [], 0)[0]:
                 os.eventfd_read(counter)
+        self._limits = limits
         self._calls = []
-        self.outcome = None
+        self._first = self.company = 0
+        self._waits = self._lean = False
         try:
             self._end = self._process.start(self._encoder, self._encoder.pause, limits)
         except ServerGone as error:
+            self._open = False
             raise ExecutorError(f"the replay server died: {error}") from None
-        self._open = True
+        self._alive = True
 
     def play(self, calls: Sequence[Call]) -> Sequence[int | None]:
         """Play calls, and return their results; fewer than calls if the trace has ended by that.
@@ -88,10 +118,11 @@ class LiveReplay(Closing):
         ready, _, _ = select.select([process.done, process.socket.fileno()], [], [])
         if process.done in ready:
             os.eventfd_read(process.done)
+            self._waits = True
             raw = process.results(first, len(self._calls))
             return Results(raw, calls, self._encoder.results)
         self.outcome = self._ended()
-        return self.outcome.results[first:]
+        return self.outcome.results[first - self._first :]
 
     @property
     def room(self) -> int:
@@ -116,6 +147,9 @@ class LiveReplay(Closing):
 
         The child itself is left as it is: the copy is a fork. Look at `answer` later.
         """
+        if not self._lean:
+            self._put(self._encoder.spare)
+            self._lean = True
         records, start = self._encoder.ask(name, literals, self._process.distance(self._end))
         asked = Asked(name, self._end + start, len(literals))
         self._put(records)
@@ -130,21 +164,60 @@ class LiveReplay(Closing):
         return self._encoder.answered(asked.name, self._process.memory[asked.place : end])
 
     def finish(self) -> ReplayOutcome:
-        """End the trace, and return how that went."""
+        """End the trace, and return how that went.
+
+        Of one whose process lives on, the CPU time is not known: it is 0.
+        """
         if self._open:
-            self._continue(self._encoder.done)
-            self.outcome = self._ended()
+            if self._may_live_on():
+                self._open = False
+                end = ChildEnd(0, False, time.monotonic() - self._begun, 0.0)
+                self.outcome = self._interpreted(end, self._process.outputs(), self._first)
+            else:
+                self._continue(self._encoder.done)
+                self.outcome = self._ended()
         assert self.outcome is not None, "no trace was begun"
         return self.outcome
+
+    def together(self) -> tuple[Sequence[Call], ReplayOutcome]:
+        """Return all that a process has played which has ended by itself, and how it ended.
+
+        To be had until the next trace begins.
+        """
+        assert self._last is not None, "the process has not ended"
+        return self._calls, self._interpreted(*self._last, first=0)
 
     def close(self) -> None:
         """End the trace and the server."""
         self._process.close()
-        self._open = False
+        self._open = self._alive = False
+
+    def _may_live_on(self) -> bool:
+        """Say whether another trace may follow in the process: the object is gone."""
+        return (
+            self.company + 1 < self._together
+            and self._waits
+            and len(self._calls) > self._first
+            and self._calls[-1].name in self._encoder.ends
+        )
+
+    def _has_room(self) -> bool:
+        """Say whether there is room for another trace behind those that were played."""
+        return (
+            self._end < self._process.results_at // 2 and len(self._encoder.strings) < STRINGS // 4
+        )
+
+    def _end_process(self) -> None:
+        """End the process that has played the traces before, if it still waits."""
+        if self._alive:
+            self._continue(self._encoder.done)
+            self._wait()
+            self._process.outputs()
 
     def _continue(self, records: bytes) -> None:
         """Let the child play more records, which follow those before."""
         self._put(records)
+        self._waits = False
         os.eventfd_write(self._process.go, 1)
 
     def _put(self, records: bytes) -> None:
@@ -158,24 +231,36 @@ class LiveReplay(Closing):
         self._end += len(records)
 
     def _ended(self) -> ReplayOutcome:
+        """Wait for the end of the process, and return what it says of the trace."""
         self._open = False
-        process = self._process
+        self._last = (self._wait(), self._process.outputs())
+        return self._interpreted(*self._last, first=self._first)
+
+    def _wait(self) -> ChildEnd:
+        self._alive = False
         try:
-            end = process.end()
+            return self._process.end()
         except ServerGone as error:
             raise ExecutorError(f"the replay server died: {error}") from None
-        stdout, stderr = process.outputs()
-        begun = process.begun
-        raw = process.results(0, min(begun, len(self._calls)))
+
+    def _interpreted(
+        self, end: ChildEnd, outputs: tuple[bytes, bytes], first: int
+    ) -> ReplayOutcome:
+        """Return the outcome of the calls from one on."""
+        process = self._process
+        calls = self._calls[first:]
+        # One more has begun where the last one came back: the end of the process.
+        begun = len(calls) + 1 if self._alive else max(0, process.begun - first)
+        raw = process.results(first, first + min(begun, len(calls)))
         ending = Ending(
             wait_status=end.wait_status,
             begun=begun,
-            results=Results(raw, self._calls, self._encoder.results),
+            results=Results(raw, calls, self._encoder.results),
             late=end.late,
             illegal=None,
-            stdout=stdout,
-            stderr=stderr,
+            stdout=outputs[0],
+            stderr=outputs[1],
             seconds=end.seconds,
             cpu=end.cpu,
         )
-        return interpret(self._calls, ending, self._contract, check_results=False)
+        return interpret(calls, ending, self._contract, check_results=False)

@@ -28,6 +28,7 @@ from reducekit.frontends.trace.replay.server import (
     NUMBER,
     RECORD,
     SKIPS,
+    SPARE,
     STORES,
     STRING,
 )
@@ -47,6 +48,7 @@ _NOT_ASKED = -1  # no wait status
 _TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
 _HELPERS = (
     "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
+    SPARE,
 )  # fmt: skip
 
 
@@ -96,8 +98,9 @@ class Encoder:
     `symbols` are the functions that records refer to, by index; `strings` what
     they refer to by offset, of which the first `reserved` bytes are set for
     each child. `done` ends a child, `pause` makes it wait for the event counter
-    GO, `report` raises DONE. `missing` are
+    GO, `report` raises DONE, `spare` makes copies of a child cheaper. `missing` are
     those that the library does not have: calls that need them are unknown.
+    `begins` and `ends` are the calls that make the object, and that take it down.
     """
 
     def __init__(self, interface: Interface) -> None:
@@ -115,12 +118,21 @@ class Encoder:
         self._indices = {symbol: index for index, symbol in enumerate(self.symbols)}
         self._steps = {name: self._parsed(text) for name, text in interface.calls.items()}
         self.results = {name: steps[-1].result for name, steps in self._steps.items()}
-        self._begins = [name for name, steps in self._steps.items() if any(s.stores for s in steps)]
-        self._ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
+        self.begins = [name for name, steps in self._steps.items() if any(s.stores for s in steps)]
+        self.ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
         self.done = self._call("_exit", 0)
         self.pause = self._event("read", GO, _RLIMITS.size)
         self.report = self._event("write", DONE, self.reserved)
+        self.spare = self._call(SPARE, counts=False)
         self._broken = self._call("_exit", CONTRACT_STATUS)
+
+    @property
+    def separable(self) -> bool:
+        """Whether traces that a process plays one after the other know nothing of each other.
+
+        A name of a result goes on to mean what it did.
+        """
+        return not any(each in ("handle", "ptr") for each in self.results.values())
 
     def _index(self, symbol: str) -> int:
         if symbol not in self._indices:
@@ -288,23 +300,23 @@ class Encoder:
 
     def _illegal(self, calls: Sequence[Call]) -> Illegal | None:
         names = [call.name for call in calls]
-        changes = sum(map(names.count, [*self._begins, *self._ends]))
+        changes = sum(map(names.count, [*self.begins, *self.ends]))
         if (
             names
-            and names[0] in self._begins
-            and (changes == 1 or (changes == 2 and names[-1] in self._ends))
+            and names[0] in self.begins
+            and (changes == 1 or (changes == 2 and names[-1] in self.ends))
         ):
             return None  # the usual case, without a look at each call
         live = False
         for index, name in enumerate(names):
-            if name in self._begins:
+            if name in self.begins:
                 if live:
                     return Illegal(index, "there is a live object already")
                 live = True
             elif name != "return":
                 if not live:
                     return Illegal(index, "there is no live object")
-                live = name not in self._ends
+                live = name not in self.ends
         return None
 
     def _remembered(self, call: Call) -> bytes:

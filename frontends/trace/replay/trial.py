@@ -3,6 +3,12 @@
 One replay is enough: a copy of the process is asked for models and cores, so that the
 trace knows nothing of it. What seems to be wrong is looked at again by `answers.AnswerChecker`,
 as a reduction does.
+
+Some traces share a process, one after the other, as a process of its own would cost a third
+of a short one's time. Whatever is not in order about a trace that was not the first is made
+and played again in a process of its own, and that is what counts: so a failure is that
+of one seed, and its trace shows it by itself. Only where it does not fail again there, and
+the process has died, are all traces of the process the failing one: they are legal together.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from reducekit.frontends.trace.replay.answers import (
     UNSAT,
     AnswerChecker,
     Formula,
+    Round,
     Wrong,
     core_of,
     names_of,
@@ -34,17 +41,24 @@ from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.oracle.limits import Limits
 
 _FORMULAS = 200  # that a process of the other solver takes, one after the other
+TOGETHER = 10
+"""Traces that share a process: by then the cost of a process does not matter any more."""
 _SPARE = 1 << 16  # bytes of records besides those of clauses and assumptions
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trace that was made and played; `checked` says whether its answers were checked."""
+    """A trace that was made and played; `checked` says whether its answers were checked.
+
+    `company` is how many other traces `made` begins with, those of the seeds just before:
+    not 0 only where the process dies of them all, and not of the last one alone.
+    """
 
     made: Generated
     outcome: ReplayOutcome
     checked: bool = False
     wrong: Wrong | None = None
+    company: int = 0
 
 
 class Trials(Closing):
@@ -71,16 +85,40 @@ class Trials(Closing):
         self._api = library.interface.api
         self._checks = reference is not None and bool(names_of(self._api))
         self._checker: AnswerChecker | None = None
+        self._last: Trial | None = None
+        self._row = self._next = 0  # the first seed of a row of them, and the next
         with ExitStack() as opened:
-            self._live = opened.enter_context(LiveReplay(library, patch=patch))
+            self._live = opened.enter_context(LiveReplay(library, patch=patch, together=TOGETHER))
             self._other = None
             if reference is not None and self._checks:
                 self._other = opened.enter_context(_Other(reference, limits))
             self._stack = opened.pop_all()
 
     def run(self, seed: int) -> Trial:
-        """Make the trace of a seed, play it, and check its answers."""
-        self._live.begin(self._limits)
+        """Make the trace of a seed, play it, and check its answers.
+
+        Of seeds that follow each other, so many at a time share a process, counted from the
+        first one: so what is found does not depend on what else was run.
+        """
+        live = self._live
+        if seed != self._next:
+            self._row = seed
+        self._next = seed + 1
+        live.begin(self._limits, alone=(seed - self._row) % TOGETHER == 0)
+        found = self._played(seed)
+        if found is not None and (not live.company or found.outcome.kind == "ok"):
+            return found
+        if not live.company:
+            return self._looked_at_again()
+        together = None if found is None else self._together(found)
+        live.begin(self._limits, alone=True)
+        alone = self._played(seed)
+        if alone is None:
+            return self._looked_at_again()
+        return alone if together is None or alone.outcome.kind != "ok" else together
+
+    def _played(self, seed: int) -> Trial | None:
+        """Make and play a trace that was begun; None if an answer is not known to be right."""
         if not self._checks:
             made = self._generator.generate(seed, self._live.play)
             return Trial(made, self._live.finish())
@@ -89,10 +127,23 @@ class Trials(Closing):
         outcome = self._live.finish()
         if outcome.kind != "ok":
             return Trial(made, outcome)
-        wrong = None
-        if not self._right(watched):
-            wrong = self._again().check(made.calls, outcome.results)
-        return Trial(made, outcome, True, wrong)
+        self._last = Trial(made, outcome, True)
+        return self._last if self._right(watched) else None
+
+    def _looked_at_again(self) -> Trial:
+        """Say what is wrong with the answers of the trace just played, if anything is."""
+        last = self._last
+        assert last is not None, "no answers were checked"
+        wrong = self._again().check(last.made.calls, last.outcome.results)
+        return replace(last, wrong=wrong)
+
+    def _together(self, found: Trial) -> Trial | None:
+        """Return all traces of the process that died as one; None if that is not how it ended."""
+        if found.outcome.kind not in ("signal", "exit"):
+            return None
+        calls, outcome = self._live.together()
+        made = Generated(tuple(calls), ((0, outcome.results),), found.made.whole)
+        return Trial(made, outcome, company=self._live.company)
 
     def close(self) -> None:
         """End all servers."""
@@ -136,6 +187,8 @@ class _Watched:
         self.asked: list[tuple[Asked | None, list[int]]] = []
         self._names = names
         self._played = 0
+        self._seen = 0  # literals of the clauses, and
+        self._variables: set[int] = set()  # their variables
 
     def play(self, calls: Sequence[Call]) -> Sequence[Value | None]:
         """Play calls."""
@@ -145,12 +198,20 @@ class _Watched:
         self._played += len(calls)
         self.formula.take(calls, results)
         for solve in self.formula.rounds[len(self.asked) :]:
-            name, about = queries(solve, self.formula.literals, self._names)
+            name, about = self._queries(solve)
             asked = None
             if about and solve.index == self._played - 1:  # else there is no asking any more
                 asked = self.live.ask(name, about)
             self.asked.append((asked, about))
         return results
+
+    def _queries(self, solve: Round) -> tuple[str, list[int]]:
+        """Return what `queries` does, without another look at the clauses of the solve before."""
+        if solve.answer != SAT:
+            return queries(solve, self.formula.literals, self._names)
+        self._variables.update(map(abs, self.formula.literals[self._seen : solve.end]))
+        self._seen = solve.end
+        return self._names["value"], sorted(self._variables.union(map(abs, solve.assumed)) - {0})
 
 
 class _Other(Closing):

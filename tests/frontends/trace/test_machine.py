@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.frontends.trace.calls import Call
@@ -91,6 +91,7 @@ def test_lists_of_arguments(literals: list[int], count: int) -> None:
     assert (violation is None) == all(0 < abs(each) <= count for each in literals)
 
 
+@settings(deadline=None)  # models are read when they are first asked for
 @given(st.data())
 def test_machines_of_all_models_answer_to_anything(data: st.DataObject) -> None:
     model = load_model(data.draw(st.sampled_from(shipped())))

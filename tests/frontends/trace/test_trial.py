@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 
+from reducekit.cli.hunting_workers import _CHUNK
 from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.check import first_violation
 from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate import Generator
 from reducekit.frontends.trace.loader import load_model
 from reducekit.frontends.trace.replay import (
     DEFAULT_LIMITS,
+    Patch,
     ReplayServer,
     find_library,
     read_fault,
     resolve,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, rounds_of
+from reducekit.frontends.trace.replay.elf import read_code
 from reducekit.frontends.trace.replay.live import LiveReplay
-from reducekit.frontends.trace.replay.trial import Trials
+from reducekit.frontends.trace.replay.trial import TOGETHER, Trial, Trials
 
 APIS = ("lingeling", "cadical", "ipasir")
 OTHER = "cadical153"
@@ -77,6 +82,68 @@ def test_the_same_seeds_give_the_same_bytes() -> None:
             )
     assert made[0] == made[1]
     assert len(set(made[0].values())) == 3
+
+
+@pytest.mark.parametrize(
+    "fault", ["none", "lglextend+0x110:delete=eb07", "lglmelt+1:abort", "lglfixate+1:abort"]
+)
+def test_company_changes_nothing(fault: str) -> None:
+    """Traces that share a process are, answer and end as each does in one of its own."""
+    library, reference = find_library("lingeling"), find_library("ipasir", OTHER)
+    generator = Generator(load_model("lingeling"), variables=12)
+    read = read_fault(fault)
+    patch = None if read is None else resolve(read, library.path)
+    found = []
+    for seeds in (range(2 * TOGETHER + 3), range(2 * TOGETHER + 2, -1, -1)):
+        with Trials(generator, library, patch=patch, reference=reference) as trials:
+            found.append({seed: _facts(trials.run(seed)) for seed in seeds})
+    assert found[0] == found[1]
+
+
+def _facts(trial: Trial) -> tuple[object, ...]:
+    outcome = trial.outcome
+    ended = (outcome.kind, outcome.signal, outcome.last_call, list(outcome.results))
+    return (trial.made.recorded(), *ended, trial.checked, trial.wrong, trial.company)
+
+
+def test_processes_are_shared_in_rows() -> None:
+    """Where a row begins decides what is shared, so others that test seeds see the same."""
+    generator, library = Generator(load_model("lingeling"), variables=10), find_library("lingeling")
+    with Trials(generator, library) as trials:
+        shared = []
+        for seed in (*range(5, 27), 40, 41, 3):
+            trials.run(seed)
+            shared.append(trials._live.company)
+    assert shared == [*range(TOGETHER), *range(TOGETHER), 0, 1, 0, 1, 0]
+    assert _CHUNK % TOGETHER == 0
+
+
+def test_what_dies_of_several_traces_is_all_of_them() -> None:
+    """A release that sets the rounding of the x87, and dies if it is set: of the second trace."""
+    library = find_library("lingeling")
+    code = read_code(library.path)
+    new = bytes.fromhex("d97c24f8 f64424f90c 7402 0f0b 804c24f90c d96c24f8 c3")
+    old = code.at(code.symbols["lglrelease"], len(new))
+    assert old is not None
+    patch = Patch("lglrelease", 0, old, new)
+    generator = Generator(load_model("lingeling"), variables=10)
+    with Trials(generator, library, patch=patch) as trials:
+        first, second, third = (trials.run(seed) for seed in range(3))
+    assert (first.outcome.kind, first.company) == ("ok", 0)
+    assert (second.outcome.signal, second.company) == (signal.SIGILL, 1)
+    both = second.made.calls
+    assert both[: len(first.made.calls)] == first.made.calls
+    assert second.outcome.last_call == len(both) - 1
+    assert [call.name for call in both].count("release") == 2
+    # It is one trace, and dies as one; so it can be reduced.
+    with ReplayServer(library, patch=patch) as server:
+        whole = server.replay(both)
+    assert (whole.signal, whole.last_call) == (signal.SIGILL, len(both) - 1)
+    assert list(whole.results) == list(second.outcome.results)
+    assert first_violation(second.made.recorded(), load_model("lingeling")) is None
+    # The next one is alone again, with a process that knows nothing of it.
+    assert third.made.calls[0].name == "init"
+    assert (third.outcome.signal, third.company) == (signal.SIGILL, 1)
 
 
 def test_wrong_answers_are_the_same_by_one_replay_or_by_several() -> None:

@@ -1,0 +1,83 @@
+"""Many small traces made from one, played in batches: the smallest that fails of the first batch.
+
+A solver is made and taken down within microseconds, so that a single replay goes
+through hundreds of small traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.view import Alteration, TraceView
+
+_BATCH = 20_000
+"""Calls of a batch: no more are played in one replay."""
+
+Key = tuple[int, int, int, bytes]
+"""Orders traces: calls, options, bytes, text."""
+
+
+def smaller(view: TraceView, traces: Iterable[Sequence[Call]], work: int) -> Sequence[Call] | None:
+    """Return one of the traces that is smaller and fails, None if there is none.
+
+    Of the traces, those are played that are smaller and none of those before, up to so
+    many calls. They are made as they are needed: what is likely to fail should come first.
+    """
+    assert view.first_failing is not None
+    for batch in _batches(view, traces, work):
+        batch.sort(key=lambda each: each[0])
+        number = view.first_failing([calls for _, calls in batch])
+        if number is not None:
+            return batch[number][1]
+    return None
+
+
+def step_to(view: TraceView, calls: Sequence[Call] | None, what: str) -> Substitutions | None:
+    """Return the step to a trace; None if there is none."""
+    return None if calls is None else substitutions(view, [[_difference(view.bare, calls)]], what)
+
+
+def _batches(
+    view: TraceView, traces: Iterable[Sequence[Call]], work: int
+) -> Iterator[list[tuple[Key, Sequence[Call]]]]:
+    """Yield the traces that are worth it, with their keys, so many as one replay takes."""
+    option = view.model.options.call
+    given, text = len(view.options), view.text_of(view.bare)
+    now = len(view.bare) - given, given, len(text), text
+    seen: set[object] = set()
+    batch: list[tuple[Key, Sequence[Call]]] = []
+    room = _BATCH
+    for calls in traces:
+        given = sum([call.name == option for call in calls])
+        if (len(calls) - given, given) > now[:2]:
+            continue
+        key = tuple([(call.name, call.arguments) for call in calls])
+        if key in seen:
+            continue
+        seen.add(key)
+        text = view.text_of(calls)
+        size = len(calls) - given, given, len(text), text
+        if size >= now:
+            continue
+        cost = len(calls) + 1  # the solver is taken down behind it
+        if cost > room or cost > work:
+            yield batch
+            batch, room = [], _BATCH
+        if cost > work:
+            return
+        batch.append((size, calls))
+        room -= cost
+        work -= cost
+    if batch:
+        yield batch
+
+
+def _difference(before: Sequence[Call], after: Sequence[Call]) -> Alteration:
+    """Return what makes one trace of another: all behind what they begin with alike."""
+    same = 0
+    while same < len(after) and before[same] == after[same]:
+        same += 1
+    rest = dict.fromkeys(range(same + 1, len(before)), ())
+    return {**rest, same: tuple(after[same:])}

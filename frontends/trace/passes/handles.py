@@ -1,0 +1,203 @@
+"""Handles: another live one of the same sort in a handle's place, so that what made it can go.
+
+A call that takes a handle keeps alive the call that returned it, and all that this one takes.
+With another in its place, the whole cone may not be needed any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.machine import Machine
+from reducekit.frontends.trace.model import CallModel
+from reducekit.frontends.trace.view import Alteration, TraceView
+from reducekit.search.problem import NOTHING, Closure, Selection
+
+
+class Handles:
+    """The pass that puts handles in each other's places, and drops the calls that made them.
+
+    Of those made before a handle, of its sort, it takes the one with this `rank`: first come
+    those that the handle's own call takes, then the oldest.
+    """
+
+    name = "other handles"
+
+    def __init__(self, rank: int = 0) -> None:
+        self._rank = rank
+
+    def problem(self, view: TraceView) -> HandleItems | None:
+        """Return the handles as items; None where there are none with others of their sort."""
+        if not any(each.produces for each in view.model.calls.values()):
+            return None
+        units = _units(view, _handles(view), self._rank)
+        return HandleItems(view, units, self.name) if units else None
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A handle that another stands for, by their names; the calls that return the handle,
+    that give it back, and that do anything else with it."""
+
+    name: str
+    other: str
+    made: Sequence[int]
+    released: Sequence[int]
+    used: Sequence[int]
+
+
+class HandleItems:
+    """Handles as items, each put in the place of another.
+
+    Those taken together are put in each other's places in turn. What gives them back goes
+    along, as does what would give back one that others need longer, and all that the model
+    does not allow then: these calls are items too, beyond the units.
+    """
+
+    def __init__(self, view: TraceView, units: Sequence[Unit], what: str) -> None:
+        self.view = view
+        self.units = units
+        self.what = what
+        self.weights = [len(unit.made) + len(unit.released) for unit in units]
+        models = view.model.calls
+        self._places = {
+            index: _places(call, models[call.name])
+            for index, call in enumerate(view.bare)
+            if call.name in models
+        }
+        self._releases: dict[str, list[int]] = {}
+        for index, places in self._places.items():
+            call = view.bare[index]
+            if models[call.name].releases:
+                for place in places:
+                    self._releases.setdefault(str(call.arguments[place]), []).append(index)
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Add the calls that the model does not allow any more."""
+        both = chosen | taken
+        after = self._altered(both)
+        gone = self.view.fallen(after)
+        if gone is None:
+            gone = frozenset(range(len(self.view.calls)))
+        count = len(self.units)
+        needed = {count + index for index in gone if after.get(index, (None,)) != ()}
+        return Closure(frozenset(needed - both), NOTHING)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Alter the calls that take these handles, and drop the others."""
+        before, after = self._altered(taken), self._altered(chosen | taken)
+        edits = [
+            Edit(index + 1, (self.view.text_of(calls),) if calls else ())
+            for index, calls in sorted(after.items())
+            if before.get(index) != calls
+        ]
+        return Change(tuple(edits), self.what)
+
+    def _altered(self, selected: Selection) -> Alteration:
+        """Return what becomes of calls by some items."""
+        count, calls = len(self.units), self.view.bare
+        units = [self.units[item] for item in selected if item < count]
+        names: dict[Value, str] = {unit.name: unit.other for unit in units}
+        for name in names:
+            # One stands for another that was made before it, so this ends.
+            while names[name] in names:
+                names[name] = names[names[name]]
+        last: dict[str, int] = {}
+        found: dict[int, tuple[Call, ...]] = {}
+        for unit in units:
+            other = names[unit.name]
+            last[other] = max(last.get(other, -1), unit.used[-1])
+            for index in unit.used:
+                call = calls[index]
+                arguments = list(call.arguments)
+                for place in self._places[index]:
+                    arguments[place] = names.get(arguments[place], arguments[place])
+                found[index] = (altered(call, arguments=arguments),)
+        for name, end in last.items():
+            found.update({index: () for index in self._releases.get(name, ()) if index < end})
+        for unit in units:
+            found.update(dict.fromkeys((*unit.made, *unit.released), ()))
+        found.update({item - count: () for item in selected if item >= count})
+        return found
+
+
+@dataclass(slots=True)
+class _Handle:
+    """A handle by its name: the calls that return it, and those that take it.
+
+    `given` are the handles that the first of these calls takes; `sort` is its type, and what
+    the model counts for it. A negated one has another name, and is another handle.
+    """
+
+    name: str
+    sort: tuple[object, ...]
+    given: Sequence[Value]
+    made: list[int] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+
+
+def _handles(view: TraceView) -> list[_Handle]:
+    """Return the handles of a trace in the order in which they are made.
+
+    Names that are given to handles of different sorts are left out.
+    """
+    machine, models = Machine(view.model), view.model.calls
+    counted = [
+        name
+        for name, each in view.model.variables.items()
+        if each.per.startswith("handle") and not each.flag
+    ]
+    found: dict[str, _Handle] = {}
+    other: set[str] = set()
+    for index, call in enumerate(view.bare):
+        model = models.get(call.name)
+        if model is None or machine.allowed(call) is not None:
+            continue
+        machine.after(call)
+        given = [call.arguments[place] for place in _places(call, model)]
+        for name in dict.fromkeys(given):
+            if name in found:
+                found[str(name)].taken.append(index)
+        if not model.produces or call.result is None:
+            continue
+        name = str(call.result)
+        sort = (model.produces, *(machine.value(each, name) for each in counted))
+        known = found.setdefault(name, _Handle(name, sort, given))
+        known.made.append(index)
+        if known.sort != sort:
+            other.add(name)
+    return [each for name, each in found.items() if name not in other]
+
+
+def _places(call: Call, model: CallModel) -> Sequence[int]:
+    """Return where a call takes handles; a list of arguments counts as often as it is long."""
+    kinds = [each.type.kind for each in model.arguments]
+    star = next((place for place, each in enumerate(model.arguments) if each.star), None)
+    if star is not None:
+        more = len(call.arguments) - len(kinds) + 1
+        kinds[star : star + 1] = [kinds[star]] * max(0, more)
+    return [
+        place
+        for place, (kind, value) in enumerate(zip(kinds, call.arguments, strict=False))
+        if kind == "handle" and isinstance(value, str)
+    ]
+
+
+def _units(view: TraceView, handles: Sequence[_Handle], rank: int) -> list[Unit]:
+    """Return the handles for which others of their sort may stand, those made before them."""
+    models, calls = view.model.calls, view.bare
+    older: dict[tuple[object, ...], list[str]] = {}
+    found = []
+    for each in handles:
+        alike = older.setdefault(each.sort, [])
+        given = [name for name in dict.fromkeys(map(str, each.given)) if name in alike]
+        others = [*given, *(name for name in alike[: rank + 1 + len(given)] if name not in given)]
+        alike.append(each.name)
+        released = [index for index in each.taken if models[calls[index].name].releases]
+        used = [index for index in each.taken if index not in {*released, *each.made}]
+        if used and len(others) > rank and models[calls[each.made[0]].name].role != "init":
+            found.append(Unit(each.name, others[rank], each.made, released, used))
+    return found
