@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from reducekit.document import Document
 from reducekit.frontends.trace.calls import Call, Trace, without_results
-from reducekit.frontends.trace.formats import spell
+from reducekit.frontends.trace.formats import read_trace, spell
 from reducekit.frontends.trace.machine import Machine
 from reducekit.frontends.trace.model import Model
 
@@ -21,6 +21,8 @@ FirstFailing = Callable[[Sequence[Sequence[Call]]], int | None]
 
 _ROUNDS = 12
 """A contract that is not kept after so many repairs is given up."""
+_STARTS = 64
+"""So many states of the model are kept, for walks that need not begin at the first call."""
 
 
 class TraceView:
@@ -57,6 +59,13 @@ class TraceView:
             array("i", [0]) + ends[:-1],
             array("i", [size]) + ends[1:],
             array("i", [count]) + array("i", range(2, count + 1)),
+        )
+
+    def of(self, calls: Sequence[Call]) -> TraceView:
+        """Return another trace that goes by the same model, and is played by the same."""
+        text = self.text_of(calls)
+        return TraceView(
+            read_trace(text, self.trace.format), self.model, first_failing=self.first_failing
         )
 
     @cached_property
@@ -130,16 +139,46 @@ class TraceView:
             gone |= more
         return None
 
+    @cached_property
+    def _starts(self) -> Sequence[tuple[int, Machine, tuple[int, ...]]]:
+        """Where a walk may begin: at every so many calls, the machine and the open group there.
+
+        Up to the first call that is not allowed.
+        """
+        machine, models = Machine(self.model), self.model.calls
+        step = len(self.bare) // _STARTS + 1
+        found: list[tuple[int, Machine, tuple[int, ...]]] = []
+        group: tuple[int, ...] = ()
+        for index, call in enumerate(self.bare):
+            if index % step == 0:
+                found.append((index, machine.copy(), group))
+            if machine.allowed(call) is not None:
+                if call.name == "return":
+                    continue
+                break
+            machine.after(call)
+            if models[call.name].group:
+                group = () if machine.ends_group(call) else (*group, index)
+        return found
+
     def _refused(self, altered: Alteration, gone: set[int]) -> set[int]:
-        """Walk through the calls that are left; return those that are not allowed."""
+        """Walk through the calls that are left; return those that are not allowed.
+
+        What comes before all that is altered is allowed, up to the last of `_starts` there.
+        """
+        start, group = 0, list[int]()
         machine = Machine(self.model)
+        if altered and self._starts:
+            near = min(altered) // (len(self.bare) // _STARTS + 1)
+            start, known, opened = self._starts[min(near, len(self._starts) - 1)]
+            machine, group = known.copy(), list(opened)
         allowed, after, models = machine.allowed, machine.after, self.model.calls
         refused: set[int] = set()
-        group: list[int] = []
         broken = False
-        for index, call in enumerate(self.bare):
+        for index in range(start, len(self.bare)):
             if index in gone:
                 continue
+            call = self.bare[index]
             for each in altered.get(index, (call,)):
                 model = models.get(each.name)
                 grouped = model is not None and model.group

@@ -38,7 +38,12 @@ from reducekit.frontends.trace.replay import (
     resolve,
 )
 from reducekit.frontends.trace.replay.crashes import Crashes, CrashExecutor
-from reducekit.frontends.trace.replay.lawful import Lawful, was_lawful
+from reducekit.frontends.trace.replay.lawful import (
+    Lawful,
+    LawfulExecutor,
+    may_be_lawful,
+    was_lawful,
+)
 from reducekit.frontends.trace.replay.many import Many
 from reducekit.frontends.trace.schedule import OPTION_MODES
 from reducekit.frontends.trace.view import FirstFailing
@@ -184,13 +189,16 @@ def _with_command(
     opened = local(surroundings.interrupts, frontend.suffix)
     if settings.oracle:
         return run(settings, frontend, surroundings)
-    table = model.classify
-    return run(
-        settings,
-        frontend,
-        surroundings,
-        lambda oracle, jobs: opened(Oracle(oracle.commands, Lawful(oracle.criterion, table)), jobs),
-    )
+    lawful = may_be_lawful(model, trace.calls)
+
+    def opener(oracle: Oracle, jobs: int) -> Counting:
+        judged = Lawful(oracle.criterion, model.classify)
+        executor = opened(Oracle(oracle.commands, judged), jobs)
+        if not lawful:
+            return executor
+        return LawfulExecutor(executor, lambda text: read_trace(text, trace.format).calls, model)
+
+    return run(settings, frontend, surroundings, opener)
 
 
 def _with_library(
@@ -229,7 +237,9 @@ def _with_library(
             format=trace.format,
             last=crashes.last,
             keeps_result=outcome.kind == "mismatch",
-            first_failing=_first_failing(settings, model, outcome, server, opened),
+            first_failing=_first_failing(
+                settings, model, outcome, server, opened, lawful=replays.model is not None
+            ),
         )
         limited = replace(
             settings,
@@ -305,9 +315,12 @@ def _first_failing(
     wanted: ReplayOutcome,
     server: ReplayServer,
     opened: Sequence[CrashExecutor],
+    *,
+    lawful: bool,
 ) -> FirstFailing | None:
     """Return what plays many small traces at a time, each replay counted as a run.
 
+    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
     None where the failure is not the way in which a replay ends, or where a
     solver cannot be made anew: no call makes it or takes it down.
     """
@@ -322,7 +335,10 @@ def _first_failing(
 
     def played(calls: Sequence[Call]) -> ReplayOutcome:
         opened[-1].runs += 1
-        return server.replay(calls, limits)
+        outcome = server.replay(calls, limits)
+        if outcome.kind == wanted.kind and lawful and not was_lawful(model, calls, outcome):
+            return replace(outcome, kind="contract")  # so that the next one is looked for
+        return outcome
 
     return Many(played, Call(releases[0], ()), wanted).first
 

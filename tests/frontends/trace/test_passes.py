@@ -224,5 +224,7 @@ def test_a_crash_proves_that_of_its_beginning_once() -> None:
 def test_sizes_of_lglddtrace() -> None:
     sizes = [50]
     while sizes[-1]:
-        sizes.append(smaller(sizes[-1]))
+        sizes.append(smaller(sizes[-1], 50))
     assert sizes == [50, 25, 12, 6, 3, 2, 1, 0]
+    assert smaller(50, 12) == 6
+    assert smaller(3, 0) == 0
