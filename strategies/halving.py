@@ -7,8 +7,8 @@ at again. No complements and no restart.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from reducekit.search.problem import Items
 from reducekit.search.selecting import Selecting, Selector
@@ -16,12 +16,20 @@ from reducekit.strategies.graph import Graph, GraphStrategy, Selected, Source
 from reducekit.strategies.levels import level_by_level
 
 
+def half(size: int, left: int) -> int:
+    """Return half a block size, however many items are left; 0 behind the last."""
+    return size // 2
+
+
 @dataclass(frozen=True, slots=True)
-class Halving:
-    """The state: items left, the block size, and where the next block begins."""
+class Sweeps:
+    """Sweeps over blocks that get smaller: items left, block size, and where the next begins."""
 
     left: tuple[int, ...]
     size: int
+    smaller: Callable[[int, int], int]
+    """Gives the block size of the next sweep by the last one and the number of items left; 0 at
+    the end."""
     begin: int = 0
 
     def propose(self) -> Collection[int] | None:
@@ -30,21 +38,21 @@ class Halving:
             return None
         return self.left[self.begin : self.begin + self.size]
 
-    def after(self, taken: Collection[int]) -> Halving:
-        """Go on behind the block, or with half the size at the end."""
+    def after(self, taken: Collection[int]) -> Sweeps:
+        """Go on behind the block, or with smaller blocks at the end."""
         left, begin = self.left, self.begin + self.size
         if taken:
             gone = frozenset(taken)
             begin -= sum(item in gone for item in left[:begin])
             left = tuple(item for item in left if item not in gone)
-        if begin >= len(left):
-            return Halving(left, self.size // 2)
-        return Halving(left, self.size, begin)
+        if begin < len(left):
+            return replace(self, left=left, begin=begin)
+        return Sweeps(left, self.smaller(self.size, len(left)), self.smaller)
 
 
 def selector(count: int) -> Selector:
     """Return the algorithm over `count` items."""
-    return Halving(tuple(range(count)), count)
+    return Sweeps(tuple(range(count)), count, half)
 
 
 def over_items(items: Items) -> Selecting:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.progress import Progress
-from reducekit.verdicts import Counts
 from reducekit.report import Changed, Other, Report, Shown
+from reducekit.verdicts import Counts
 
 
 def report(

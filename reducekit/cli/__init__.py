@@ -36,4 +36,8 @@ def main() -> None:
         say(f"reducekit: standard output cannot be written: {trouble.strerror}")
         code = code or _USAGE
     interrupts.ignore()
+    if interrupts.seen:
+        # All is written and closed, and somebody waits: freeing millions of objects takes seconds.
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
 
 from reducekit.cli.files import write_file
+from reducekit.cli.group import Surroundings
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.btor.convert import convert
 from reducekit.frontends.btor.operators import Dialect
@@ -34,7 +36,15 @@ _WRITTEN = [each.value for each in Dialect if each is not Dialect.BTOR_2007] + [
 @click.option(
     "--to", "target", type=click.Choice(_WRITTEN), help="Format of OUTPUT, if not by its suffix."
 )
-def command(input: Path, output: Path, source: str | None, target: str | None) -> int:  # noqa: A002
+@click.pass_obj
+def command(
+    surroundings: Surroundings,
+    /,
+    input: Path,  # noqa: A002
+    output: Path,
+    source: str | None,
+    target: str | None,
+) -> int:
     """Convert the BTOR or BTOR2 file INPUT to another dialect, or to SMT-LIB v2.
 
     The meaning stays; what has no counterpart is refused, and nothing is written then.
@@ -44,13 +54,21 @@ def command(input: Path, output: Path, source: str | None, target: str | None) -
         target = _BY_SUFFIX.get(output.suffix)
         if target is None:
             raise UsageError(f"the format of {output} is not plain from its suffix: say --to")
-    text = read_input(input)
+    with contextlib.suppress(OSError):
+        if output.samefile(input):
+            raise UsageError(f"the output {output} is the input: name another file")
+    with surroundings.interrupts.allowed():
+        result = _converted(input, source, target)
+    write_file(output, result)
+    return 0
+
+
+def _converted(path: Path, source: str | None, target: str) -> bytes:
+    """Return a file in another format. Raises ParseError or UsageError."""
+    text = read_input(path)
     try:
         dag = read(text, Dialect(source) if source else None)
     except ParseError as error:
-        error.args = (f"{input}: {error}",)
+        error.args = (f"{path}: {error}",)
         raise
-    smtlib = target == _SMTLIB
-    result = to_smtlib(dag) if smtlib else canonical(convert(dag, Dialect(target)))
-    write_file(output, result)
-    return 0
+    return to_smtlib(dag) if target == _SMTLIB else canonical(convert(dag, Dialect(target)))

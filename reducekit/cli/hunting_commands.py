@@ -23,6 +23,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 
 _PATIENCE = 500  # checks in a row without success that end a reduction
+_FIRST = 3  # inputs; when all show the same, it is said
 
 
 class Sample(NamedTuple):
@@ -113,6 +114,16 @@ def _take(
     wall = plan.limits.wall if plan.keep_timeouts else None
     for each in findings(plan.commands, outcomes, reference=plan.reference, timeouts=wall):
         hunting.met(Shown(each, sample.text, sample.again, each.commands))
+    if tally.inputs == _FIRST:
+        for kept in tally.kept.values():
+            if kept.count == _FIRST:
+                title = kept.finding.title
+                line = kept.finding.commands[0].shell_line(str(kept.path))
+                hunting.say(
+                    f"reducekit: each of the first {_FIRST} inputs shows this: {title}\n"
+                    "     Does the program read such files at all, and does it know its options? "
+                    f"Try\n     {line}"
+                )
 
 
 def _way(

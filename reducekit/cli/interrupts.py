@@ -6,6 +6,7 @@ import contextlib
 import signal
 from collections.abc import Iterator
 from types import FrameType
+from typing import NoReturn
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -22,6 +23,8 @@ class Interrupts:
     def __init__(self) -> None:
         self.seen = 0
         self._allowed = False
+        self._raised: KeyboardInterrupt | None = None
+        """The first, kept with all that it came through: to free it may take seconds."""
 
     def install(self) -> None:
         """Take the signals over, for the rest of the process."""
@@ -41,14 +44,18 @@ class Interrupts:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.seen = self.seen or number
         if self._allowed:
-            self._allowed = False
-            raise KeyboardInterrupt
+            self._raise()
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if a signal has come and one is allowed to."""
         if self.seen:
-            self._allowed = False
-            raise KeyboardInterrupt
+            self._raise()
+
+    def _raise(self) -> NoReturn:
+        self._allowed = False
+        error = KeyboardInterrupt()
+        self._raised = self._raised or error
+        raise error
 
     @contextlib.contextmanager
     def allowed(self) -> Iterator[None]:

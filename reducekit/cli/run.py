@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from reducekit.cli import INTERRUPTED as INTERRUPTED
+from reducekit.cli.cycles import collect, only_new
 from reducekit.cli.executors import Executors, Opener
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
@@ -19,7 +21,7 @@ from reducekit.cli.record import begin, discard, end, open_record, width
 from reducekit.cli.settings import Settings, commands_and_criterion, limits_from
 from reducekit.collection import Collection
 from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
-from reducekit.events import Accepted, Event, WentBack
+from reducekit.events import Accepted, Event, PassEnded, WentBack
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeating
 from reducekit.frontend import Frontend, Quick, Schedule, View
@@ -34,13 +36,13 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.output import OutputFile, back_up, backup_path, original_path, read_input, rescue
 from reducekit.progress import Limit, Watcher, watch
-from reducekit.reduction import Budget, Counts, Reduction, Result
+from reducekit.reduction import Budget, Reduction, Result
 from reducekit.registry import strategy
 from reducekit.report import Changed, Other, Report, Shown, error_json
 from reducekit.search.problem import Strategy
 from reducekit.slippage import Slippage, captured
+from reducekit.verdicts import Counts
 
-INTERRUPTED = 130
 _LAST_CHECKS = 5
 _REPEATS = 2
 _REPEATED_REPEATS = 1  # with --repeat, where each is several runs already
@@ -62,7 +64,8 @@ def run(
         raise UsageError("standard output is closed: --json has nowhere to go")
     printed: list[Report] = []
     try:
-        return _run(settings, frontend, surroundings.interrupts, printed, opener)
+        with only_new():
+            return _run(settings, frontend, surroundings.interrupts, printed, opener)
     except BaseException as error:
         if settings.json and not printed:
             code = error.exit_code if isinstance(error, ReducekitError) else 4
@@ -80,7 +83,7 @@ class _Job:
     commands: tuple[Command, ...]
     criterion: Criterion | None
     strategy: Strategy
-    frontend: Frontend
+    frontend: _Parsed
     text: bytes
     output: OutputFile
     backup: Path | None
@@ -135,7 +138,7 @@ def _run(
                 "reducekit: not all other failures could be kept in "
                 f"{job.collection.folder}: {job.collection.trouble.strerror}"
             )
-    return _finish(job, golden, result, last, executors.runs, printed, slippage)
+    return _finish(job, golden, result, last, executors.runs, printed, slippage, interrupts)
 
 
 def _prepare(settings: Settings, frontend: Frontend, interrupts: Interrupts) -> _Job:
@@ -191,6 +194,8 @@ class _Parsed:
         self._frontend = frontend
         self._text = text
         self._view: View | None = frontend.parse(text)
+        self.left_behind = False
+        """Whether the text that was searched is no longer needed: what is parsed next is new."""
         self.name = frontend.name
         self.suffix = frontend.suffix
         self.strict = frontend.strict
@@ -207,6 +212,9 @@ class _Parsed:
         if text == self._text and self._view is not None:
             view, self._view = self._view, None
             return view
+        if self.left_behind:
+            self.left_behind = False
+            collect()
         return self._frontend.parse(text)
 
     def schedule(self, strategy: str) -> Schedule:
@@ -214,7 +222,7 @@ class _Parsed:
         return self._frontend.schedule(strategy)
 
 
-def _parse(settings: Settings, frontend: Frontend, text: bytes) -> Frontend:
+def _parse(settings: Settings, frontend: Frontend, text: bytes) -> _Parsed:
     """Parse the input; with --lenient as lines if it is not of its format."""
     try:
         if not text.strip():
@@ -342,6 +350,8 @@ def _reduce(
                 f"reducekit: the best file so far ({event.size:,} bytes) does not fail every time; "
                 f"back to one that does ({len(best):,} bytes), and each success is repeated now"
             )
+        if isinstance(event, PassEnded) and event.accepted:
+            job.frontend.left_behind = True
         watcher.see(event)
 
     def save() -> None:
@@ -425,6 +435,7 @@ def _finish(
     runs: int,
     printed: list[Report],
     slippage: Slippage,
+    interrupts: Interrupts,
 ) -> int:
     """Print the summary; return the exit code, or raise what went wrong in the end."""
     settings, output = job.settings, job.output
@@ -435,12 +446,18 @@ def _finish(
             message += f"; it is in {elsewhere}"
         raise UsageError(message)
     interrupted = last is None or result.stopped == "interrupted"
-    quick = not interrupted or len(job.text) <= _QUICK
+    small = len(job.text) <= _QUICK
+    sizes = _sizes(job, result.text) if small else None
+    if sizes is None and not interrupted:
+        with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
+            sizes = _sizes(job, result.text)
+        interrupted = sizes is None
+    before, after = sizes or ({"bytes": len(job.text)}, {"bytes": len(result.text)})
     report = Report(
         input=settings.input,
         output=output.path,
-        before=_count(job.frontend, job.text, quick),
-        after=_count(job.frontend, result.text, quick),
+        before=before,
+        after=after,
         counts=result.counts,
         runs=runs,
         seconds=time.monotonic() - job.begin,
@@ -479,11 +496,15 @@ def _finish(
     return 0
 
 
-def _count(frontend: Frontend, text: bytes, quick: bool) -> Mapping[str, int]:
-    """Count what is in a text; only its bytes when there is no time, or it does not parse."""
-    if quick:
-        with contextlib.suppress(ParseError):
-            return frontend.measure(frontend.parse(text))
+def _sizes(job: _Job, text: bytes) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Count what is in the input and in a result."""
+    return _count(job.frontend, job.text), _count(job.frontend, text)
+
+
+def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
+    """Count what is in a text; only its bytes if it does not parse."""
+    with contextlib.suppress(ParseError):
+        return frontend.measure(frontend.parse(text))
     return {"bytes": len(text)}
 
 

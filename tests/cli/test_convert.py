@@ -34,6 +34,7 @@ def test_options_name_the_dialects(tool: Tool) -> None:
         ("1 var 4\n", ["out.txt"], 2, "the format of out.txt is not plain from its suffix"),
         ("1 var 4\n", ["out.btor", "--to", "btor-2007"], 2, "'btor-2007' is not one of"),
         ("1 var 4\n", ["no/out.btor"], 2, "there is no folder no"),
+        ("1 var 4\n", ["./in.btor", "--to", "btor2"], 2, "in.btor is the input"),
         ("1 var 4\n2 next 4 1 1\n", ["out.smt2"], 2, "SMT-LIB has nothing like init"),
         (
             "1 sort bitvec 1\n2 state 1\n3 one 1\n4 next 1 2 3\n5 justice 1 2\n",

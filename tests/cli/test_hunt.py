@@ -90,6 +90,15 @@ def test_a_bug_is_kept_once(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+@pytest.mark.parametrize(("script", "said"), [("exit 1", 1), ("exit 0", 0)])
+def test_what_every_input_shows_may_be_no_bug(tool: Tool, script: str, said: int) -> None:
+    """A program that reads no such files, or a wrong option of it."""
+    program = tool.script("solver", script)
+    done = tool("hunt", "btor", "--cmd", program, "--count", "5", "-n", "60", "--no-reduce")
+    assert done.code == 0
+    assert done.err.count("each of the first 3 inputs shows this: solver: exit status 1") == said
+
+
 def test_what_the_folder_has_is_not_new(tool: Tool) -> None:
     script = crashing(tool, "smulo")
     arguments = ("hunt", "btor", "--cmd", script, "--count", "20", "-n", "60", "--no-reduce")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import signal
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import NEEDLE, PATIENCE, Tool, problem, until
+from reducekit.cli.interrupts import Interrupts
+from tests.cli.tool import NEEDLE, PATIENCE, Done, Tool, problem, until
 
 
 class Hanging:
@@ -100,6 +104,89 @@ def test_while_it_starts(tool: Tool, modules: int) -> None:
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "reducekit: interrupted before there was a result; nothing was written\n"
     assert not (tool.folder / "in.reduced.smt2").exists()
+
+
+# Sends SIGINT at the Nth call of a function, and says whether that is called again, and whether
+# the interpreter takes all apart at the end.
+STRUCK_IN = """
+import atexit, gc, posix, sys
+from reducekit.cli import main
+name, left = sys.argv.pop(1), int(sys.argv.pop(1))
+def strike(frame, event, argument):
+    global left
+    if event == "call" and frame.f_code.co_name == name:
+        left -= 1
+        if left == 0:
+            print("struck", gc.get_threshold()[2] > 10, flush=True)
+            posix.kill(posix.getpid(), 2)
+        elif left < 0:
+            print("went on", flush=True)
+atexit.register(print, "slowly ended")
+sys.setprofile(strike)
+main()
+"""
+
+
+def struck_in(tool: Tool, name: str, call: int, *arguments: str) -> Done:
+    """Run a command, with a signal at a call of a function."""
+    command = [sys.executable, "-c", STRUCK_IN, name, str(call), *arguments]
+    done = subprocess.run(command, cwd=tool.folder, capture_output=True, text=True)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_while_the_summary_is_counted(tool: Tool, call: int) -> None:
+    """What is in the input, and then in the result; of large texts, that takes its time."""
+    text = problem() + "; blanks\n" * 30_000
+    tool.write("in.smt2", text)
+    done = struck_in(tool, "measure", call, "smt2", "in.smt2", "--oracle", NEEDLE)
+    assert done.code == 130
+    assert "went on" not in done.out
+    assert "  bytes " in done.out
+    assert "  asserts " not in done.out
+    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
+
+
+def test_a_search_ends_at_once(tool: Tool) -> None:
+    """No step follows, nothing is taken apart: of a huge input, that takes many seconds."""
+    tool.write("in.smt2", problem())
+    done = struck_in(tool, "render_with", 5, "smt2", "in.smt2", "--oracle", NEEDLE)
+    assert done.code == 130
+    lines = done.out.splitlines()
+    assert lines[0] == "struck True"
+    assert "went on" not in lines
+    assert "slowly ended" not in lines
+    assert "  stopped   interrupted; this is the best so far" in lines
+
+
+def test_a_conversion(tool: Tool) -> None:
+    tool.write("in.btor", "1 var 4 a\n2 root 4 1\n")
+    done = struck_in(tool, "to_smtlib", 1, "convert", "in.btor", "out.smt2")
+    assert done.code == 130
+    assert done.err == "reducekit: interrupted before there was a result; nothing was written\n"
+    assert not (tool.folder / "out.smt2").exists()
+
+
+def test_what_was_interrupted_is_kept() -> None:
+    """Until the process ends: to free millions of objects takes seconds."""
+
+    class Large:
+        pass
+
+    interrupts = Interrupts()
+    alive: list[weakref.ref[Large]] = []
+
+    def search() -> None:
+        large = Large()
+        alive.append(weakref.ref(large))
+        interrupts.check()
+
+    interrupts.seen = signal.SIGINT
+    for _ in range(2):
+        with contextlib.suppress(KeyboardInterrupt):
+            search()
+    gc.collect()
+    assert alive[0]() is not None
 
 
 @pytest.mark.parametrize("quick", [0, 1, 2])

@@ -18,25 +18,8 @@ from reducekit.reduction import Reduction
 from reducekit.search.independent import Independent
 from reducekit.search.problem import NOTHING
 from reducekit.strategies.halving import halving
+from tests.frontends.smt2.paper import FIGURE_1
 
-FIGURE_1 = b"""(set-logic UFNIA)
-   (declare-sort sort1 0)
-   (declare-fun x () sort1)
-   (declare-fun y () sort1)
-   (assert (= x y ))
-   (push 1)
-      (define-sort sort2 () Bool)
-      (declare-fun x () sort2)
-      (declare-fun y () sort2)
-      (assert (and (as x Bool) (as y Bool)))
-      (assert (! (not (as x Bool)) :named z))
-      (assert z)
-   (pop 1)
-   (assert (forall ((z Int)) (exists ((zz Int)) (= z zz))))
-   (check-sat)
-   (get-value ((let ((x 1) (y 1)) (= x y))))
-   (exit)
-"""
 HEAD = b"(set-logic UFNIA) (declare-sort sort1 0) (declare-fun x () sort1) (declare-fun y () sort1)"
 
 
@@ -61,7 +44,7 @@ def test_the_example_of_the_paper_goes_through_its_figures() -> None:
 
     executor = InProcess(lambda text: b"get-value" in text)
     reduction = Reduction(Paper(), halving, executor, lambda seconds: Limits(), listen=listen)
-    result = reduction.run(FIGURE_1, 0.0)
+    result = reduction.run(FIGURE_1.encode(), 0.0)
     tail = b" (check-sat) (get-value (%s)) (exit)"
     let = b"(let ((x 1) (y 1)) (= x y))"
     asserts = b" (assert (= x y)) (assert (forall ((z Int)) (exists ((zz Int)) (= z zz))))"
