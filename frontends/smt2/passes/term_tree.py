@@ -148,6 +148,7 @@ class TermTree:
     def _moves(self, node: int) -> Iterator[Move]:
         sort = self.script.sort[node]
         if sort is None:
+            yield from self._hoists(node, self._bodies(node))
             return
         leaf = self.document.stop[node] == node + 1
         literal = is_constant(self.document, self.script, node)
@@ -158,12 +159,32 @@ class TermTree:
                 yield Move(Change((edit,), "constant"), ())
         if leaf or literal:
             return
-        for each in self._within(node, sort):
+        yield from self._hoists(node, self._within(node, sort))
+
+    def _hoists(self, node: int, within: Sequence[int]) -> Iterator[Move]:
+        """Put each of some terms below a node in its place."""
+        for each in within:
             edit = Edit(node, (each,))
-            if not lost(edit):
+            if not self.terms.names.lost(edit):
                 edits = self.terms.grounded(node, each, each)
                 if edits is not None:
                     yield Move(Change((edit, *edits), "hoist"), (each,))
+
+    def _bodies(self, node: int) -> list[int]:
+        """Return a few bodies of nested lets, the innermost first.
+
+        They are of one sort, even where nobody knows it: all of a long chain is not to be
+        gone through one by one.
+        """
+        stop = self.document.stop
+        bodies = []
+        while head_of(self.document, node) == b"let":
+            last = stop[node]
+            if node + 2 >= last or stop[node + 2] >= last or stop[stop[node + 2]] != last:
+                break
+            node = stop[node + 2]
+            bodies.append(node)
+        return [bodies[(len(bodies) >> half) - 1] for half in range(len(bodies).bit_length())]
 
     def _constants(self, node: int, sort: Sort, leaf: bool) -> list[bytes]:
         """Return the constants to try for a node, without the node itself."""

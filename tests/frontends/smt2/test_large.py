@@ -51,6 +51,17 @@ def test_two_names_deep_in_a_chain_of_lets_take_few_checks() -> None:
     assert checks < 300
 
 
+def test_a_chain_of_lets_of_a_sort_that_nobody_knows_takes_few_checks() -> None:
+    # An undeclared name innermost: all lets are of its sort.
+    text = lets(3000).replace(b"v2999)", b"nowhere)").replace(b"(and v1499 v)", b"deep")
+    assert b"nowhere" in text
+    assert b"deep" in text
+    assert reduce(text, b"nowhere")[1] < 20
+    result, checks = reduce(text, b"deep")
+    assert len(result) < 100
+    assert checks < 60
+
+
 @given(st.integers(0, 20))
 @settings(max_examples=20, deadline=None)
 def test_references_are_those_of_the_script(seed: int) -> None:
