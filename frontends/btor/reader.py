@@ -65,8 +65,12 @@ def read(text: bytes, dialect: Dialect | None = None) -> Dag:
     Linear in the text, but for the scopes of `param`.
     """
     reader = _Reader(text, detect(text) if dialect is None else dialect)
-    reader.run()
-    return reader.dag()
+    try:
+        reader.run()
+        return reader.dag()
+    finally:
+        # They know the reader: only the collector of cycles would free what it holds.
+        del reader.states, reader.scopes
 
 
 class _Reader:

@@ -69,6 +69,6 @@ def _converted(path: Path, source: str | None, target: str) -> bytes:
     try:
         dag = read(text, Dialect(source) if source else None)
     except ParseError as error:
-        error.args = (f"{path}: {error}",)
+        error.args = (f"{path}, {error}",)
         raise
     return to_smtlib(dag) if target == _SMTLIB else canonical(convert(dag, Dialect(target)))

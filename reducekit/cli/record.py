@@ -40,7 +40,7 @@ def open_record(
     """Open the journal beside the output; None if none is wanted.
 
     Where there is none to resume, it begins anew: a kill may have come before
-    it. A journal of an interrupted reduction that is not resumed is put aside.
+    it. The journal of an earlier reduction that is not resumed is put aside.
     Raises UsageError if the journal is of another reduction, in use, or none.
     """
     if settings.no_journal:
@@ -76,11 +76,14 @@ def open_record(
 
 
 def _put_aside(path: Path) -> None:
-    """Keep the journal of an interrupted reduction under another name: it may be dear."""
+    """Keep the journal of an earlier reduction under another name: it may be dear."""
     with contextlib.suppress(UsageError, OSError):
-        found = load(path)
-        if found.verdicts and _ENDED not in found.notes:
-            os.replace(path, path.with_name(f"{path.name}~"))
+        if load(path).verdicts:
+            os.replace(path, _aside(path))
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}~")
 
 
 def begin(journal: Journal) -> bytes | None:
@@ -99,8 +102,9 @@ def end(journal: Journal, stopped: str | None) -> None:
 
 
 def discard(journal: Journal) -> None:
-    """Remove the journal of a reduction that has not begun."""
+    """Remove the journal of a reduction that has not begun; what it took the place of is back."""
     journal.close()
     if not journal.resumed:
         with contextlib.suppress(OSError):
             journal.path.unlink()
+            os.replace(_aside(journal.path), journal.path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from reducekit.cli.files import write_file
+from reducekit.cli.group import Surroundings
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.btor.dag import Dag
 from reducekit.frontends.btor.drawing import Graph, dot, graph_of, graphml, svg
@@ -35,7 +36,13 @@ _FIRST = 10
     metavar="FILE",
     help="Write the graph to FILE: .svg is a picture, .dot for Graphviz, .graphml for other tools.",
 )
-def command(input: Path, source: str | None, output: Path | None) -> int:  # noqa: A002
+@click.pass_obj
+def command(
+    surroundings: Surroundings,
+    input: Path,  # noqa: A002
+    source: str | None,
+    output: Path | None,
+) -> int:
     """Say what the BTOR or BTOR2 file INPUT is made of, and which of its nodes carry most.
 
     A node carries those that go with it: all paths from the roots to them pass it. The same is
@@ -43,13 +50,14 @@ def command(input: Path, source: str | None, output: Path | None) -> int:  # noq
     """
     if output is not None and output.suffix not in _WRITERS:
         raise UsageError(f"what is {output} to be? It may end in {', '.join(_WRITERS)}")
-    text = read_input(input)
-    try:
-        dag = read(text, Dialect(source) if source else None)
-    except ParseError as error:
-        error.args = (f"{input}: {error}",)
-        raise
-    graph = graph_of(dag)
+    with surroundings.interrupts.allowed():
+        text = read_input(input)
+        try:
+            dag = read(text, Dialect(source) if source else None)
+        except ParseError as error:
+            error.args = (f"{input}, {error}",)
+            raise
+        graph = graph_of(dag)
     if output is not None:
         write_file(output, _WRITERS[output.suffix](graph))
     else:

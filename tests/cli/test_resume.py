@@ -75,9 +75,17 @@ def test_a_journal_that_is_not_resumed_is_put_aside(tool: Tool) -> None:
     killed(tool, oracle, log)
     assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
     assert (tool.folder / "in.reduced.smt2.journal~").exists()
-    (tool.folder / "in.reduced.smt2.journal~").unlink()
+
+
+def test_a_refused_run_leaves_the_journal_of_what_is_there(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
     assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
-    assert not (tool.folder / "in.reduced.smt2.journal~").exists()
+    result, history = tool.folder / "in.reduced.smt2", tool("history", "in.reduced.smt2")
+    before = result.read_bytes()
+    assert tool("smt2", "in.smt2", "-o", str(result), "--oracle", "false").code == 1
+    assert result.read_bytes() == before
+    assert tool("history", "in.reduced.smt2") == history
 
 
 def test_in_place_it_goes_on_from_the_original(tool: Tool) -> None:

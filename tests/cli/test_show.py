@@ -38,7 +38,7 @@ def test_files(tool: Tool, name: str, begin: str) -> None:
     ("arguments", "code", "words"),
     [
         (["in.btor", "-o", "x.png"], 2, "what is x.png to be? It may end in .dot, .graphml, .svg"),
-        (["bad.btor"], 3, "bad.btor: line 1"),
+        (["bad.btor"], 3, "bad.btor, line 1"),
         (["gone.btor"], 2, "gone.btor does not exist"),
     ],
 )
