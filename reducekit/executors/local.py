@@ -43,6 +43,7 @@ from reducekit.oracle.outcome import Outcome
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
 _PATIENCE = 3.0  # seconds to wait for what is passing, and at the end for the killed
 _RETRY = 0.1  # seconds between attempts to start what could not be started
+_FORKED = 0.02  # seconds; by then what a fork began before limits were set has come of it
 _GLANCE = 0.5  # seconds; a longer sleep would hide that we were stopped in it
 
 
@@ -59,8 +60,8 @@ class _Check:
     """One check in flight: which command is running, and how the earlier ones ended."""
 
     __slots__ = (
-        "cancelled", "deadline", "limit", "limits", "lost", "outcomes", "pid", "pidfd",
-        "retries", "slot", "started", "streams", "text", "ticket",
+        "cancelled", "deadline", "later", "limit", "limits", "lost", "outcomes", "pid", "pidfd",
+        "recheck", "retries", "slot", "started", "streams", "text", "ticket",
     )  # fmt: skip
 
     def __init__(self, ticket: int, text: bytes, limits: Limits, slot: Slot) -> None:
@@ -78,6 +79,10 @@ class _Check:
         self.lost = 0.0
         """Seconds since the start in which this process was stopped, and maybe the command too."""
         self.deadline = math.inf
+        self.later: Wanted = {}
+        """The limits that could not be handed down."""
+        self.recheck = math.inf
+        """When they are set once more: a fork may have been under way the first time."""
 
 
 class LocalExecutor(Executor):
@@ -170,7 +175,7 @@ class LocalExecutor(Executor):
             now = time.monotonic()
             until = min(give_up, now + _GLANCE)
             for check in self._checks.values():
-                until = min(until, check.deadline)
+                until = min(until, check.deadline, check.recheck)
             if self._parked:
                 until = min(until, now + _RETRY)
             if self._ready or not self._checks:
@@ -283,6 +288,8 @@ class LocalExecutor(Executor):
         self._leaders.add(pid)
         check.pid = pid
         limit(pid, later)
+        check.later = later
+        check.recheck = check.started + _FORKED if later else math.inf
         check.limit = None
         check.lost = 0.0
         check.deadline = math.inf if limits.wall is None else check.started + limits.wall
@@ -362,6 +369,9 @@ class LocalExecutor(Executor):
             self._parked += parked
         now = time.monotonic()
         for check in self._checks.values():
+            if check.recheck <= now:
+                check.recheck = math.inf
+                limit(check.pid, check.later)
             if check.deadline <= now:
                 check.deadline = math.inf
                 check.limit = check.limit or "time"
@@ -404,6 +414,7 @@ class LocalExecutor(Executor):
         _, wait_status = os.waitpid(check.pid, 0)
         self._leaders.discard(check.pid)
         check.pid = -1
+        check.recheck = math.inf
         if self._adopts:
             mark = Mark(self._directory.run, check.slot.number)
             self._family.sweep(mark, self._leaders)

@@ -125,6 +125,14 @@ def test_limits_reach_every_child() -> None:
             assert sorted(finished.outcomes[0].stdout.split()) == [b"1048576"] * 3 + [b"9"] * 3
 
 
+def test_limits_that_cannot_be_handed_down_are_set_once_more() -> None:
+    """A fork may have been under way the first time; here, the command takes them off itself."""
+    ours = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    script = "ulimit -S -v unlimited; ulimit -S -v; sleep 1; ulimit -S -v"
+    outcome = check(sh(script), limits=Limits(wall=30, memory=ours))
+    assert outcome.stdout.split() == [b"unlimited", b"%d" % (ours >> 10)]
+
+
 @pytest.mark.parametrize(
     "script",
     [
