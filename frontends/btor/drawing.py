@@ -23,6 +23,7 @@ _MOST = 2000
 """Nodes that are drawn as a picture; more cannot be told apart."""
 _WIDTH, _HEIGHT, _GAP, _RISE = 92, 30, 18, 74
 """Of a box in a picture, and what is between two, in pixels."""
+_LETTERS = 13  # that fit into a box
 _SWEEPS = 8
 
 
@@ -134,12 +135,14 @@ def _picture(graph: Graph) -> Iterator[str]:
         yield f'<path d="M{begin:.0f} {y + _HEIGHT}{way}" fill="none" stroke="#555555"{dashes}/>'
     for node, of in graph.nodes(data=True):
         x, y = place[node]
+        name = f"{node} {of['label']}"
+        short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
         light = 255 - 90 * of["alone"] // max(1, len(graph))
         yield (
-            f"<g><title>{escape(of['sort'])}; {of['alone']} alone</title>"
+            f"<g><title>{escape(name)}: {escape(of['sort'])}; {of['alone']} alone</title>"
             f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" '
             f'fill="rgb({light},{light},255)" stroke="#333333"/>'
-            f'<text x="{x + _WIDTH // 2}" y="{y + 19}">{node} {escape(of["label"][:13])}</text></g>'
+            f'<text x="{x + _WIDTH // 2}" y="{y + 19}">{escape(short)}</text></g>'
         )
     yield "</svg>"
 
