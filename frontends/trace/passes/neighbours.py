@@ -36,8 +36,10 @@ _NEAR = 100
 """Calls of a trace whose neighbours are tried: of 100, all drops alone are some 15,000 calls."""
 _WORK = 100_000
 """Calls that are played for one such pass, five or six times those of a long recorded trace."""
-_FEW = 8
+_FEW = 5
 """Calls of a trace that is as good as searched by its neighbours."""
+_SHORT = 8
+"""Calls of a trace from which no random walks are made: any option in a call's place is tried."""
 _MANY = 30
 """Of a trace with more calls, few changes leave one that fails."""
 _SIDES = 5
@@ -93,7 +95,9 @@ class Sideways:
             if number is None:
                 return None
             side = view.of(like[number])
-            found = smaller(side, walks(side, self._options), _SIDE_WORK)
+            found = None
+            if count > _SHORT:
+                found = smaller(side, walks(side, self._options), _SIDE_WORK)
             if found is None:
                 near = _mended(side, _close(side, self._options))
                 found = smaller(side, near, _SIDE_WORK)
@@ -157,6 +161,8 @@ def _close(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     yield from given
     yield from _both(drops)
     yield from _with((*drops, *given), (*merged(view), *flipped(view), *replaced(view)))
+    if options == "all" and len(view.calls) - len(view.options) <= _SHORT:
+        yield from _with(drops, [*lowered(view, together=True)])
 
 
 def _both(some: Sequence[Alteration]) -> Iterator[Alteration]:

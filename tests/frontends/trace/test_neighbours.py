@@ -151,3 +151,21 @@ def test_a_trace_as_long_leads_on() -> None:
     left = Patched(view.document).render_with(dict(move.change.edits))
     assert b"add 7\n" in left
     assert b"freeze" not in left
+
+
+def test_from_a_trace_as_long_an_option_takes_the_place_of_a_call() -> None:
+    def fails(calls: list[str]) -> bool:
+        called = [call for call in calls[1:] if not call.startswith("option")]
+        by_call = called[:-1] == ["simp 0", "add 2", "add 0", "sat"]
+        by_option = called == ["add 2", "add 0", "sat", "lkhd"] and "option simplify 0" in calls
+        return by_option or (by_call and called[-1] in ("simp 1", "lkhd"))
+
+    view = view_of("init simp_0 add_2 add_0 sat simp_1", fails)
+    assert Neighbours("all").problem(view) is None
+    found = Sideways("all").problem(view)
+    assert found is not None
+    (move,) = found.moves(0)
+    left = Patched(view.document).render_with(dict(move.change.edits))
+    assert b"option simplify 0\n" in left
+    assert left.endswith(b"add 2\nadd 0\nsat\nlkhd\n")
+    assert b"simp 0" not in left
