@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reducekit.cli.executors import Executors
+from reducekit.cli.files import naming
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.settings import OracleSettings, commands_and_criterion, limits_from
-from reducekit.errors import NotInterestingError, ParseError, UsageError
+from reducekit.errors import NotInterestingError, UsageError
 from reducekit.frontend import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.trace import Traces
@@ -83,11 +84,8 @@ def case_of(
     frontend: Frontend = load(FRONTENDS, chosen)()
     commands, criterion = commands_and_criterion(_filled(settings, path))
     limits = limits_from(settings)
-    try:
+    with naming(path):
         frontend.parse(text)
-    except ParseError as error:
-        error.args = (f"{path}, {error}",)
-        raise
     with Executors(interrupts, frontend.suffix) as executors:
         try:
             golden = establish(

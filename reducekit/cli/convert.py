@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.files import write_file
+from reducekit.cli.files import naming, write_file
 from reducekit.cli.group import Surroundings
-from reducekit.errors import ParseError, UsageError
+from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert import convert
 from reducekit.frontends.btor.operators import Dialect
 from reducekit.frontends.btor.reader import read
@@ -66,9 +66,6 @@ def command(
 def _converted(path: Path, source: str | None, target: str) -> bytes:
     """Return a file in another format. Raises ParseError or UsageError."""
     text = read_input(path)
-    try:
+    with naming(path):
         dag = read(text, Dialect(source) if source else None)
-    except ParseError as error:
-        error.args = (f"{path}, {error}",)
-        raise
     return to_smtlib(dag) if target == _SMTLIB else canonical(convert(dag, Dialect(target)))

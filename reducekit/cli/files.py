@@ -1,11 +1,23 @@
-"""Files and folders that a command makes; where it cannot, that is one message."""
+"""Files and folders that a command reads and makes; where it cannot, that is one message."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from reducekit.errors import UsageError
+from reducekit.errors import ParseError, UsageError
 from reducekit.output import OutputFile
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of a file in front of the place where it is not of its format."""
+    try:
+        yield
+    except ParseError as error:
+        error.args = (f"{path}, {error}",)
+        raise
 
 
 def make_folder(folder: Path) -> None:

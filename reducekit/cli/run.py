@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reducekit.cli import INTERRUPTED as INTERRUPTED
+from reducekit.cli import INTERRUPTED
 from reducekit.cli.cycles import collect, only_new
 from reducekit.cli.executors import Executors, Opener
+from reducekit.cli.files import naming
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.record import begin, discard, end, open_record, width
@@ -224,7 +225,7 @@ class _Parsed:
 
 def _parse(settings: Settings, frontend: Frontend, text: bytes) -> _Parsed:
     """Parse the input; with --lenient as lines if it is not of its format."""
-    try:
+    with naming(settings.input):
         if not text.strip():
             raise ParseError("the input is empty", text, 0)
         hurried = Quick if settings.effort == "quick" else lambda each: each
@@ -237,9 +238,6 @@ def _parse(settings: Settings, frontend: Frontend, text: bytes) -> _Parsed:
             parsed = _Parsed(hurried(Lines(frontend.suffix)), text)
         if parsed.empty:
             raise ParseError("the input is empty: only comments", text, 0)
-    except ParseError as error:
-        error.args = (f"{settings.input}, {error}",)
-        raise
     return parsed
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.files import write_file
+from reducekit.cli.files import naming, write_file
 from reducekit.cli.group import Surroundings
-from reducekit.errors import ParseError, UsageError
+from reducekit.errors import UsageError
 from reducekit.frontends.btor.dag import Dag
 from reducekit.frontends.btor.drawing import Graph, dot, graph_of, graphml, svg
 from reducekit.frontends.btor.operators import Dialect
@@ -52,16 +52,14 @@ def command(
         raise UsageError(f"what is {output} to be? It may end in {', '.join(_WRITERS)}")
     with surroundings.interrupts.allowed():
         text = read_input(input)
-        try:
+        with naming(input):
             dag = read(text, Dialect(source) if source else None)
-        except ParseError as error:
-            error.args = (f"{input}, {error}",)
-            raise
         graph = graph_of(dag)
-    if output is not None:
-        write_file(output, _WRITERS[output.suffix](graph))
-    else:
-        print("\n".join(_said(dag, graph)))
+        if output is None:
+            print("\n".join(_said(dag, graph)))
+            return 0
+        drawn = _WRITERS[output.suffix](graph)
+    write_file(output, drawn)
     return 0
 
 

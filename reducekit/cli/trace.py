@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from reducekit.cli.executors import Counting, Opener, local
+from reducekit.cli.files import naming
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.run import output_path, run
@@ -139,12 +140,12 @@ def _reduced(settings: Settings, choices: _Choices, surroundings: Surroundings) 
     with surroundings.interrupts.allowed():
         text = read_input(settings.input)
         try:
-            trace, model = _read(text, choices)
-            problems = check(trace, model)
-        except ParseError as error:
+            with naming(settings.input):
+                trace, model = _read(text, choices)
+                problems = check(trace, model)
+        except ParseError:
             if settings.lenient and not choices.check and _has_command(settings):
                 return run(settings, Traces(), surroundings)
-            error.args = (f"{settings.input}, {error}",)
             raise
     if choices.check:
         for problem in problems:
