@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import click
 
+from reducekit.cli import INTERRUPTED
 from reducekit.cli import comparison_report as report
 from reducekit.cli.comparison import Point, Run
 from reducekit.cli.comparison_cases import Case, case_of, labels_of
@@ -19,7 +20,6 @@ from reducekit.cli.executors import Executors
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.options import PATH
-from reducekit.cli.run import INTERRUPTED
 from reducekit.cli.settings import oracle_options, oracle_settings_from
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
@@ -199,10 +199,6 @@ def _runs(
     wanted = [(name, simplify) for simplify in switch for name in algorithms]
     with Executors(interrupts, suffix) as executors:
         executor = executors.open(Oracle(case.commands, case.golden.criterion), jobs)
-        if jobs == 1:
-            for number, (name, simplify) in enumerate(wanted):
-                yield number, _run(case, name, simplify, cap, interrupts, executor)
-            return
         tasks = [partial(_run, case, *each, cap, interrupts) for each in wanted]
         with closing(side_by_side(executor, jobs, tasks)) as ended:
             yield from ended
