@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reducekit.frontends.btor.dag import Dag, line_of
+from reducekit.frontends.btor.dag import line_of
 from reducekit.frontends.btor.operators import Op
-from reducekit.frontends.btor.passes.shape import Shape, is_value, shape_of, takes_amount
+from reducekit.frontends.btor.passes.shape import Shape, is_value, takes_amount
 
 
-def bridged(dag: Dag, line: int) -> Iterator[bytes]:
+def bridged(shape: Shape, line: int) -> Iterator[bytes]:
     """Yield graphs in which a line has one operand, which was below it, and others go.
 
     That is the one with which least goes, first of those of its sort, then of the others.
     """
-    shape, width = shape_of(dag), dag.width(line)
+    dag, width = shape.dag, shape.dag.width(line)
     if not width or not _is_operator(shape, line):
         return
     before = len(shape.live())
@@ -47,9 +47,8 @@ def _bridge(width: int, wanted: int) -> tuple[Op, tuple[int, ...]]:
     return (Op.REDOR, ()) if wanted == 1 else (Op.SLICE, (wanted - 1, 0))
 
 
-def retyped(dag: Dag, line: int) -> Iterator[bytes]:
+def retyped(shape: Shape, line: int) -> Iterator[bytes]:
     """Yield the graph in which a line has an operand of another width, and others go."""
-    shape = shape_of(dag)
     if not _is_operator(shape, line):
         return
     before = len(shape.live())
@@ -60,9 +59,9 @@ def retyped(dag: Dag, line: int) -> Iterator[bytes]:
             return
 
 
-def resized(dag: Dag, line: int) -> Iterator[bytes]:
+def resized(shape: Shape, line: int) -> Iterator[bytes]:
     """Yield graphs in which a variable below a line takes its place and its width."""
-    shape, width = shape_of(dag), dag.width(line)
+    dag, width = shape.dag, shape.dag.width(line)
     if not width or not _is_operator(shape, line):
         return
     live = shape.live() - {line}

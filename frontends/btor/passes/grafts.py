@@ -29,10 +29,9 @@ _BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
 """What has a state or param as its first operand, and no other."""
 
 
-def without(dag: Dag, line: int) -> Iterator[bytes]:
+def without(shape: Shape, line: int) -> Iterator[bytes]:
     """Yield graphs without a line that keep all other operators, as far as there is a place."""
-    shape = shape_of(dag)
-    live = shape.live()
+    dag, live = shape.dag, shape.live()
     inner = {each for each in live if shape.args[each] and is_value(dag, each)}
     if line not in inner:
         return
@@ -103,7 +102,7 @@ def _places(shape: Shape, slots: Collection[Slot], item: int, kept: set[int]) ->
 class Grafting:
     """The search: `texts` are the candidates for `line`, those for the lines above come next."""
 
-    dag: Dag
+    shape: Shape
     line: int
     texts: tuple[bytes, ...] = ()
 
@@ -114,20 +113,20 @@ class Grafting:
     def after(self, ok: bool) -> Grafting:
         """Begin again in the new graph after a success, else go on."""
         if ok:
-            return _grafting(read(self.texts[0], self.dag.dialect))
+            return _grafting(read(self.texts[0], self.shape.dag.dialect))
         return replace(self, texts=self.texts[1:])._settled()
 
     def _settled(self) -> Grafting:
         line, texts = self.line, self.texts
         while not texts and line > 0:
             line -= 1
-            ways = (each(self.dag, line) for each in (without, retyped, bridged, resized))
+            ways = (each(self.shape, line) for each in (without, retyped, bridged, resized))
             texts = tuple(chain.from_iterable(ways))
-        return Grafting(self.dag, line, texts)
+        return Grafting(self.shape, line, texts)
 
 
 def _grafting(dag: Dag) -> Grafting:
-    return Grafting(dag, len(dag))._settled()
+    return Grafting(shape_of(dag), len(dag))._settled()
 
 
 class Grafts:

@@ -12,6 +12,7 @@ from reducekit.frontends.btor.passes.bridges import bridged, resized, retyped
 from reducekit.frontends.btor.passes.grafts import Grafts, without
 from reducekit.frontends.btor.passes.merges import Others
 from reducekit.frontends.btor.passes.references import References
+from reducekit.frontends.btor.passes.shape import shape_of
 from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.write import canonical
 from tests.frontends.btor.walking import Verdict, at_random, result, rooted, walk
@@ -49,7 +50,7 @@ def test_what_is_hung_in_may_stand_behind_its_new_place() -> None:
 
 def test_an_operator_takes_the_width_of_what_is_hung_in() -> None:
     text = b"1 var 1\n2 var 3\n3 mul 3 2 2\n4 redor 1 3\n5 cond 1 4 1 1\n6 root 1 5\n"
-    assert list(without(read(text), 3)) == [
+    assert list(without(shape_of(read(text)), 3)) == [
         b"1 var 1\n2 var 3\n3 mul 3 2 2\n4 cond 3 1 3 3\n5 root 3 4\n"
     ]
 
@@ -65,7 +66,7 @@ def test_what_has_no_place_goes_and_its_operand_is_hung_in() -> None:
         b"1 var 3\n2 var 1\n3 array 3 3\n4 mul 3 1 1\n5 write 3 3 3 1 4\n6 eq 1 3 5\n"
         b"7 cond 1 6 2 2\n8 root 1 7\n"
     )
-    assert list(without(read(text), 5)) == [
+    assert list(without(shape_of(read(text)), 5)) == [
         b"1 var 3\n2 var 1\n3 mul 3 1 1\n4 cond 3 2 3 3\n5 root 3 4\n"
     ]
 
@@ -79,7 +80,7 @@ def test_a_complement_of_the_node_becomes_one_of_what_stands_for_it() -> None:
 def test_nothing_is_tried_that_an_edge_pointed_elsewhere_does() -> None:
     text = b"1 var 1\n2 not 1 1\n3 and 1 2 1\n4 or 1 3 3\n5 root 1 4\n"
     dag = read(text)
-    assert [list(without(dag, line)) for line in range(len(dag))] == [[]] * len(dag)
+    assert [list(without(shape_of(dag), line)) for line in range(len(dag))] == [[]] * len(dag)
 
 
 def test_large_graphs_are_left_alone() -> None:
@@ -110,13 +111,13 @@ def test_one_operand_is_enough_for_a_node_that_has_to_be_another_one() -> None:
 )
 def test_a_bridge_leads_from_any_width_to_any_other(width: int, line: bytes) -> None:
     text = b"1 var 4\n2 array %d 4\n3 read %d 2 1\n4 root %d 3\n" % (width, width, width)
-    (found,) = bridged(read(text), 2)
+    (found,) = bridged(shape_of(read(text)), 2)
     assert found == b"1 var 4\n2 %s\n3 root %d 2\n" % (line, width)
 
 
 def test_a_bridge_leads_to_what_is_nearest() -> None:
     text = b"1 var 2\n2 var 2\n3 add 2 1 2\n4 mul 2 3 1\n5 eq 1 1 2\n6 cond 2 5 4 4\n7 root 2 6\n"
-    assert list(bridged(read(text), 5)) == [
+    assert list(bridged(shape_of(read(text)), 5)) == [
         b"1 var 2\n2 var 2\n3 add 2 1 2\n4 mul 2 3 1\n5 not 2 4\n6 root 2 5\n",
         b"1 var 2\n2 var 2\n3 eq 1 1 2\n4 uext 2 3 1\n5 root 2 4\n",
     ]
@@ -124,13 +125,13 @@ def test_a_bridge_leads_to_what_is_nearest() -> None:
 
 def test_a_shift_becomes_shorter_also_where_its_amount_is_needed() -> None:
     text = b"1 var 4\n2 var 2\n3 rol 4 1 2\n4 concat 6 3 2\n5 root 6 4\n"
-    shorter, _ = bridged(read(text), 2)
+    shorter, _ = bridged(shape_of(read(text)), 2)
     assert shorter == b"1 var 4\n2 var 2\n3 not 4 1\n4 concat 6 3 2\n5 root 6 4\n"
 
 
 def test_a_variable_takes_the_width_of_what_it_stands_for() -> None:
     text = b"1 var 2\n2 redor 1 1\n3 concat 3 2 1\n4 mul 3 3 3\n5 cond 3 2 4 3\n6 root 3 5\n"
-    assert list(resized(read(text), 2)) == [
+    assert list(resized(shape_of(read(text)), 2)) == [
         b"1 var 3\n2 redor 1 1\n3 mul 3 1 1\n4 cond 3 2 3 1\n5 root 3 4\n"
     ]
 
@@ -139,14 +140,16 @@ def test_a_variable_keeps_the_width_that_others_ask_for() -> None:
     text = (
         b"1 var 2\n2 add 2 1 1\n3 concat 4 2 1\n4 mul 4 3 3\n5 eq 1 2 1\n6 root 4 4\n7 root 1 5\n"
     )
-    assert list(resized(read(text), 2)) == []
+    assert list(resized(shape_of(read(text)), 2)) == []
 
 
 def test_an_operator_takes_another_width_where_that_saves_an_operand() -> None:
     text = b"1 var 2\n2 var 4\n3 redor 1 2\n4 cond 2 3 1 1\n5 root 2 4\n"
-    assert list(retyped(read(text), 3)) == [b"1 var 4\n2 redor 1 1\n3 cond 1 2 2 2\n4 root 1 3\n"]
+    assert list(retyped(shape_of(read(text)), 3)) == [
+        b"1 var 4\n2 redor 1 1\n3 cond 1 2 2 2\n4 root 1 3\n"
+    ]
     kept = text.replace(b"5 root 2 4", b"5 add 2 4 4\n6 root 2 5")
-    assert list(retyped(read(kept), 3)) == []
+    assert list(retyped(shape_of(read(kept)), 3)) == []
 
 
 @pytest.mark.parametrize("dialect", [Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2])
