@@ -139,6 +139,11 @@ class TraceView:
             gone |= more
         return None
 
+    @property
+    def _stride(self) -> int:
+        """How many calls there are from one start to the next."""
+        return len(self.bare) // _STARTS + 1
+
     @cached_property
     def _starts(self) -> Sequence[tuple[int, Machine, tuple[int, ...]]]:
         """Where a walk may begin: at every so many calls, the machine and the open group there.
@@ -146,7 +151,7 @@ class TraceView:
         Up to the first call that is not allowed.
         """
         machine, models = Machine(self.model), self.model.calls
-        step = len(self.bare) // _STARTS + 1
+        step = self._stride
         found: list[tuple[int, Machine, tuple[int, ...]]] = []
         group: tuple[int, ...] = ()
         for index, call in enumerate(self.bare):
@@ -169,7 +174,7 @@ class TraceView:
         start, group = 0, list[int]()
         machine = Machine(self.model)
         if altered and self._starts:
-            near = min(altered) // (len(self.bare) // _STARTS + 1)
+            near = min(altered) // self._stride
             start, known, opened = self._starts[min(near, len(self._starts) - 1)]
             machine, group = known.copy(), list(opened)
         allowed, after, models = machine.allowed, machine.after, self.model.calls

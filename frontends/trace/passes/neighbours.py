@@ -118,10 +118,7 @@ def _mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Seque
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     """Yield what to alter: the simplest and most likely first."""
-    drops = [*_drops(view)]
-    given: list[Alteration] = []
-    if options != "none":
-        given = [{index: ()} for index in view.options]
+    drops, given = [*_drops(view)], _given(view, options)
     yield from drops
     yield from given
     yield {index: () for each in given for index in each}
@@ -153,10 +150,7 @@ def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
 
 def _close(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     """Yield the neighbours that are most likely to be smaller than a trace that was reduced."""
-    drops = [*_drops(view)]
-    given: list[Alteration] = []
-    if options != "none":
-        given = [{index: ()} for index in view.options]
+    drops, given = [*_drops(view)], _given(view, options)
     yield from drops
     yield from given
     yield from _both(drops)
@@ -177,6 +171,11 @@ def _with(drops: Iterable[Alteration], others: Iterable[Alteration]) -> Iterator
     for other in others:
         for each in drops:
             yield {**other, **each}
+
+
+def _given(view: TraceView, options: OptionMode) -> list[Alteration]:
+    """Return what drops each option, if options may be changed."""
+    return [] if options == "none" else [{index: ()} for index in view.options]
 
 
 def _drops(view: TraceView) -> Iterator[Alteration]:

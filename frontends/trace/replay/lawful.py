@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.check import first_violation
 from reducekit.frontends.trace.machine import Machine
 from reducekit.frontends.trace.model import Model, Sign
 from reducekit.frontends.trace.replay.classify import classified
@@ -104,15 +105,13 @@ def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
 
     What a file says that they returned may not be so any more, but for the names of handles.
     """
-    machine = Machine(model)
-    for call in calls:
-        if call.name == "return":
-            continue
-        if machine.allowed(call) is not None:
-            return False
-        known = model.calls[call.name]
-        machine.after(call if known.produces else Call(call.name, call.arguments))
-    return True
+    makes = {name for name, known in model.calls.items() if known.produces}
+    blind = (
+        call if call.name in makes else Call(call.name, call.arguments)
+        for call in calls
+        if call.name != "return"
+    )
+    return first_violation(blind, model) is None
 
 
 def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
