@@ -108,6 +108,8 @@ CASES = {
     "lines": Case("100 MB of lines", "input.smt2", lines, SIZE, ("smt2", "--lenient")),
     "lets": Case("1,000,000 nested lets", "input.smt2", lets, LEVELS),
     "nots": Case("1,000,000 nested negations", "input.smt2", nots, LEVELS),
+    "btor-20k": Case("20,000 BTOR nodes", "input.btor", btor, 20_000, ("btor",), " mul "),
+    "btor-200k": Case("200,000 BTOR nodes", "input.btor", btor, 200_000, ("btor",), " mul "),
     "btor": Case("1,000,000 BTOR nodes", "input.btor", btor, LEVELS, ("btor",), " mul "),
 }
 
