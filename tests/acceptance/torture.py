@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from reducekit.cli import INTERRUPTED
 from reducekit.executors import orphans
 from reducekit.executors.marks import read
 from reducekit.executors.run_directory import RunDirectory
@@ -227,9 +228,10 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
     """Kill one reduction again and again and resume it each time, up to its end; return how often.
 
     Its checks too are killed: the oracle's own process, as that is no verdict. A
-    check may be made again if it was under way, else none is.
+    check may be made again if it was under way, else none is; but that a run which was
+    told to end looks once more whether what it leaves fails.
     """
-    jobs, done, code = 2, 0, -1
+    jobs, done, code, told = 2, 0, -1, 0
     lane.output.unlink(missing_ok=True)
     lane.journal.unlink(missing_ok=True)
     before = lane.log.stat().st_size
@@ -246,11 +248,12 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
                 os.kill(pid, choose.choice(ENDING))
             lane.check_output()
         code = process.wait(PATIENCE)
+        told += code == INTERRUPTED
         lane.check_rest()
     lane.expect(lane.output.read_bytes() == undisturbed, "another result after all the kills")
     asked = Counter(lane.log.read_text()[before:].split("  -\n"))
     again = sum(asked.values()) - len(asked)
-    most = REPEATED + jobs * done
+    most = REPEATED + jobs * done + told
     lane.expect(again <= most, f"{again} checks made again, after {done} kills")
     return done
 
