@@ -40,6 +40,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 
+_VARIABLE = os.fsencode(marks.VARIABLE)
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
 _PATIENCE = 3.0  # seconds to wait for what is passing, and at the end for the killed
 _RETRY = 0.1  # seconds between attempts to start what could not be started
@@ -122,7 +123,7 @@ class LocalExecutor(Executor):
         self._ready: list[Finished] = []
         self._idle: list[Slot] = []
         self._slots: list[Slot] = []
-        self._environment = dict(os.environ)
+        self._environment = dict(os.environb)
         self._inherited = inherited_limits()
         self._closed = False
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
@@ -136,7 +137,7 @@ class LocalExecutor(Executor):
         self._null = self._fds[-1]
         self._directory = RunDirectory()
         run = self._directory.run
-        self._marked = self._environment.get(marks.VARIABLE, "")
+        self._marked = os.environ.get(marks.VARIABLE, "")
         self._watchdog = Watchdog(run, self._directory.path, self._null)
         self._family = orphans.Family()
         self._epoll = select.epoll()
@@ -268,14 +269,12 @@ class LocalExecutor(Executor):
             (os.POSIX_SPAWN_DUP2, out, 1),
             (os.POSIX_SPAWN_DUP2, err, 2),
         ]
-        mark = Mark(self._directory.run, slot.number)
-        environment = self._environment
-        environment["TMPDIR"] = slot.tmp
-        environment[marks.VARIABLE] = self._marked + mark.text
-        argv = command.argv(slot.path)
+        self._environment[b"TMPDIR"] = os.fsencode(slot.tmp)
+        self._environment[_VARIABLE] = os.fsencode(self._marked + slot.mark.text)
         ours, later = wanted_limits(limits, self._inherited)
+        mark = slot.mark.number if self._family.limits else None
         try:
-            pid, check.started = self._patient_spawn(argv, environment, actions, mark, ours)
+            pid, check.started = self._patient_spawn(command.argv(slot.path), actions, mark, ours)
         except BaseException:
             for stream in check.streams:
                 os.close(stream.fd)
@@ -307,9 +306,8 @@ class LocalExecutor(Executor):
     def _patient_spawn(
         self,
         argv: list[str],
-        environment: dict[str, str],
         actions: Actions,
-        mark: Mark,
+        mark: int | None,
         ours: Wanted,
     ) -> tuple[int, float]:
         """Start a process; return its id and the time. Waits for passing trouble.
@@ -322,9 +320,7 @@ class LocalExecutor(Executor):
         while True:
             started = time.monotonic()
             try:
-                pid = posix_spawn(
-                    argv, environment, actions, mark if self._family.limits else None, ours
-                )
+                pid = posix_spawn(argv, self._environment, actions, mark, ours, self._inherited)
             except OSError as error:
                 if error.errno in _PASSING:
                     if started < give_up and not self._others_run():
@@ -416,8 +412,7 @@ class LocalExecutor(Executor):
         check.pid = -1
         check.recheck = math.inf
         if self._adopts:
-            mark = Mark(self._directory.run, check.slot.number)
-            self._family.sweep(mark, self._leaders)
+            self._family.sweep(check.slot.mark, self._leaders)
         check.slot.tidy()
         if check.cancelled:
             self._dying.discard(check)

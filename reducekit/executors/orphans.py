@@ -43,7 +43,8 @@ class Family:
     def __init__(self) -> None:
         self._session = os.getsid(0)
         self.limits = marks.limits_usable()
-        self._strangers = b""  # a list of children none of which any run of ours has started
+        self._strangers: set[int] = set()
+        """Children, as of the last time, that no run of ours has started."""
         pid = os.getpid()
         self._fd = -1
         with suppress(OSError):  # not every kernel tells
@@ -54,35 +55,34 @@ class Family:
 
         `spared` are children to leave alone; so are children in our own session,
         which no check can have started. Costs one system call if there are no
-        others than the last time. Gives up after `patience` seconds: a killed
+        others than such and those of the last time. Gives up after `patience` seconds: a killed
         process may hang in the kernel.
         """
-        listed = self._list()
-        if listed == self._strangers:
-            return
-        pause, end = 0.0002, time.monotonic() + patience
+        pids = self._list()
+        self._strangers.intersection_update(pids)  # a number may become another's
+        pause, end = 0.0002, 0.0
         while True:
-            pending = known = False
-            for pid in map(int, listed.split()):
-                if pid in spared:
-                    known = True
+            pending = False
+            for pid in pids:
+                if pid in spared or pid in self._strangers:
                     continue
                 kind = self._kind(pid, mark)
-                known = known or kind != _STRANGER
-                if kind == _OURS:
+                if kind == _STRANGER:
+                    self._strangers.add(pid)
+                elif kind == _OURS:
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, signal.SIGKILL)
                 # Its children have come to us, perhaps after the list was read.
                 pending = pending or kind in (_OURS, _REAPED)
             if not pending:
-                if not known:
-                    self._strangers = listed
                 return
-            if time.monotonic() >= end:
+            now = time.monotonic()
+            end = end or now + patience
+            if now >= end:
                 return
             time.sleep(pause)
             pause = min(2 * pause, 0.02)
-            listed = self._list()
+            pids = self._list()
 
     def close(self) -> None:
         """Give the descriptor back."""
@@ -90,14 +90,14 @@ class Family:
             os.close(self._fd)
         self._fd = -1
 
-    def _list(self) -> bytes:
+    def _list(self) -> list[int]:
         if self._fd < 0:
-            return b""
+            return []
         listed = part = os.pread(self._fd, 1 << 16, 0)
         while len(part) >= _PAGE:
             part = os.pread(self._fd, 1 << 16, len(listed))
             listed += part
-        return listed
+        return [int(word) for word in listed.split()]
 
     def _kind(self, pid: int, mark: Mark) -> int:
         """Say whose a child is: ours if it has the mark and is not dead. Reaps our dead ones."""

@@ -110,13 +110,20 @@ def _remove_abandoned(base: str) -> None:
 
 def is_directory(path: str) -> bool:
     """Say whether this is a directory, not a link; if so, make sure that we may use it."""
+    return directory_at(path) is not None
+
+
+def directory_at(path: str) -> os.stat_result | None:
+    """Return the status of a directory, and make sure that we may use it; None for all else."""
     try:
-        mode = os.lstat(path).st_mode
-        if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
+        found = os.lstat(path)
+        if not stat.S_ISDIR(found.st_mode):
+            return None
+        if found.st_mode & 0o700 != 0o700:
             os.chmod(path, 0o700)  # a command has closed it
     except OSError:
-        return False
-    return stat.S_ISDIR(mode)
+        return None
+    return found
 
 
 def _usable(path: str) -> bool:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 from reducekit.executors.executor import ExecutorError
+from reducekit.executors.marks import Mark
 from reducekit.executors.removal import remove
-from reducekit.executors.run_directory import RunDirectory, is_directory
+from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
+_Stamp = tuple[int, int, int]
+"""A directory's device, inode, and time of change in nanoseconds."""
+_SETTLED = 0.05
+"""Seconds, several ticks of the clock of file systems: a change after that shows in the stamp."""
 _FURTHER = 10**6  # added to a slot's number for a new place; more slots there are not
 
 
@@ -28,12 +34,18 @@ class Slot:
 
     def __init__(self, run: RunDirectory, number: int, suffix: str) -> None:
         self.number = number
+        self.mark = Mark(run.run, number)
+        """What marks the processes of its checks."""
         self._run = run
         self._suffix = suffix
         self._places = 0
         self._fd = -1
         self._size = 0
         self._file: tuple[int, int, int, int] | None = None
+        self._seen: dict[str, tuple[_Stamp, float]] = {}
+        """The stamps of the directories, and since when."""
+        self._clean: dict[str, _Stamp] = {}
+        """Those with which nothing is left in them, for certain."""
         self._settle()
 
     def _settle(self) -> None:
@@ -64,10 +76,9 @@ class Slot:
 
     def _found(self) -> tuple[int, int, int, int] | None:
         try:
-            found = os.lstat(self.path)
+            return _identity(os.lstat(self.path))
         except OSError:
             return None
-        return found.st_dev, found.st_ino, found.st_mode, found.st_nlink
 
     def _renew(self) -> None:
         """Make the places and the file. Raises OSError."""
@@ -107,24 +118,34 @@ class Slot:
 
     def _tidied(self) -> bool:
         """Return whether all leavings are gone. Raises OSError."""
-        # Never through a link that the command put there: it leads to files of others.
-        if not (is_directory(self.directory) and is_directory(self.tmp)):
-            self._discard()
-            return True
         gone = True
-        for place, kept in ((self.tmp, ()), (self.directory, self._entries)):
-            entries = os.listdir(place)
-            if len(entries) > len(kept):
-                for entry in set(entries).difference(kept):
-                    gone &= remove(os.path.join(place, entry))
-        if self._fd >= 0:
-            found = os.fstat(self._fd)
-            if not found.st_nlink or found.st_ino != os.lstat(self.path).st_ino:
+        for place, kept in ((self.directory, self._entries), (self.tmp, ())):
+            # From the top, and never through a link that the command put there: it leads
+            # to files of others.
+            found = directory_at(place)
+            if found is None:
+                self._discard()
+                return True
+            stamp = found.st_dev, found.st_ino, found.st_ctime_ns
+            if self._clean.get(place) == stamp:
+                continue
+            leavings = set(os.listdir(place)).difference(kept)
+            for entry in leavings:
+                gone &= remove(os.path.join(place, entry))
+            now = time.monotonic()
+            seen, since = self._seen.get(place, (None, now))
+            if leavings or seen != stamp:
+                self._seen[place] = stamp, now
+            elif now - since > _SETTLED:
+                self._clean[place] = stamp
+        if self._file is not None:
+            there = os.lstat(self.path)
+            if (there.st_dev, there.st_ino) != self._file[:2]:
                 # Another's now, or nobody's: what the command wrote instead
                 # takes room that other checks may need.
                 self._discard()
                 gone &= remove(self.path)
-            elif found.st_size > self._size and found.st_nlink == 1:
+            elif there.st_size > self._size and there.st_nlink == 1:
                 os.ftruncate(self._fd, self._size)
         return gone
 
@@ -137,3 +158,8 @@ class Slot:
     def close(self) -> None:
         """Give the descriptor back."""
         self._discard()
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Return what of a file's status stays the same unless somebody puts another in its place."""
+    return found.st_dev, found.st_ino, found.st_mode, found.st_nlink

@@ -7,12 +7,11 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
 from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
-from reducekit.executors.marks import Mark
 from reducekit.executors.orphans import children
 from reducekit.oracle.limits import Limits
 
@@ -76,25 +75,17 @@ def pipes(room: int) -> tuple[list[Stream], int, int]:
     return [Stream(ends[0], room), Stream(ends[2], room)], ends[1], ends[3]
 
 
-class Inherited(NamedTuple):
-    """Soft and hard limits that every child has from us, in seconds and bytes."""
-
-    cpu: tuple[int, int]
-    memory: tuple[int, int]
-
-
-def inherited_limits() -> Inherited:
-    """Return the limits that we have ourselves."""
-    return Inherited(
-        resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_AS)
-    )
-
-
 Wanted = dict[int, tuple[int, int]]
 """Kinds of limits, with soft and hard values."""
 
 
-def wanted_limits(limits: Limits, inherited: Inherited) -> tuple[Wanted, Wanted]:
+def inherited_limits() -> Wanted:
+    """Return the limits of ours that we may change for a moment: every child would have them."""
+    kinds = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_CORE, marks.LIMIT
+    return {kind: resource.getrlimit(kind) for kind in kinds}
+
+
+def wanted_limits(limits: Limits, inherited: Wanted) -> tuple[Wanted, Wanted]:
     """Return the limits that we can take on for a moment to hand them down, and all others.
 
     They are soft ones: a script could not raise hard ones, and some shells then
@@ -105,11 +96,11 @@ def wanted_limits(limits: Limits, inherited: Inherited) -> tuple[Wanted, Wanted]
     ours: Wanted = {}
     later: Wanted = {}
     if limits.cpu is not None:
-        seconds = _soft(max(1, math.ceil(limits.cpu)), inherited.cpu)
+        seconds = _soft(max(1, math.ceil(limits.cpu)), inherited[resource.RLIMIT_CPU])
         safe = time.process_time() + _SPARE_SECONDS < seconds[0]
         (ours if safe else later)[resource.RLIMIT_CPU] = seconds
     if limits.memory is not None:
-        size = _soft(limits.memory, inherited.memory)
+        size = _soft(limits.memory, inherited[resource.RLIMIT_AS])
         pages = marks.read("/proc/self/statm").split()
         safe = bool(pages) and int(pages[0]) * _PAGE + _SPARE_BYTES < size[0]
         (ours if safe else later)[resource.RLIMIT_AS] = size
@@ -117,14 +108,23 @@ def wanted_limits(limits: Limits, inherited: Inherited) -> tuple[Wanted, Wanted]
 
 
 def posix_spawn(
-    argv: list[str], environment: dict[str, str], actions: Actions, mark: Mark | None, ours: Wanted
+    argv: list[str],
+    environment: Mapping[bytes, bytes],
+    actions: Actions,
+    mark: int | None,
+    ours: Wanted,
+    inherited: Wanted,
 ) -> int:
-    """Start a process in a new session, marked, limited, without core files. Raises OSError."""
-    core = resource.getrlimit(resource.RLIMIT_CORE)
-    handed = {resource.RLIMIT_CORE: (0, core[1]), **ours}
+    """Start a process in a new session, marked, limited, without core files. Raises OSError.
+
+    `inherited` is what our own limits are set back to.
+    """
+    handed = dict(ours)
+    core = inherited[resource.RLIMIT_CORE]
+    if core[0]:
+        handed[resource.RLIMIT_CORE] = 0, core[1]
     if mark is not None:
-        handed[marks.LIMIT] = (mark.number, marks.NONE)
-    before = {kind: resource.getrlimit(kind) for kind in handed}
+        handed[marks.LIMIT] = mark, marks.NONE
     try:
         # Set on the child a moment later, its own first children might go without.
         for kind, value in handed.items():
@@ -139,8 +139,8 @@ def posix_spawn(
             setsigdef=_DEFAULT_SIGNALS,
         )
     finally:
-        for kind, value in before.items():
-            resource.setrlimit(kind, value)
+        for kind in handed:
+            resource.setrlimit(kind, inherited[kind])
 
 
 def limit(pid: int, later: Wanted) -> None:

@@ -265,6 +265,19 @@ def test_leavings_are_removed() -> None:
     assert b"c\n" not in seen[0]
 
 
+def test_leavings_are_removed_whenever_they_appear() -> None:
+    # For long nothing is left, and the directories are not listed any more; then, in
+    # quick succession, something is now and then.
+    script = 'ls -A "$TMPDIR" "$(dirname "$1")"; test -s "$1" && : > "$TMPDIR/c" && : > "$1.d"'
+    texts = [b""] * 80 + [b"x", b"", b"x", b"x", b""] * 10
+    with local(sh(script)) as executor:
+        seen = []
+        for ticket, text in enumerate(texts):
+            executor.submit(ticket, text, Limits())
+            seen.append(until(executor)[0].outcomes[0].stdout)
+    assert len(set(seen)) == 1
+
+
 @pytest.mark.parametrize("place", ["$TMPDIR", '$(dirname "$1")'])
 def test_files_behind_links_are_let_be(tmp_path: Path, place: str) -> None:
     precious = tmp_path / "precious"
