@@ -155,7 +155,7 @@ class Document:
                     pos = blanks.match(text, pos).end()  # type: ignore[union-attr]  # both match nothing
                 if not template:
                     continue
-                if any(type(part) is int for part in template):
+                if int in map(type, template):
                     stack.append((pos, limit, low, high))
                     for part in reversed(template):
                         if isinstance(part, bytes):
@@ -173,11 +173,28 @@ class Document:
                                 )
                             )
                     break
-                out.extend(part for part in template if isinstance(part, bytes) and part)
+                out.extend(filter(None, template))  # type: ignore[arg-type]  # no nodes, as seen
             else:
                 if pos < limit:
                     out.append(source[pos:limit])
         return b"".join(self._separated(out) if self.delimiters else out)
+
+    def spliced(self, root: int, edit: Mapping[int, Template]) -> bytes:
+        """Return what `render` does, for one edit or none, in a quarter of the time."""
+        text, start, end = self.text, self.start, self.end
+        for node, template in edit.items():
+            if not root <= node < self.stop[root]:
+                break
+            if not template:
+                return self.render(edit, root)
+            parts = (
+                part if isinstance(part, bytes) else text[start[part] : end[part]]
+                for part in template
+            )
+            pieces = text[start[root] : start[node]], *parts, text[end[node] : end[root]]
+            whole = [piece for piece in pieces if piece]
+            return b"".join(self._separated(whole) if self.delimiters else whole)
+        return text[start[root] : end[root]]
 
     def _blanks_before(self, pos: int, cut: int, behind: int) -> int:
         """Return where the blanks begin that go with the bytes `cut .. behind`, not before `pos`.
@@ -193,15 +210,17 @@ class Document:
                 cut -= 1
         return cut
 
-    def _separated(self, pieces: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-        """Yield the pieces, with a blank wherever two tokens would run together."""
+    def _separated(self, pieces: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
+        """Return the pieces, with a blank wherever two tokens would run together."""
         delimiters = self.delimiters
         last = delimiters[0]
+        separated: list[bytes | memoryview] = []
         for piece in pieces:
             if last not in delimiters and piece[0] not in delimiters:
-                yield b" "
-            yield piece
+                separated.append(b" ")
+            separated.append(piece)
             last = piece[-1]
+        return separated
 
 
 class Patched:
@@ -238,6 +257,8 @@ class Patched:
 
     def render_with(self, more: Mapping[int, Template], root: int = 0) -> bytes:
         """Return the text of `root` with more edits on top of the accepted ones."""
+        if root and len(more) < 2 and self._is_untouched(root):
+            return self.document.spliced(root, more)
         here = self._opened(more)
         order, edits, runs, stop = here._order, here._edits, here._runs, here.document.stop
         if root:
@@ -304,6 +325,12 @@ class Patched:
         first = self._order[at]
         last = self._runs.get(first, -1)
         return first if last >= 0 and node < self.document.stop[last] else -1
+
+    def _is_untouched(self, root: int) -> bool:
+        """Tell whether nothing has been edited at a node, nor below it, nor has it been removed."""
+        low = bisect_left(self._order, root)
+        beyond = low == len(self._order) or self._order[low] >= self.document.stop[root]
+        return beyond and self._run_of(root) < 0
 
     def _is_within_run(self, node: int) -> bool:
         """Tell whether a node is removed as part of a run, or below one that is."""

@@ -200,6 +200,15 @@ def test_edits_taken_one_after_another_are_the_edits_together(
         assert patched.render_with(more) == document.render(after)
         if not any(up in after and not after[up] for up in above(document, root)):
             assert patched.render_with(more, root) == document.render(after, root)
+        for one in more.items():  # has a way of its own where nothing else is edited
+            edits = together | dict([one])
+            for around in (one[0], document.parent[one[0]], root):
+                if around > 0 and not any(
+                    up in edits and not edits[up] for up in above(document, around)
+                ):
+                    assert patched.render_with(dict([one]), around) == document.render(
+                        edits, around
+                    )
         patched, together = patched.with_(more), after
         assert patched.render() == document.render(together)
 
