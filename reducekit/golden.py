@@ -75,7 +75,7 @@ def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
     The wall limit is the criterion's, else the user's, else follows the time.
     """
     wall = next((w for w in (criterion.wall, limits.wall) if w is not None), timeout_for(seconds))
-    return replace(limits, wall=wall)
+    return Limits(wall, limits.cpu, limits.memory, limits.output)
 
 
 def establish(

@@ -319,6 +319,8 @@ class Reduction:
             epoch.accepted += 1
             self._accept(candidate, verdict, best)
         dead = [each for each in flight if each.task.dead]
+        if not dead:
+            return
         for each in dead:
             flight.remove(each)
             team.settle(each.task, False)

@@ -76,6 +76,8 @@ class Verdicts:
     _recorded: set[bytes] = field(default_factory=set)
     """The hashes of the verdicts that came from the journal, and were not used yet."""
     _running: dict[bytes, _Running] = field(default_factory=dict)
+    _tickets: dict[int, bytes] = field(default_factory=dict)
+    """The keys of the checks that are running, by their tickets."""
 
     def know(self, text: bytes, *, interesting: bool) -> None:
         """Take in a verdict that is known before, as if it had been used."""
@@ -114,10 +116,9 @@ class Verdicts:
 
     def wait(self, timeout: float | None) -> None:
         """Wait for verdicts."""
-        running = {each.ticket: (key, each) for key, each in self._running.items()}
         for finished in self.executor.wait(timeout):
-            key, (_, text, again) = running[finished.ticket]
-            del self._running[key]
+            key = self._tickets.pop(finished.ticket)
+            _, text, again = self._running.pop(key)
             spent = sum(outcome.seconds for outcome in finished.outcomes)
             self._known[key] = Verdict(finished.interesting, spent)
             if not again:
@@ -130,6 +131,7 @@ class Verdicts:
         for key in keys:
             running = self._running.pop(key, None)
             if running is not None:
+                del self._tickets[running.ticket]
                 self.executor.cancel(running.ticket)
 
     def cancel_all(self) -> None:
@@ -170,4 +172,5 @@ class Verdicts:
     def _submit(self, key: bytes, text: bytes, seconds: float, *, again: bool = False) -> None:
         self.counts.runs += 1
         self._running[key] = _Running(self.counts.runs, text, again)
+        self._tickets[self.counts.runs] = key
         self.executor.submit(self.counts.runs, text, self.limits(seconds))

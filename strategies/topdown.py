@@ -128,9 +128,9 @@ class TopDown:
         if move is not None:
             if ok:
                 return self._leave(move.rest)
-            return replace(self, at=self.at + 1)._settle()
+            return self._at(self.at + 1, None)._settle()
         assert self.parts is not None
-        return replace(self, parts=self.parts.after(ok))._settle()
+        return self._at(self.at, self.parts.after(ok))._settle()
 
     def _settle(self) -> TopDown:
         """Go on until there is something to propose, or nothing is left."""
@@ -139,7 +139,7 @@ class TopDown:
             if state.parts is None and state.node >= 0:
                 items = state.tree.parts(state.node)
                 if items is not None:
-                    state = replace(state, parts=state.over_items(items))
+                    state = state._at(state.at, state.over_items(items))
             if state.parts is not None and state.parts.propose() is not None:
                 break
             if state.node < 0 and (state.alone or not state.pending.runs):
@@ -150,6 +150,20 @@ class TopDown:
                 below = state.tree.children(state.node, dropped)
             state = state._next(below)
         return state
+
+    def _at(self, at: int, parts: Selecting | None) -> TopDown:
+        """Return the state at another move of the same node, or within its parts."""
+        # Not by dataclasses.replace, which takes five times as long: every check comes here.
+        return TopDown(
+            self.tree,
+            self.over_items,
+            self.pending,
+            self.node,
+            self.moves,
+            at,
+            parts,
+            self.alone,
+        )
 
     def _leave(self, rest: Iterable[int]) -> TopDown:
         return self._next(rest)._settle()

@@ -71,7 +71,8 @@ class _Local(LocalExecutor):
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for checks to finish."""
         finished = super().wait(timeout)
-        self.runs += sum(len(each.outcomes) - 1 for each in finished)
+        for each in finished:
+            self.runs += len(each.outcomes) - 1
         return finished
 
     def close(self) -> None:
