@@ -2,12 +2,19 @@
 
 `python -m benchmarks.ceiling > benchmarks/results/ceiling.md`
 
-The oracle is `cmp -s ORIGINAL` on 20 KB, as in `engine_cost`. Loop and reducer
-take turns, and the medians of the ratios count: wall time on a busy machine
-says little by itself. Start-up is left out, by a short and a long run.
+The oracles accept 20 KB and nothing else: `cmp -s ORIGINAL`, as in `engine_cost`, and a
+shell script that runs it. The bare loop runs them on one unchanging file. Loops and reducer
+take turns, and the medians of the ratios count: wall time on a busy machine says little by
+itself. Start-up is left out, by a short and a long run.
 
-The other columns are the same bare loop, computing for so long between two runs: what a
-reducer could reach that needs no more than that to write, watch, judge and make a candidate.
+The *busy* loop is the same loop in a process that has computed for half a second before, as
+the reducer has when it starts. That matters with as many children as cores: Linux remembers
+how much of a core a task once needed (`util_est`, kernel/sched/fair.c), does not correct it
+downwards for a task that has to wait for its core, and puts new processes elsewhere, where
+another one runs already. A process that has slept since is forgiven.
+
+The last columns are the rested loop, computing for so long between two runs: what a reducer
+could reach that needs no more than that to make, write, watch and judge a candidate.
 """
 
 from __future__ import annotations
@@ -21,16 +28,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.make_input import generate
 
 SIZE, SHORT, LONG, REPEATS, JOBS = 20_000, 50, 1500, 7, 2
 WORK = (0.0001, 0.0002, 0.0003)
 """Seconds."""
+BURST, REST = 0.5, 0.2
+"""Seconds computed, or slept, before a loop."""
 
 
 def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
-    """Return the seconds of so many runs, `JOBS` at a time, with so much work after each."""
+    """Return the runs a second of so many runs, `JOBS` at a time, with so much work after each."""
     begin = time.perf_counter()
     started = 0
     while started < JOBS:
@@ -50,7 +60,21 @@ def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
         try:
             os.wait()
         except ChildProcessError:
-            return time.perf_counter() - begin
+            return checks / (time.perf_counter() - begin)
+
+
+def busy(argv: list[str], checks: int) -> float:
+    """Return the runs a second of a loop in a process that has computed before."""
+    end = time.perf_counter() + BURST
+    while time.perf_counter() < end:
+        pass
+    return bare(argv, checks)
+
+
+def rested(argv: list[str], checks: int, work: float = 0.0) -> float:
+    """Return the runs a second of a loop in a process that has slept before."""
+    time.sleep(REST)
+    return bare(argv, checks, work)
 
 
 def reduce(source: Path, oracle: str, checks: int) -> tuple[float, int]:
@@ -73,31 +97,69 @@ def reduce(source: Path, oracle: str, checks: int) -> tuple[float, int]:
     return time.perf_counter() - begin, json.loads(made.stdout)["runs"]
 
 
+class Row(NamedTuple):
+    """Runs a second."""
+
+    rested: float
+    busy: float
+    reducer: float
+    working: list[float]
+    """The rested loop with each of `WORK`."""
+
+
+def measure(source: Path, other: Path, oracle: str) -> Row:
+    """Let the loops and the reducer take a turn each."""
+    argv = [*shlex.split(oracle), str(other)]
+    loops = rested(argv, LONG), busy(argv, LONG)
+    short, few = reduce(source, oracle, SHORT)
+    long, many = reduce(source, oracle, LONG)
+    return Row(*loops, (many - few) / (long - short), [rested(argv, LONG, work) for work in WORK])
+
+
 def main() -> None:
     """Print the table."""
-    rows = []
+    print("# Checks a second with two jobs\n")
+    print(
+        "Made by `python -m benchmarks.ceiling`; what is measured is said there. Medians of\n"
+        f"{REPEATS} turns, with the lowest and the highest.\n"
+    )
+    heads = [
+        "oracle",
+        "bare loop",
+        "busy loop",
+        "reducekit",
+        "of the bare loop",
+        "of the busy loop",
+    ]
+    heads += [f"loop with {1000 * work:g} ms" for work in WORK]
+    print(f"| {' | '.join(heads)} |\n|---|{'---:|' * (len(heads) - 1)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="ceiling-", dir="/dev/shm") as name:
         source = Path(name) / "input.smt2"
         source.write_bytes(generate(1, SIZE))
         other = Path(name) / "candidate.smt2"
         other.write_bytes(source.read_bytes()[:-1] + b" \n")
-        oracle = f"cmp -s {shlex.quote(str(source))}"
-        for _ in range(REPEATS):
-            argv = [*shlex.split(oracle), str(other)]
-            loop = LONG / bare(argv, LONG)
-            busy = [LONG / bare(argv, LONG, work) for work in WORK]
-            short, few = reduce(source, oracle, SHORT)
-            long, many = reduce(source, oracle, LONG)
-            rows.append((loop, (many - few) / (long - short), *busy))
-    print("# Checks a second with two jobs\n")
-    print("Made by `python -m benchmarks.ceiling`; what is measured is said there.\n")
-    heads = ["bare loop", "reducekit", *(f"loop with {1000 * work:g} ms" for work in WORK)]
-    print(f"| {' | '.join(heads)} |\n|{'---:|' * len(heads)}")
-    for loop, *others in rows:
-        cells = [f"{each:.0f} ({100 * each / loop:.0f} %)" for each in others]
-        print(f"| {loop:.0f} | {' | '.join(cells)} |")
-    medians = [statistics.median(row[at] / row[0] for row in rows) for at in range(1, len(heads))]
-    print(f"| median | {' | '.join(f'{100 * each:.0f} %' for each in medians)} |")
+        script = Path(name) / "script"
+        script.write_text(f'#!/bin/sh\ncmp -s {shlex.quote(str(source))} "$1"\n')
+        script.chmod(0o755)
+        oracles = {"a program": f"cmp -s {shlex.quote(str(source))}", "a script": str(script)}
+        for kind, oracle in oracles.items():
+            rows = [measure(source, other, oracle) for _ in range(REPEATS)]
+            cells = [
+                f"{statistics.median(row.rested for row in rows):.0f}",
+                f"{statistics.median(row.busy for row in rows):.0f}",
+                f"{statistics.median(row.reducer for row in rows):.0f}",
+                _shares([row.reducer / row.rested for row in rows]),
+                _shares([row.reducer / row.busy for row in rows]),
+            ]
+            cells += [
+                _shares([row.working[at] / row.rested for row in rows]) for at in range(len(WORK))
+            ]
+            print(f"| {kind} | {' | '.join(cells)} |", flush=True)
+
+
+def _shares(shares: list[float]) -> str:
+    percent = sorted(100 * share for share in shares)
+    return f"{statistics.median(percent):.0f} % ({percent[0]:.0f}-{percent[-1]:.0f})"
 
 
 if __name__ == "__main__":

@@ -7,16 +7,26 @@ own, so that a machine with two cores can tell what 128 workers would do, and th
 reducer's own time is left out. All runs count, those on the input and on the
 result too. `CASES` is a folder as for `benchmarks.side_by_side`; verdicts are kept
 in the file given by `--known`, so that another try with the same cases is fast.
+
+With `--real` the whole command is run, on the clock of the machine, and every run of
+the oracle sleeps for a second before it does what it does. Several cases share the
+machine then: they sleep nearly all the time.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import json
 import math
 import pickle
 import shlex
+import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +48,9 @@ from reducekit.oracle.outcome import Outcome
 
 _WALL = 60.0
 """Seconds: the oracles have limits of their own, and the machine may be busy."""
-
+_AT_ONCE = 4
+"""How many cases share the machine with `--real`."""
+_SLEEPING = 'sleep 1; exec "$0" "$1"'
 
 Known = dict[tuple[str, bytes], tuple[Outcome, ...]]
 """What came of the runs of a command on a text, by its hash."""
@@ -135,6 +147,42 @@ def reduce(source: Path, oracle: Path, width: int, known: Known) -> Cost:
     return Cost(clock.now, sum(each.runs for each in opened), size)
 
 
+def reduce_on_the_clock(source: Path, oracle: Path, width: int) -> Cost:
+    """Reduce a file by the real command; every run takes a second more than the oracle."""
+    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+        output = Path(folder) / "output.smt2"
+        sleeping = shlex.join(["sh", "-c", _SLEEPING, str(oracle), "{}"])
+        command = [sys.executable, "-m", "reducekit", "smt2", str(source), "-o", str(output)]
+        command += ["--oracle", sleeping, "--jobs", str(width), "--timeout", str(_WALL)]
+        begin = time.perf_counter()
+        made = subprocess.run([*command, "--quiet", "--json"], capture_output=True, check=True)
+        seconds = time.perf_counter() - begin
+        return Cost(seconds, json.loads(made.stdout)["runs"], output.stat().st_size)
+
+
+def _costs(
+    cases: list[Path], widths: list[int], known_file: Path | None, *, real: bool
+) -> Iterator[list[Cost]]:
+    """Yield what each case costs with so many workers, in order."""
+    if real:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            yield from pool.map(
+                lambda case: [
+                    reduce_on_the_clock(case / "input.smt2", case / "oracle", width)
+                    for width in widths
+                ],
+                cases,
+            )
+        return
+    known: Known = {}
+    if known_file is not None and known_file.exists():
+        known = pickle.loads(known_file.read_bytes())
+    for case in cases:
+        yield [reduce(case / "input.smt2", case / "oracle", width, known) for width in widths]
+        if known_file is not None:
+            known_file.write_bytes(pickle.dumps(known))
+
+
 def _mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
@@ -146,28 +194,32 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="names of cases, with *, by commas")
     parser.add_argument("--widths", default="1,2,8,32", help="how many workers, by commas")
     parser.add_argument("--known", type=Path, help="a file that keeps verdicts")
+    parser.add_argument("--real", action="store_true", help="on the clock, with a second of sleep")
     asked = parser.parse_args()
     widths = [int(each) for each in asked.widths.split(",")]
-    known: Known = {}
-    if asked.known is not None and asked.known.exists():
-        known = pickle.loads(asked.known.read_bytes())
     patterns = asked.only.split(",")
+    cases = [
+        folder
+        for folder in sorted(asked.cases.iterdir())
+        if (folder / "input.smt2").exists()
+        and any(fnmatch.fnmatch(folder.name, each) for each in patterns)
+    ]
     print("# Reductions with several workers, one second a check\n")
-    print(
-        "Seconds / runs / bytes at the end, in brackets the time against one worker.\n"
-        "Made by `python -m benchmarks.workers`, with real verdicts and a clock that\n"
+    made = (
+        "Made by `python -m benchmarks.workers --real`: the whole command on the clock,\n"
+        "with a second of sleep in each run of the oracle; see there.\n"
+        if asked.real
+        else "Made by `python -m benchmarks.workers`, with real verdicts and a clock that\n"
         "counts a second for each run; see there.\n"
     )
+    print("Seconds / runs / bytes at the end, in brackets the time against one worker.")
+    print(made)
     print("| case | " + " | ".join(f"{width} workers" for width in widths) + " |")
     print("|---|" + "---:|" * len(widths), flush=True)
     rows: list[list[Cost]] = []
-    for folder in sorted(asked.cases.iterdir()):
-        source, oracle = folder / "input.smt2", folder / "oracle"
-        if not (source.exists() and any(fnmatch.fnmatch(folder.name, each) for each in patterns)):
-            continue
-        costs = [reduce(source, oracle, width, known) for width in widths]
-        if asked.known is not None:
-            asked.known.write_bytes(pickle.dumps(known))
+    for folder, costs in zip(
+        cases, _costs(cases, widths, asked.known, real=asked.real), strict=True
+    ):
         rows.append(costs)
         cells = [
             f"{cost.seconds:.0f} / {cost.runs} / {cost.size} "
