@@ -184,7 +184,7 @@ def test_a_backup_that_is_there(tool: Tool) -> None:
         (["--cmd", "true", "--exit-code", "1", "--ignore-out"], "do not go with an option"),
         (["--cmd", "true", "--slower-than", "1", "--timeout", "1"], "not go with --timeout"),
         (["--cmd", "true", "--in-place", "-o", "x"], "--in-place and -o do not go together"),
-        (["--cmd", "a", "--strategy", "x"], "'x' among the strategies: adaptive, bfs, changeref"),
+        (["--cmd", "a", "--strategy", "x"], "'x' among the strategies: adaptive, auto, bfs"),
         (["--cmd", "a", "--no-such"], "--no-such"),
         (["--cmd", "a", "--jobs", "0"], "Invalid value for '-j' / '--jobs'"),
         (["--cmd", "a", "--max-checks", "-1"], "Invalid value for '--max-checks'"),

@@ -199,7 +199,11 @@ def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["in.btor", "--strategies", "ddmin,best"], 2, "there is no 'best' among the strategies"),
+        (
+            ["in.btor", "--strategies", "ddmin,best"],
+            2,
+            "'best' among the strategies: adaptive, auto, bfs",
+        ),
         (["in.btor", "--strategies", " , "], 2, "which algorithms?"),
         (["in.btor", "--strategies", "ddmin:slow"], 2, "'ddmin:slow' is neither"),
         (["in.foo"], 2, "of which format is in.foo? Say --frontend NAME"),
