@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.files import naming, write_file
+from reducekit.cli.files import naming, refuse_blank, write_file
 from reducekit.cli.group import Surroundings
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert import convert
@@ -67,5 +67,6 @@ def _converted(path: Path, source: str | None, target: str) -> bytes:
     """Return a file in another format. Raises ParseError or UsageError."""
     text = read_input(path)
     with naming(path):
+        refuse_blank(text)
         dag = read(text, Dialect(source) if source else None)
     return to_smtlib(dag) if target == _SMTLIB else canonical(convert(dag, Dialect(target)))

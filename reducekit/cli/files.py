@@ -20,6 +20,12 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
+def refuse_blank(text: bytes) -> None:
+    """Raise ParseError if there is nothing in a file but blanks."""
+    if not text.strip():
+        raise ParseError("the input is empty", text, 0)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder, unless it is there. Raises UsageError if it cannot be had."""
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from reducekit.cli import INTERRUPTED
 from reducekit.cli.cycles import collect, only_new
 from reducekit.cli.executors import Executors, Opener
-from reducekit.cli.files import naming
+from reducekit.cli.files import naming, refuse_blank
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.record import begin, discard, end, open_record, width
@@ -226,8 +226,7 @@ class _Parsed:
 def _parse(settings: Settings, frontend: Frontend, text: bytes) -> _Parsed:
     """Parse the input; with --lenient as lines if it is not of its format."""
     with naming(settings.input):
-        if not text.strip():
-            raise ParseError("the input is empty", text, 0)
+        refuse_blank(text)
         hurried = Quick if settings.effort == "quick" else lambda each: each
         try:
             parsed = _Parsed(hurried(frontend), text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.files import naming, write_file
+from reducekit.cli.files import naming, refuse_blank, write_file
 from reducekit.cli.group import Surroundings
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.dag import Dag
@@ -53,6 +53,7 @@ def command(
     with surroundings.interrupts.allowed():
         text = read_input(input)
         with naming(input):
+            refuse_blank(text)
             dag = read(text, Dialect(source) if source else None)
         graph = graph_of(dag)
         if output is None:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from reducekit.cli.executors import Counting, Opener, local
-from reducekit.cli.files import naming
+from reducekit.cli.files import naming, refuse_blank
 from reducekit.cli.group import Surroundings
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.run import output_path, run
@@ -165,8 +165,7 @@ def _has_command(settings: Settings) -> bool:
 
 def _read(text: bytes, choices: _Choices) -> tuple[Trace, Model]:
     """Read the trace and its model. Raises ParseError or UsageError."""
-    if not text.strip():
-        raise ParseError("the input is empty", text, 0)
+    refuse_blank(text)
     trace = read_trace(text)
     return trace, find_model(trace) if choices.model is None else load_model(choices.model)
 

@@ -31,6 +31,7 @@ def test_options_name_the_dialects(tool: Tool) -> None:
     ("text", "arguments", "code", "said"),
     [
         ("1 var 4\n2 add 4 1 3\n", ["out.btor2"], 3, "in.btor, line 2, column 11: node 2 (add): 3"),
+        ("\n", ["out.btor2"], 3, "in.btor, line 1, column 1: the input is empty"),
         ("1 var 4\n", ["out.txt"], 2, "the format of out.txt is not plain from its suffix"),
         ("1 var 4\n", ["out.btor", "--to", "btor-2007"], 2, "'btor-2007' is not one of"),
         ("1 var 4\n", ["no/out.btor"], 2, "there is no folder no"),

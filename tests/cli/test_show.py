@@ -39,12 +39,14 @@ def test_files(tool: Tool, name: str, begin: str) -> None:
     [
         (["in.btor", "-o", "x.png"], 2, "what is x.png to be? It may end in .dot, .graphml, .svg"),
         (["bad.btor"], 3, "bad.btor, line 1"),
+        (["empty.btor"], 3, "empty.btor, line 1, column 1: the input is empty"),
         (["gone.btor"], 2, "gone.btor does not exist"),
     ],
 )
 def test_what_is_wrong_is_said(tool: Tool, arguments: list[str], code: int, words: str) -> None:
     tool.write("in.btor", TEXT)
     tool.write("bad.btor", b"1 mul what\n")
+    tool.write("empty.btor", b" \n")
     done = tool("show", *arguments)
     assert done.code == code
     assert words in done.err
