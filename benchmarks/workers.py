@@ -48,7 +48,7 @@ from reducekit.oracle.outcome import Outcome
 
 _WALL = 60.0
 """Seconds: the oracles have limits of their own, and the machine may be busy."""
-_AT_ONCE = 4
+_AT_ONCE = 2
 """How many cases share the machine with `--real`."""
 _SLEEPING = 'sleep 1; exec "$0" "$1"'
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from reducekit.cli import INTERRUPTED
 from reducekit.cli.generator_options import command_line, generator_options, parameters_from
 from reducekit.cli.group import Surroundings
 from reducekit.cli.hunt_options import hunt_options, hunt_options_from
@@ -72,7 +71,7 @@ def command(
     )
     tally = hunt(plan, _samples(parameters, vary, options.count), surroundings.interrupts)
     print(summary(tally))
-    return INTERRUPTED if tally.interrupted else 0
+    return tally.exit_code
 
 
 def _samples(first: Parameters, vary: bool, count: int | None) -> Iterator[Sample]:

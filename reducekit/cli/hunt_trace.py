@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from reducekit.cli import INTERRUPTED
 from reducekit.cli.group import Surroundings
 from reducekit.cli.hunt_options import hunt_options, hunt_options_from
 from reducekit.cli.hunting import prepare
@@ -74,7 +73,7 @@ def command(
     prepare(options.folder)
     tally = hunt_traces(plan, surroundings.interrupts)
     print(told(tally))
-    return INTERRUPTED if tally.interrupted else 0
+    return tally.exit_code
 
 
 def _reference(

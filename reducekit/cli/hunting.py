@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from reducekit.cli import INTERRUPTED
 from reducekit.cli.files import make_folder, write_file
 from reducekit.cli.findings import Finding
 from reducekit.cli.interrupts import Interrupts
@@ -104,6 +105,8 @@ class Kept:
     """The folder had it before."""
     reduced: int | None = None
     why_not: str = ""
+    unwritten: bool = False
+    """A file of it could not be written."""
 
 
 @dataclass(slots=True)
@@ -120,6 +123,13 @@ class Tally:
     def seconds(self) -> float:
         """Seconds since the hunt began."""
         return time.monotonic() - self.begin
+
+    @property
+    def exit_code(self) -> int:
+        """That of the hunt: 0, unless it was interrupted or has lost something."""
+        if self.interrupted:
+            return INTERRUPTED
+        return UsageError.exit_code if any(k.unwritten for k in self.kept.values()) else 0
 
 
 def prepare(folder: Path) -> None:
@@ -179,7 +189,7 @@ class Hunting:
             write_file(path, shown.text)
             write_file(path.with_suffix(".txt"), note.encode())
         except UsageError as error:  # a full disk: what has been found is told all the same
-            kept.why_not = str(error)
+            kept.why_not, kept.unwritten = str(error), True
             return kept
         self.say(f"new: {finding.title}{shown.which}\n     {path}")
         self.new.append((kept, shown.text))
@@ -236,6 +246,7 @@ class Hunting:
         else:
             if output.trouble is not None:
                 kept.why_not = f"{path} cannot be written: {output.trouble.strerror}"
+                kept.reduced, kept.unwritten = None, True
                 return
             kept.reduced = len(result.text)
             before, after = way.size(text), way.size(result.text)

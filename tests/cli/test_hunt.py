@@ -232,7 +232,7 @@ def test_a_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
     note.unlink()
     note.mkdir()
     done = tool(*arguments)
-    assert done.code == 0
+    assert done.code == 2
     assert "3 times: " in done.out
     assert f"not reduced: the output failures/{note.name} is a directory" in done.out
 
