@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reducekit.document import Patched
@@ -247,6 +247,7 @@ class Reduction:
     def _fill(self, epoch: _Epoch, best: _Best) -> None:
         """Start what is likely to be of use, as much as there is room for."""
         team, flight = epoch.team, epoch.flight
+        self._start_all(flight, best.seconds)  # in order: those first that are needed first
         while len(flight) < self.width:
             task = team.next()
             if task is None:
@@ -388,15 +389,19 @@ class Reduction:
         if candidate.key is not None and not self._spent:
             self._verdicts.start(candidate.key, candidate.text, seconds)
 
+    def _start_all(self, candidates: Iterable[_Candidate], seconds: float) -> None:
+        """Start the checks of candidates, as many as there is room for."""
+        for each in candidates:
+            if not each.task.dead:
+                self._start(each, seconds)
+
     def _verdict(self, epoch: _Epoch, candidate: _Candidate, seconds: float) -> Verdict:
         """Wait for the verdict on a candidate; the others in flight run on meanwhile."""
         key = candidate.key
         assert key is not None
         self._budget_left()
         while key not in self._verdicts:
-            for each in (candidate, *epoch.flight):
-                if not each.task.dead:
-                    self._start(each, seconds)
+            self._start_all((candidate, *epoch.flight), seconds)
             self._verdicts.wait(self._time_left())
         verdict = self._verdicts.use(key)
         if verdict.interesting and self._returns and not self._repeated(candidate.text, seconds):

@@ -294,6 +294,15 @@ def test_the_width_alone_decides(strategy: Strategy, width: int, seed: int) -> N
     assert outcome(1) == outcome(width) == outcome(2 * width)
 
 
+@every
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_needed_first_is_started_first(strategy: Strategy, seed: int) -> None:
+    """One worker, eight candidates in flight: little runs in vain."""
+    oracle = Watched(whimsical(seed, 60))
+    counts = reduction(oracle, strategy, width=8).run(TEXT, 0.0).counts
+    assert counts.void <= counts.accepted // 2
+
+
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_taking_verdicts_as_they_come(width: int, seed: int) -> None:
