@@ -180,7 +180,7 @@ class Document:
         return b"".join(self._separated(out) if self.delimiters else out)
 
     def spliced(self, root: int, edit: Mapping[int, Template]) -> bytes:
-        """Return what `render` does, for one edit or none, in a quarter of the time."""
+        """Return what `render` does, for one edit or none: sooner, as no order has to be kept."""
         text, start, end = self.text, self.start, self.end
         for node, template in edit.items():
             if not root <= node < self.stop[root]:
