@@ -209,7 +209,11 @@ class Hunting:
         """Reduce an input; every improvement is written."""
         commands, criterion = kept.finding.commands, kept.finding.criterion
         path = kept.path.with_suffix(f".reduced{self._plan.suffix}")
-        output = OutputFile(path)
+        try:
+            output = OutputFile(path)
+        except UsageError as error:  # a full disk; the hunt goes on, and ends with its summary
+            kept.why_not, kept.unwritten = str(error), True
+            return
 
         def listen(event: Event) -> None:
             if isinstance(event, Accepted | WentBack):

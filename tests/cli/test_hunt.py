@@ -237,6 +237,21 @@ def test_a_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
     assert f"not reduced: the output failures/{note.name} is a directory" in done.out
 
 
+def test_a_reduced_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
+    script = crashing(tool, "var")
+    arguments = ("hunt", "btor", "--cmd", script, "--count", "3", "-n", "40")
+    tool(*arguments, "--no-reduce")
+    (kept,) = (tool.folder / "failures").glob("*.btor")
+    reduced = kept.with_suffix(".reduced.btor")
+    kept.unlink()
+    reduced.mkdir()
+    done = tool(*arguments)
+    assert done.code == 2
+    assert "3 times: " in done.out
+    assert f"not reduced: the output failures/{reduced.name} is a directory" in done.out
+    assert kept.exists()
+
+
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError):
