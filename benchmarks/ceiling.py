@@ -39,6 +39,13 @@ BURST, REST = 0.5, 0.2
 """Seconds computed, or slept, before a loop."""
 
 
+def compute(seconds: float) -> None:
+    """Keep a core busy for so long."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
 def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
     """Return the runs a second of so many runs, `JOBS` at a time, with so much work after each."""
     begin = time.perf_counter()
@@ -48,9 +55,8 @@ def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
         started += 1
     for _ in range(checks):
         os.wait()
-        end = time.perf_counter() + work
-        while work and time.perf_counter() < end:
-            pass
+        if work:
+            compute(work)
         if started < checks:
             os.posix_spawnp(argv[0], argv, os.environ)
             started += 1
@@ -65,9 +71,7 @@ def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
 
 def busy(argv: list[str], checks: int) -> float:
     """Return the runs a second of a loop in a process that has computed before."""
-    end = time.perf_counter() + BURST
-    while time.perf_counter() < end:
-        pass
+    compute(BURST)
     return bare(argv, checks)
 
 
