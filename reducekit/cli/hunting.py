@@ -108,6 +108,10 @@ class Kept:
     unwritten: bool = False
     """A file of it could not be written."""
 
+    def cannot_be_written(self, why: str) -> None:
+        """Take note of that, for the summary and the exit code: the hunt goes on."""
+        self.reduced, self.why_not, self.unwritten = None, why, True
+
 
 @dataclass(slots=True)
 class Tally:
@@ -189,7 +193,7 @@ class Hunting:
             write_file(path, shown.text)
             write_file(path.with_suffix(".txt"), note.encode())
         except UsageError as error:  # a full disk: what has been found is told all the same
-            kept.why_not, kept.unwritten = str(error), True
+            kept.cannot_be_written(str(error))
             return kept
         self.say(f"new: {finding.title}{shown.which}\n     {path}")
         self.new.append((kept, shown.text))
@@ -211,8 +215,8 @@ class Hunting:
         path = kept.path.with_suffix(f".reduced{self._plan.suffix}")
         try:
             output = OutputFile(path)
-        except UsageError as error:  # a full disk; the hunt goes on, and ends with its summary
-            kept.why_not, kept.unwritten = str(error), True
+        except UsageError as error:
+            kept.cannot_be_written(str(error))
             return
 
         def listen(event: Event) -> None:
@@ -249,8 +253,7 @@ class Hunting:
             kept.why_not = f"our own frontend does not read it: {error}"
         else:
             if output.trouble is not None:
-                kept.why_not = f"{path} cannot be written: {output.trouble.strerror}"
-                kept.reduced, kept.unwritten = None, True
+                kept.cannot_be_written(f"{path} cannot be written: {output.trouble.strerror}")
                 return
             kept.reduced = len(result.text)
             before, after = way.size(text), way.size(result.text)

@@ -221,29 +221,30 @@ def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     assert tool.files() == before
 
 
+def where_it_is_kept(tool: Tool, *arguments: str | Path) -> Path:
+    """Hunt, and return where the only bug is kept; its files are removed."""
+    tool(*arguments, "--no-reduce")
+    (kept,) = (tool.folder / "failures").glob("*.btor")
+    kept.unlink()
+    kept.with_suffix(".txt").unlink()
+    return kept
+
+
 def test_a_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
     """The hunt goes on, as after a disk has become full."""
-    script = crashing(tool, "var")
-    arguments = ("hunt", "btor", "--cmd", script, "--count", "3", "-n", "40", "--no-reduce")
-    tool(*arguments)
-    (kept,) = (tool.folder / "failures").glob("*.btor")
-    note = kept.with_suffix(".txt")
-    kept.unlink()
-    note.unlink()
+    arguments = ("hunt", "btor", "--cmd", crashing(tool, "var"), "--count", "3", "-n", "40")
+    note = where_it_is_kept(tool, *arguments).with_suffix(".txt")
     note.mkdir()
-    done = tool(*arguments)
+    done = tool(*arguments, "--no-reduce")
     assert done.code == 2
     assert "3 times: " in done.out
     assert f"not reduced: the output failures/{note.name} is a directory" in done.out
 
 
 def test_a_reduced_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
-    script = crashing(tool, "var")
-    arguments = ("hunt", "btor", "--cmd", script, "--count", "3", "-n", "40")
-    tool(*arguments, "--no-reduce")
-    (kept,) = (tool.folder / "failures").glob("*.btor")
+    arguments = ("hunt", "btor", "--cmd", crashing(tool, "var"), "--count", "3", "-n", "40")
+    kept = where_it_is_kept(tool, *arguments)
     reduced = kept.with_suffix(".reduced.btor")
-    kept.unlink()
     reduced.mkdir()
     done = tool(*arguments)
     assert done.code == 2
