@@ -8,24 +8,38 @@ if TYPE_CHECKING:
     from reducekit.change import Change, Edit, Template
     from reducekit.document import Document
     from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
-    from reducekit.frontend import Frontend, Pass, Schedule, View
+    from reducekit.frontend import FormatOption, Frontend, Pass, Schedule, View
     from reducekit.oracle.command import Command
-    from reducekit.reduction import Budget, Reduction, Result
-    from reducekit.search.problem import Closure, Items, Move, Search, Strategy, Tree
-    from reducekit.verdicts import Counts
-
-__version__ = "0.1.0"
+    from reducekit.reduction import Budget, Control, Counts, Reduction, Result
+    from reducekit.search.problem import (
+        Closure,
+        FixedSearch,
+        Graph,
+        IndependentItems,
+        Items,
+        LeafTree,
+        Move,
+        Search,
+        Tree,
+    )
+    from reducekit.search.strategy import Strategy
+    from reducekit.session import Options, Report, Session
+    from reducekit.version import __version__ as __version__
 
 _HOMES = {
     "reducekit.api": "reduce",
     "reducekit.change": "Change Edit Template",
     "reducekit.document": "Document",
     "reducekit.errors": "NotInterestingError ParseError ReducekitError UsageError",
-    "reducekit.frontend": "Frontend Pass Schedule View",
+    "reducekit.frontend": "FormatOption Frontend Pass Schedule View",
     "reducekit.oracle.command": "Command",
-    "reducekit.reduction": "Budget Reduction Result",
-    "reducekit.search.problem": "Closure Items Move Search Strategy Tree",
-    "reducekit.verdicts": "Counts",
+    "reducekit.reduction": "Budget Control Counts Reduction Result",
+    "reducekit.search.problem": (
+        "Closure FixedSearch Graph IndependentItems Items LeafTree Move Search Tree"
+    ),
+    "reducekit.search.strategy": "Strategy",
+    "reducekit.session": "Options Report Session",
+    "reducekit.version": "__version__",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -34,20 +48,29 @@ __all__ = [
     "Change",
     "Closure",
     "Command",
+    "Control",
     "Counts",
     "Document",
     "Edit",
+    "FixedSearch",
+    "FormatOption",
     "Frontend",
+    "Graph",
+    "IndependentItems",
     "Items",
+    "LeafTree",
     "Move",
     "NotInterestingError",
+    "Options",
     "ParseError",
     "Pass",
     "ReducekitError",
     "Reduction",
+    "Report",
     "Result",
     "Schedule",
     "Search",
+    "Session",
     "Strategy",
     "Template",
     "Tree",

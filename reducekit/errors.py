@@ -1,7 +1,8 @@
 """The errors a user can cause, each with the exit code that the command line gives it.
 
 Exit codes: 0 done, 1 the golden run does not fail (or is flaky), 2 usage,
-3 the input does not parse, 4 internal, 130 interrupted with the best result saved.
+3 the input does not parse, 4 internal, 5 stopped early by a limit or a request with the best
+result saved, 130 the same by a signal.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ class UsageError(ReducekitError):
     """A command, file or option that cannot be used."""
 
     exit_code = 2
+
+
+class StoppedError(ReducekitError):
+    """A session was stopped before there was a result."""
+
+    exit_code = 130
 
 
 class ParseError(ReducekitError):

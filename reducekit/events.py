@@ -3,7 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session has read its input, and runs the oracle on it for the first time."""
+
+    size: int
+    """Bytes of the input."""
+    output: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFound:
+    """The input fails every time: this failure is kept."""
+
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know, in a sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A session is over."""
+
+    stopped: str | None
+    """Why it ended early; None: nothing helps any more."""
+    size: int
+    """Bytes of the result."""
+    verified: bool | None
+    """Whether the result showed the failure once more at the end; None: not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +63,10 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The best text so far is a new, smaller one."""
+    """There is a new best text: strictly below all that were told before, in the frontend's order.
+
+    What is larger for the time being, on the way to something smaller, is not told of.
+    """
 
     text: bytes
     what: str
@@ -35,7 +74,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class WentBack:
+class RolledBack:
     """The best text turned out not to fail every time: an earlier, larger one is the best again."""
 
     text: bytes
@@ -51,7 +90,19 @@ class PassEnded:
     round: int
     checks: int
     accepted: int
+    """How often it gave a new best text."""
     size: int
+    """Bytes of the best text."""
 
 
-Event: TypeAlias = PassStarted | Checked | Accepted | WentBack | PassEnded
+Event: TypeAlias = (
+    Started
+    | FailureFound
+    | Notice
+    | PassStarted
+    | Checked
+    | Accepted
+    | RolledBack
+    | PassEnded
+    | Finished
+)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reducekit.errors import UsageError
-from reducekit.search.problem import Strategy
+
+if TYPE_CHECKING:  # the help of the command line must be quick
+    from reducekit.frontend import Frontend
+    from reducekit.search.strategy import Strategy
 
 FRONTENDS = "reducekit.frontends"
 STRATEGIES = "reducekit.strategies"
@@ -22,21 +26,66 @@ def names(group: str) -> list[str]:
     return sorted({entry.name for entry in entry_points(group=group)})
 
 
-def load(group: str, name: str, others: Sequence[str] = ()) -> Any:
-    """Return what is registered by a name. Raises UsageError with the names there are.
+def known(group: str, name: str) -> bool:
+    """Say whether a name, or an older spelling of one, is registered in a group."""
+    return any(entry_points(group=each, name=name) for each in (group, f"{group}.aliases"))
 
-    `others` are names that the caller knows besides.
+
+def load(group: str, name: str, others: Sequence[str] = ()) -> Any:
+    """Return what is registered under a name. Raises UsageError with the names there are.
+
+    Names in the group's `.aliases` (older or foreign spellings) are accepted and not listed.
+    `others` are names that only the caller knows.
     """
-    found: list[EntryPoint] = list(entry_points(group=group, name=name))
+    found: list[EntryPoint] = [
+        *entry_points(group=group, name=name),
+        *entry_points(group=f"{group}.aliases", name=name),
+    ]
     if not found:
-        known = ", ".join(sorted([*names(group), *others]))
-        raise UsageError(f"there is no {name!r} among the {group.split('.')[1]}: {known}")
+        known = sorted([*names(group), *others])
+        close = get_close_matches(name, known, 1)
+        hint = f". Did you mean {close[0]}?" if close else ""
+        raise UsageError(
+            f"there is no {name!r} among the {group.split('.')[1]}: {', '.join(known)}{hint}"
+        )
     return found[0].load()
 
 
 def strategy(name: str) -> Strategy:
     """Return a strategy by name; `auto` is another name of the default."""
+    from reducekit.search.strategy import Strategy
+
     found = load(STRATEGIES, DEFAULT if name == AUTO else name, [AUTO])
     if not isinstance(found, Strategy):
         raise UsageError(f"the strategy {name!r} is not a Strategy but {found!r}")
+    return found
+
+
+def frontend(name: str, /, **options: Any) -> Frontend:
+    """Return a frontend by name, made with its options. Raises UsageError for unknown names."""
+    return frontend_class(name)(**options)
+
+
+def guess_format(name: str, text: bytes) -> str | None:
+    """Return the name of the frontend for a file, by its suffix or else by its content.
+
+    `text` is the file, or its beginning; None if no format is certain.
+    """
+    classes = [frontend_class(each) for each in names(FRONTENDS)]
+    for chosen in (
+        [each for each in classes if name.endswith(each.suffixes or (each.suffix or "\0",))],
+        [each for each in classes if each.recognises(text)],
+    ):
+        if len(chosen) == 1:
+            return chosen[0].name
+    return None
+
+
+def frontend_class(name: str) -> type[Frontend]:
+    """Return the class of a frontend by name. Raises UsageError for unknown names."""
+    from reducekit.frontend import Frontend
+
+    found = load(FRONTENDS, name)
+    if not (isinstance(found, type) and issubclass(found, Frontend)):
+        raise UsageError(f"the frontend {name!r} is not a subclass of reducekit.Frontend")
     return found

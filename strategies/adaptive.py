@@ -1,11 +1,25 @@
 """The default: backward, in runs whose length adapts; trees from the top down, heaviest first.
 
-Where things are defined before they are used, the direction of a search matters
-more than its algorithm: from back to front, users fall before what they use.
-The runs follow Hwang's generalised binary splitting (Hwang, A method for
-detecting all defective members in a population by group testing, JASA 67, 1972):
-a run that fails is halved until one needed item is found, and a half need not
-be tested when the other half was taken, since the whole is known to fail.
+Why backward: in all our formats things are defined before they are used. From
+the front, an item whose users are still there cannot go, so each definition is
+refuted once for nothing and has to be tried again when its users are gone. From
+the back, users fall before what they use, and one way through the items is
+enough. So the direction matters more than the algorithm: see the rows "declared"
+of `benchmarks/results/strategies.md`, where all others go forward.
+
+Why runs that adapt: when few items are needed, long runs go as one; when most
+are, every item needs a check of its own. How many are needed is not known, but
+what was found so far tells. A group is best tested as one if it fails every
+other time, which for needed items that lie `gap` apart on average means runs of
+ln 2 of the gap. A run that fails is halved until one needed item is found; the
+second half of a failing run need not be tested when the first half could go,
+since together they are known to fail. That is Hwang's generalised binary
+splitting (A method for detecting all defective members in a population by group
+testing, JASA 67, 1972). The number of checks is about the number of needed
+items times the logarithm of the gap.
+
+Trees are searched from the top down (`topdown`), and what a node can drop as
+items, as above. With several workers the items are shared out (`pool`).
 """
 
 from __future__ import annotations
@@ -15,20 +29,21 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from reducekit.search.index_set import IndexSet
-from reducekit.search.problem import Items, Strategy
-from reducekit.search.selecting import Selecting, Selector
+from reducekit.search.problem import Items
+from reducekit.search.selecting import DivisibleSelector, Part, Selecting, Selector
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.pool import HALF, Block, Pool, free
 from reducekit.strategies.topdown import top_down
 
 _NONE = IndexSet()
 _MANY = 2000
-"""So many items are worth dividing whatever comes of them."""
+"""This many items are worth dividing, whatever comes of them."""
 _NEEDED = 16
-"""Fewer are worth it if so many needed ones are to be expected among them."""
+"""Fewer are worth it if this many needed ones are to be expected among them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Backward:
+class Backward(DivisibleSelector):
     """Take runs from the back: longer ones after a success, halves after a failure.
 
     The items below `top` are not decided yet but for those `gone`, which went
@@ -75,7 +90,7 @@ class Backward:
             return replace(left, size=min(2 * size, left.count))
         suspect -= size
         if left.count != self.count - size:
-            # Other items went along: what was known of the suspects is void.
+            # Other items went along: what was known of the suspects no longer holds.
             return replace(left, size=max(1, suspect // 2), suspect=0)
         if suspect > 1:
             return replace(left, size=suspect // 2, suspect=suspect)
@@ -116,6 +131,10 @@ class Backward:
         state, block = state.part(self.suspect)
         return state, replace(block, size=self.size, suspect=self.suspect)
 
+    def join(self, part: Part) -> Backward:
+        """Never needed: a part is joined to the pool that gave it out."""
+        raise NotImplementedError
+
     def undivided(self, items: Collection[int], needed: int, gap: float) -> Backward:
         """Return the search for what can go of these items, in which it stays undivided."""
         top = max(items, default=-1) + 1
@@ -148,7 +167,7 @@ class Backward:
 
 
 def _run(gap: float) -> int:
-    """Return how many items to take as one: so many go every other time."""
+    """Return how many items to take as one: that many can go every other time."""
     return max(1, int(gap * math.log(2)))
 
 

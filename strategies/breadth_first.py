@@ -1,6 +1,6 @@
 """BFS: each node once, breadth first from the roots (Vida 2008, chapter 4.3.1).
 
-The listing tries the children of a node one by one, then visits them. Two slips are mended:
+The listing tries the children of a node one by one, then visits them. Two errors are corrected:
 it says SETTOONE(nodelist) where it means the child, and it visits children that were read
 before substitutions and simplification replaced them, so it ends early; here the children
 are read anew after every success. A node with several parents is tried once.
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items
-from reducekit.search.selecting import Selecting
-from reducekit.strategies.graph import KINDS, Graph, Source, Step, Substitute, strategy
+from reducekit.search.problem import KINDS, Graph, Items, Step, Substitute
+from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.graph import GraphAlgorithm, strategy
 
 
 @dataclass(frozen=True, slots=True)
-class BreadthFirst(Source):
+class BreadthFirst(GraphAlgorithm):
     """The state: the nodes to try, and how far that has gone; and those that were tried."""
 
     order: tuple[int, ...]
@@ -30,7 +30,7 @@ class BreadthFirst(Source):
             return None
         return [Substitute((self.order[self.at],), kind) for kind in range(KINDS)]
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Turn to the next node; after a success, what is to be tried is read anew."""
         if step is None:
             return replace(self, at=self.at + 1)
@@ -51,13 +51,13 @@ def _breadth_first(graph: Graph) -> list[int]:
     return order
 
 
-def breadth_first(graph: Graph) -> Source:
+def breadth_first(graph: Graph) -> GraphAlgorithm:
     """Return the algorithm over a graph."""
     return BreadthFirst(tuple(_breadth_first(graph)))
 
 
 @dataclass(frozen=True, slots=True)
-class OneByOne:
+class OneByOne(Selector):
     """The selector for items: each once."""
 
     count: int

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from reducekit.search.problem import Graph, Redirect, Step
 from reducekit.strategies.breadth_first import over_items
-from reducekit.strategies.graph import Graph, Redirect, Source, Step, strategy
+from reducekit.strategies.graph import GraphAlgorithm, strategy
 
 
 @dataclass(frozen=True, slots=True)
-class Edges(Source):
+class Edges(GraphAlgorithm):
     """The state: nodes to visit, and the edge of the first one.
 
     With `halves` a binary search, of which `high` targets are left (-1: not begun).
@@ -42,7 +43,7 @@ class Edges(Source):
         high = len(targets) if self.high < 0 else self.high
         return [Redirect(node, self.position, targets[high // 2])] if high else ()
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Halve the interval after a failure; else turn to the next edge, or the next node."""
         if not self.queue:
             return self
@@ -59,12 +60,12 @@ class Edges(Source):
         return replace(self, queue=(*self.queue[1:], *below), seen=seen, position=0, high=-1)
 
 
-def change_reference(graph: Graph) -> Source:
+def change_reference(graph: Graph) -> GraphAlgorithm:
     """Return changeref over a graph."""
     return Edges(False, tuple(graph.tops), frozenset(graph.tops))
 
 
-def change_reference_plus(graph: Graph) -> Source:
+def change_reference_plus(graph: Graph) -> GraphAlgorithm:
     """Return changeref+ over a graph."""
     return Edges(True, tuple(graph.tops), frozenset(graph.tops))
 

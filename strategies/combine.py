@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from reducekit.search.problem import Graph
 from reducekit.strategies.breadth_first import breadth_first
 from reducekit.strategies.change_reference import change_reference, change_reference_plus
 from reducekit.strategies.ddmin import over_graph, over_items
-from reducekit.strategies.graph import Graph, Source, chain, repeated, strategy
+from reducekit.strategies.graph import GraphAlgorithm, chain, repeated, strategy
 from reducekit.strategies.hierarchical import hierarchical
 from reducekit.strategies.layerwise import layerwise
 
@@ -26,7 +27,7 @@ _ALGORITHMS = (
 )
 
 
-def combined(graph: Graph) -> Source:
+def combined(graph: Graph) -> GraphAlgorithm:
     """Return all algorithms, each while it helps."""
     return chain(graph, *(partial(repeated, each) for each in _ALGORITHMS))
 

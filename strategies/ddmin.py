@@ -1,7 +1,7 @@
 """ddmin: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002.
 
 Section 3.3, figure 5: test each of n subsets alone, then each complement;
-reduce to what fails, else double n. Duplicates (for n = 2 the complements are
+reduce to what fails, otherwise double n. Duplicates (for n = 2 the complements are
 the subsets) are the cache's business. The paper takes for granted that the
 empty configuration does not fail; here it is tested when one element is left,
 so that the result is 1-minimal without assumptions.
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items
+from reducekit.search.problem import Graph, Items
 from reducekit.search.selecting import Selecting, Selector
-from reducekit.strategies.graph import Graph, GraphStrategy, Selected, Source
+from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
 from reducekit.strategies.levels import level_by_level
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -31,11 +31,11 @@ def halve(chunks: Chunks) -> Chunks:
 
 
 @dataclass(frozen=True, slots=True)
-class Ddmin:
+class Ddmin(Selector):
     """The state of ddmin: the configuration as n chunks, and the number of the next test.
 
     Tests `0 .. n-1` keep one chunk each, tests `n .. 2n-1` one complement each.
-    The paper leaves the order open: both begin with the chunk behind the one
+    The paper leaves the order open: both begin with the chunk after the one
     that went last, and a chunk keeps its elements when others go, so that a
     repeated test is the same set and costs nothing.
     """
@@ -84,7 +84,7 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(len(items.weights)))
 
 
-def over_graph(graph: Graph) -> Source:
+def over_graph(graph: Graph) -> GraphAlgorithm:
     """Return ddmin over the nodes of a graph, in depth-first order (Vida 2008, chapter 4.1.1).
 
     The listing there sets the number of partitions to max(size, 2 * partitions): min is meant.
@@ -93,6 +93,6 @@ def over_graph(graph: Graph) -> Source:
     return Selected(nodes, selector(len(nodes)))
 
 
-ddmin = GraphStrategy(
-    "ddmin", over_items, lambda tree: level_by_level(tree, over_items), over_graph
+ddmin = strategy(
+    "ddmin", over_graph, over_items, tree=lambda tree: level_by_level(tree, over_items)
 )

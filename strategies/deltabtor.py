@@ -7,11 +7,12 @@ does. At most 6n tests for n nodes each time.
 
 from __future__ import annotations
 
-from reducekit.strategies.graph import Graph, Source, repeated, strategy
+from reducekit.search.problem import Graph
+from reducekit.strategies.graph import GraphAlgorithm, repeated, strategy
 from reducekit.strategies.halving import over_graph, over_items
 
 
-def until_fixpoint(graph: Graph) -> Source:
+def until_fixpoint(graph: Graph) -> GraphAlgorithm:
     """Return the algorithm until it changes nothing."""
     return repeated(over_graph, graph)
 

@@ -1,106 +1,59 @@
-"""Algorithms over graphs: a state that steps lead from, and sources that say which to try.
+"""Algorithms over graphs: each says which steps to try in the graph that it is shown.
 
-A tree has one way to each node; in a graph a node may have several parents, and what one
-substitution takes away or simplifies changes what the next one finds. So a `Graph` is a
-value: a step leads from one to the next, with the change to the text between the two, and
-a `Source` looks at the graph of the moment. All here is immutable, as a Search has to be.
+A graph is a value: a step leads from one graph to the next. A `GraphAlgorithm` looks at the
+graph of the moment and names steps; `Walk` is the search that tries them. All is immutable, as
+a Search has to be.
 
 The algorithms of A. Vida, "Random Test Case Generation and Delta Debugging for Bit-Vector
-Logic with Arrays" (Linz 2008), chapter 4, are sources.
+Logic with Arrays" (Linz 2008), chapter 4, are written so. They work on trees too, which
+`TreeGraph` shows them as graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeGuard
+from typing import Any
 
 from reducekit.change import Change
-from reducekit.search.problem import Items, Problem, Search, Strategy, Tree
+from reducekit.search.problem import (
+    KINDS,
+    Graph,
+    Items,
+    Redirect,
+    Search,
+    Step,
+    Substitute,
+    Tree,
+)
 from reducekit.search.selecting import Selector
-
-KINDS = 3
-"""Substitutions: all zeros, all ones, a fresh variable, tried in this order (chapter 4.1.1)."""
+from reducekit.search.strategy import Passes, Strategy
 
 
-class Substitute(NamedTuple):
-    """Nodes to be replaced by leaves of their sorts, all of one kind (0 .. KINDS - 1)."""
+class GraphAlgorithm:
+    """Base of the algorithms: which steps to try in a graph. Immutable."""
 
-    nodes: Collection[int]
-    kind: int
-
-
-class Redirect(NamedTuple):
-    """An edge, as a node and the position of an operand, to be pointed at another node."""
-
-    node: int
-    position: int
-    target: int
-
-
-Step: TypeAlias = Any
-"""A Substitute, a Redirect, or what else the graph knows."""
-
-
-class Graph(Protocol):
-    """Nodes with operands below roots, as far as they are reached from these. Immutable."""
-
-    @property
-    def change(self) -> Change:
-        """The change that led here from the graph before."""
-
-    @property
-    def size(self) -> int:
-        """How many nodes there are."""
-
-    @property
-    def tops(self) -> Sequence[int]:
-        """The roots."""
-
-    def apply(self, step: Step) -> Self | None:
-        """Return the graph after a step; None if that is not possible or nothing gets smaller."""
-
-    def alive(self, node: int) -> bool:
-        """Return whether a node is still there."""
-
-    def nodes(self) -> Sequence[int]:
-        """Return what can be substituted, depth first from the roots."""
-
-    def layers(self) -> Sequence[Sequence[int]]:
-        """Return what can be substituted by depth: the longest path from a root (chapter 4.3.2)."""
-
-    def children(self, node: int) -> Sequence[int]:
-        """Return the operands of a node, without repetition."""
-
-    def degree(self, node: int) -> int:
-        """Return how many edges lead down from a node."""
-
-    def targets(self, node: int, position: int) -> Sequence[int]:
-        """Return where else an edge can point, in ascending depth."""
-
-
-class Source:
-    """Base of sources: which steps to try in a graph. Immutable."""
+    __slots__ = ()
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
         """Return steps to try in order until one succeeds; None when there are no more."""
         return None
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Return what goes on after a step succeeded and led to `graph`, or after all failed."""
         return self
 
-    def following(self, graph: Graph) -> Source | None:
-        """Return the source that comes when this one has no more steps; None at the end."""
+    def following(self, graph: Graph) -> GraphAlgorithm | None:
+        """Return the algorithm that comes when this one has no more steps; None at the end."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """The search that goes from graph to graph as a source says."""
+class Walk(Search):
+    """The search that goes from graph to graph as an algorithm says."""
 
     graph: Graph
-    source: Source
+    algorithm: GraphAlgorithm
     steps: Sequence[Step] = ()
     at: int = 0
     candidate: Graph | None = None
@@ -113,39 +66,39 @@ class Walk:
         """Go on from the new graph after a success, with the next step after a failure."""
         assert self.candidate is not None, "after() without a proposal"
         if ok:
-            return walk(self.candidate, self.source.after(self.candidate, self.steps[self.at]))
+            return walk(self.candidate, self.algorithm.after(self.candidate, self.steps[self.at]))
         return replace(self, at=self.at + 1)._settle()
 
     def _settle(self) -> Walk:
-        graph, source, steps, at = self.graph, self.source, self.steps, self.at
+        graph, algorithm, steps, at = self.graph, self.algorithm, self.steps, self.at
         while True:
             while at < len(steps):
                 candidate = graph.apply(steps[at])
                 if candidate is not None:
-                    return Walk(graph, source, steps, at, candidate)
+                    return Walk(graph, algorithm, steps, at, candidate)
                 at += 1
-            source = source.after(graph, None)
-            while (found := source.steps(graph)) is None:
-                following = source.following(graph)
+            algorithm = algorithm.after(graph, None)
+            while (found := algorithm.steps(graph)) is None:
+                following = algorithm.following(graph)
                 if following is None:
-                    return Walk(graph, source)
-                source = following
+                    return Walk(graph, algorithm)
+                algorithm = following
             steps, at = found, 0
 
 
-def walk(graph: Graph, source: Source) -> Walk:
-    """Return the search of a graph from a source on."""
-    current: Source | None = source
+def walk(graph: Graph, algorithm: GraphAlgorithm) -> Walk:
+    """Return the search of a graph with an algorithm."""
+    current: GraphAlgorithm | None = algorithm
     while current is not None:
         steps = current.steps(graph)
         if steps is not None:
             return Walk(graph, current, steps)._settle()
-        source, current = current, current.following(graph)
-    return Walk(graph, source)
+        algorithm, current = current, current.following(graph)
+    return Walk(graph, algorithm)
 
 
 @dataclass(frozen=True, slots=True)
-class Selected(Source):
+class Selected(GraphAlgorithm):
     """Groups of nodes as a selector over their numbers says; each group with every kind.
 
     Nodes that have gone with others count as taken.
@@ -162,7 +115,7 @@ class Selected(Source):
         group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
         return [Substitute(group, kind) for kind in range(KINDS)] if group else ()
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Tell the selector; what is no longer alive is taken, too."""
         chosen = self.selector.propose()
         assert chosen is not None
@@ -176,69 +129,62 @@ class Selected(Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Staged(Source):
+class Sequential(GraphAlgorithm):
     """One algorithm after the other: `inner`, and what follows it."""
 
-    inner: Source
-    then: Callable[[Graph], Source | None]
+    inner: GraphAlgorithm
+    then: Callable[[Graph], GraphAlgorithm | None]
     """What comes when `inner` has no more steps, made of the graph that it leaves."""
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
         """Return the steps of the present algorithm."""
         return self.inner.steps(graph)
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Go on within the algorithm."""
         return replace(self, inner=self.inner.after(graph, step))
 
-    def following(self, graph: Graph) -> Source | None:
+    def following(self, graph: Graph) -> GraphAlgorithm | None:
         """Go on within the algorithm, or turn to what follows it."""
         inner = self.inner.following(graph)
         return self.then(graph) if inner is None else replace(self, inner=inner)
 
 
-def repeated(make: Callable[[Graph], Source], graph: Graph) -> Staged:
+def repeated(make: Callable[[Graph], GraphAlgorithm], graph: Graph) -> Sequential:
     """Return an algorithm that is repeated as long as the graph gets smaller."""
     size = graph.size
-    return Staged(make(graph), lambda left: repeated(make, left) if left.size < size else None)
+    return Sequential(make(graph), lambda left: repeated(make, left) if left.size < size else None)
 
 
-def chain(graph: Graph, *makes: Callable[[Graph], Source]) -> Staged:
+def chain(graph: Graph, *makes: Callable[[Graph], GraphAlgorithm]) -> Sequential:
     """Return algorithms one after the other."""
     first, *rest = makes
-    return Staged(first(graph), lambda left: chain(left, *rest) if rest else None)
-
-
-@dataclass(frozen=True, slots=True)
-class GraphStrategy(Strategy):
-    """An algorithm that searches graphs, too."""
-
-    graph: Callable[[Graph], Source]
-
-    def start(self, problem: Problem | Graph) -> Search:
-        """Return the search for a problem."""
-        if _is_graph(problem):
-            return walk(problem, self.graph(problem))
-        return Strategy.start(self, problem)  # type: ignore[arg-type]  # it is no graph
-
-
-def _is_graph(problem: object) -> TypeGuard[Graph]:
-    return hasattr(problem, "layers")
+    return Sequential(first(graph), lambda left: chain(left, *rest) if rest else None)
 
 
 def strategy(
-    name: str, graph: Callable[[Graph], Source], items: Callable[[Items], Search]
-) -> GraphStrategy:
-    """Return an algorithm over graphs, which takes trees as graphs; `items` is for the rest."""
+    name: str,
+    algorithm: Callable[[Graph], GraphAlgorithm],
+    items: Callable[[Items], Search],
+    *,
+    tree: Callable[[Tree], Search] | None = None,
+    passes: Passes = "classic",
+) -> Strategy:
+    """Return an algorithm over graphs as a strategy.
+
+    `items` searches items; `tree` trees, which the algorithm takes as graphs otherwise.
+    """
+
+    def over_graph(graph: Graph) -> Search:
+        return walk(graph, algorithm(graph))
 
     def over_tree(tree: Tree) -> Search:
-        found = TreeGraph(tree)
-        return walk(found, graph(found))
+        return over_graph(TreeGraph(tree))
 
-    return GraphStrategy(name, items, over_tree, graph)
+    return Strategy(name, items, tree or over_tree, over_graph, passes)
 
 
-class TreeGraph:
+class TreeGraph(Graph):
     """A tree as a graph: its moves to leaves are substitutions, those to nodes within redirections.
 
     An edge stands for the node below it, so that moves are where the tree has them.

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items
+from reducekit.search.problem import Graph, Items
 from reducekit.search.selecting import Selecting, Selector
-from reducekit.strategies.graph import Graph, GraphStrategy, Selected, Source
+from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
 from reducekit.strategies.levels import level_by_level
 
 
 def half(size: int, left: int) -> int:
-    """Return half a block size, however many items are left; 0 behind the last."""
+    """Return half a block size, however many items are left; 0 after the last."""
     return size // 2
 
 
 @dataclass(frozen=True, slots=True)
-class Sweeps:
+class Sweeps(Selector):
     """Sweeps over blocks that get smaller: items left, block size, and where the next begins."""
 
     left: tuple[int, ...]
@@ -39,7 +39,7 @@ class Sweeps:
         return self.left[self.begin : self.begin + self.size]
 
     def after(self, taken: Collection[int]) -> Sweeps:
-        """Go on behind the block, or with smaller blocks at the end."""
+        """Go on after the block, or with smaller blocks at the end."""
         left, begin = self.left, self.begin + self.size
         if taken:
             gone = frozenset(taken)
@@ -60,12 +60,12 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(len(items.weights)))
 
 
-def over_graph(graph: Graph) -> Source:
+def over_graph(graph: Graph) -> GraphAlgorithm:
     """Return the algorithm over the nodes of a graph, in depth-first order."""
     nodes = tuple(graph.nodes())
     return Selected(nodes, selector(len(nodes)))
 
 
-halving = GraphStrategy(
-    "halving", over_items, lambda tree: level_by_level(tree, over_items), over_graph
+halving = strategy(
+    "halving", over_graph, over_items, tree=lambda tree: level_by_level(tree, over_items)
 )

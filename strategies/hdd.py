@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from reducekit.strategies.ddmin import over_items
-from reducekit.strategies.graph import GraphStrategy
+from reducekit.strategies.graph import strategy
 from reducekit.strategies.hierarchical import hierarchical
 from reducekit.strategies.levels import level_by_level
 
-hdd = GraphStrategy("hdd", over_items, lambda tree: level_by_level(tree, over_items), hierarchical)
+hdd = strategy(
+    "hdd",
+    hierarchical,
+    over_items,
+    tree=lambda tree: level_by_level(tree, over_items),
+    passes="tree",
+)

@@ -9,35 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from reducekit.search.problem import Graph, Step
 from reducekit.strategies.breadth_first import breadth_first
 from reducekit.strategies.ddmin import over_items, selector
-from reducekit.strategies.graph import (
-    Graph,
-    Selected,
-    Source,
-    Step,
-    chain,
-    repeated,
-    strategy,
-)
+from reducekit.strategies.graph import GraphAlgorithm, Selected, chain, repeated, strategy
 
 
 @dataclass(frozen=True, slots=True)
-class Levels(Source):
+class Levels(GraphAlgorithm):
     """The state: the depth of the level, and ddmin over it."""
 
     depth: int
-    inner: Source
+    inner: GraphAlgorithm
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
         """Return the steps of ddmin."""
         return self.inner.steps(graph)
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Go on within the level."""
         return replace(self, inner=self.inner.after(graph, step))
 
-    def following(self, graph: Graph) -> Source | None:
+    def following(self, graph: Graph) -> GraphAlgorithm | None:
         """Go down a level."""
         return _level(graph, self.depth + 1)
 
@@ -49,17 +42,17 @@ def _level(graph: Graph, depth: int) -> Levels | None:
     return Levels(depth, Selected(tuple(layers[depth]), selector(len(layers[depth]))))
 
 
-def hierarchical(graph: Graph) -> Source:
+def hierarchical(graph: Graph) -> GraphAlgorithm:
     """Return HDD over a graph."""
-    return _level(graph, 0) or Source()
+    return _level(graph, 0) or GraphAlgorithm()
 
 
-def hierarchical_plus(graph: Graph) -> Source:
+def hierarchical_plus(graph: Graph) -> GraphAlgorithm:
     """Return HDD+: HDD, then BFS until that changes nothing."""
     return chain(graph, hierarchical, lambda found: repeated(breadth_first, found))
 
 
-def hierarchical_star(graph: Graph) -> Source:
+def hierarchical_star(graph: Graph) -> GraphAlgorithm:
     """Return HDD*: HDD until that changes nothing."""
     return repeated(hierarchical, graph)
 

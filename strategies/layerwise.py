@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items
-from reducekit.search.selecting import Selecting
-from reducekit.strategies.graph import KINDS, Graph, Source, Step, Substitute, strategy
+from reducekit.search.problem import KINDS, Graph, Items, Step, Substitute
+from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.graph import GraphAlgorithm, strategy
 
 
 @dataclass(frozen=True, slots=True)
-class Layers(Source):
+class Layers(GraphAlgorithm):
     """The state: the depth of the next layer."""
 
     depth: int = 0
@@ -29,13 +29,13 @@ class Layers(Source):
         layer = tuple(layers[self.depth])
         return [Substitute(layer, kind) for kind in range(KINDS)] if layer else ()
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Go down a layer."""
         return replace(self, depth=self.depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class AllOnce:
+class AllOnce(Selector):
     """The selector for items, which have no layers: all of them, once."""
 
     count: int
@@ -49,7 +49,7 @@ class AllOnce:
         return AllOnce(0)
 
 
-def layerwise(graph: Graph) -> Source:
+def layerwise(graph: Graph) -> GraphAlgorithm:
     """Return the algorithm over a graph."""
     return Layers()
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from reducekit.change import Change
-from reducekit.search.problem import NOTHING, Items, Move, Search, Selection, Tree, Unrelated
+from reducekit.search.problem import NOTHING, IndependentItems, Items, Move, Search, Selection, Tree
 from reducekit.search.selecting import Selecting
 
 
-class Level(Unrelated):
+class Level(IndependentItems):
     """The nodes of one level as items: taking one applies its first move."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int]) -> None:
@@ -49,7 +49,7 @@ class Level(Unrelated):
 
 
 @dataclass(frozen=True, slots=True)
-class LevelByLevel:
+class LevelByLevel(Search):
     """The state: a level and the search over it."""
 
     over_items: Callable[[Items], Selecting]

@@ -8,8 +8,9 @@ sweep from left to right, and a block that was taken is not looked at again.
 
 from __future__ import annotations
 
-from reducekit.search.problem import Items, Strategy
+from reducekit.search.problem import Items
 from reducekit.search.selecting import Selecting, Selector
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.halving import Sweeps
 from reducekit.strategies.topdown import top_down
 
@@ -18,7 +19,7 @@ _FINE = 4
 
 
 def smaller(size: int, left: int) -> int:
-    """Return the block size that follows, for so many items left; 0 at the end."""
+    """Return the block size that follows, when `left` items are left; 0 at the end."""
     size = min(size, max(1, left))
     return size // 2 if size > _FINE else size - 1
 
@@ -33,4 +34,6 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(len(items.weights)))
 
 
-lglddtrace = Strategy("lglddtrace", over_items, lambda tree: top_down(tree, over_items))
+lglddtrace = Strategy(
+    "lglddtrace", over_items, lambda tree: top_down(tree, over_items), passes="classic"
+)

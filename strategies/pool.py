@@ -5,11 +5,12 @@ until one needed item is found, and the rest of it goes back to the pool. So a
 block is never cut short by a border between workers, and users still fall
 before what they use. Before the first block all items are tried at once.
 
-Where users depend on items and nobody has said so, an item fails as long as the
-block behind it holds a user of it: workers further ahead only lose time then. So
-some of the items that were found needed while a block behind them was at work
-are tried again when that has given up items. If one goes, the search turns
-back to one that goes strictly from the back.
+Where users depend on items and nobody has said so, an item fails as long as a
+block nearer to the end holds a user of it: workers further to the front only
+lose time then. To notice that, some of the items that were found needed while
+such a block was at work are tried again when it has given up items. If one can
+go, the parts conflict, and the search turns back to one that goes strictly from
+the back.
 """
 
 from __future__ import annotations
@@ -21,30 +22,30 @@ from heapq import merge
 from typing import NamedTuple, Protocol
 
 from reducekit.search.index_set import IndexSet
-from reducekit.search.selecting import Selector
+from reducekit.search.selecting import DivisibleSelector, Part, Selector
 
 _NONE = IndexSet()
 _FIRST = 0.6
 """The size of the first blocks, in shares of what falls to each worker."""
 _MEMORY = 0.9
 """What counts of earlier finds when another needed item is found."""
-_HINDERED = 32
-"""So many workers are faster in parts than together from the back even if parts hinder each
-other: then they need 10 to 20 times the runs, and looking ahead makes twice as fast
+_ENOUGH_WORKERS = 32
+"""This many workers are faster in parts than together from the back even if parts conflict:
+then they need 10 to 20 times the runs, and looking ahead only makes twice as fast
 (`python -m benchmarks.scaling`, "unknown needs")."""
-_DOUBTS = 3
-"""So many items at most wait for a second try."""
+_RETRY_CANDIDATES = 3
+"""Items that wait for a second try, at most."""
 HALF = 0.47
 """How likely one half of a failing run is to be free of needed items."""
 
 
 def free(size: int, gap: float) -> float:
-    """Return how likely a run of so many items is to be free of needed ones."""
+    """Return how likely a run of `size` items is to be free of needed ones."""
     return min(0.97, max(0.03, math.exp(-size / max(gap, 0.1))))
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(Part):
     """A run of items, taken from the back: all of them, then halves until one is known as needed.
 
     The last `suspect` of `items` (0: none) are known to hold a needed item.
@@ -104,21 +105,21 @@ class Origin(Protocol):
         """Return the search for what can go of these items, in which it stays undivided."""
 
 
-class Doubt(NamedTuple):
-    """An item found needed while others behind it were undecided, of which some have `gone`."""
+class RetryCandidate(NamedTuple):
+    """An item found needed while later ones were undecided; whether some of those have `gone`."""
 
     item: int
     gone: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(DivisibleSelector):
     """The items that no worker has: those below `top` without `gone`, and those given `back`.
 
     `taken` and `needed` count what was found of either kind, the latest most.
-    `out` has the last items of the blocks at work. `ripe` are the items found
-    needed that are tried again, `tried` counts those that stayed, and `hinders`
-    says that one went: each was refuted only because of what came behind it.
+    `out` has the last items of the blocks at work. `retry_queue` are the items found
+    needed that are tried again, `tried` counts those that stayed, and `parts_conflict`
+    says that one went: each was refuted only because of later ones.
     """
 
     origin: Origin
@@ -131,11 +132,11 @@ class Pool:
     needed: float = 0.0
     fresh: bool = True
     out: frozenset[int] = frozenset()
-    doubts: tuple[Doubt, ...] = ()
-    ripe: tuple[int, ...] = ()
+    retry_candidates: tuple[RetryCandidate, ...] = ()
+    retry_queue: tuple[int, ...] = ()
     found: int = 0
     tried: int = 0
-    hinders: bool = False
+    parts_conflict: bool = False
 
     def propose(self) -> Collection[int] | None:
         """Return None: only blocks propose."""
@@ -148,22 +149,28 @@ class Pool:
     @property
     def left(self) -> int:
         """How many items are in the pool."""
-        return 0 if self.hinders else self.count + len(self.back) + len(self.ripe)
+        return 0 if self.parts_conflict else self.count + len(self.back) + len(self.retry_queue)
+
+    def worth_dividing(self, parts: int) -> bool:
+        """Return True: it is divided already."""
+        return True
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
-        """Give out a block, for one of so many workers."""
+        """Give out a block, for one of `parts` workers."""
         if self.fresh:
             items = tuple(self.gone.holes(self.top, self.count))
             return replace(self, fresh=False), Block(items, len(items), items[-1], once=True)
-        if self.ripe:
-            item, *rest = self.ripe
-            return replace(self, ripe=tuple(rest)), Block((item,), 1, item, once=True, again=True)
+        if self.retry_queue:
+            item, *rest = self.retry_queue
+            return replace(self, retry_queue=tuple(rest)), Block(
+                (item,), 1, item, once=True, again=True
+            )
         gap = self.gap
         size = math.ceil(_FIRST * self.left / parts) if gap is None else int(gap * math.log(2))
         return self.part(max(1, min(size, self.left)))
 
     def part(self, size: int) -> tuple[Pool, Block]:
-        """Give out a block of so many items."""
+        """Give out a block of `size` items."""
         items = self.back[len(self.back) - min(size, len(self.back)) :]
         back = self.back[: len(self.back) - len(items)]
         more = tuple(self.gone.holes(self.top, size - len(items))) if len(items) < size else ()
@@ -184,9 +191,11 @@ class Pool:
         back = tuple(item for item in self.back if item not in gone)
         state = self
         if block.again and block.done:
-            state = replace(self, tried=self.tried + 1, hinders=self.hinders or bool(gone))
+            state = replace(
+                self, tried=self.tried + 1, parts_conflict=self.parts_conflict or bool(gone)
+            )
         elif not block.once:
-            state = self._doubtful(block)
+            state = self._with_retries(block)
             left = (i for i in block.items if not (i < self.top and i in self.gone))
             back = tuple(merge(back, left))
         needed = block.needed is not None
@@ -199,35 +208,43 @@ class Pool:
             needed=self.needed * _MEMORY + 1 if needed else self.needed,
         )
 
-    def _doubtful(self, block: Block) -> Pool:
+    def _with_retries(self, block: Block) -> Pool:
         """Note whether what a block has found is to be tried again, and what is by now."""
         out = self.out - {block.last}
-        ripe, doubts = list(self.ripe), []
+        retry_queue, retry_candidates = list(self.retry_queue), []
         undecided = max(out | set(self.back[-1:]) | set(block.items[-1:]), default=-1)
-        for each in self.doubts:
+        for each in self.retry_candidates:
             gone = each.gone or (bool(block.taken) and block.last > each.item)
             if undecided > each.item:
-                doubts.append(Doubt(each.item, gone))
+                retry_candidates.append(RetryCandidate(each.item, gone))
             elif gone:
-                ripe.append(each.item)
+                retry_queue.append(each.item)
         found = self.found
-        if self.workers < _HINDERED and block.needed is not None and undecided > block.needed:
+        if self.workers < _ENOUGH_WORKERS and block.needed is not None and undecided > block.needed:
             # The second tries are runs: after n that changed nothing, one of 2**n is worth one.
-            if found % (1 << (self.tried + len(ripe))) == 0:
+            if found % (1 << (self.tried + len(retry_queue))) == 0:
                 # What is further back can be tried again sooner.
-                doubts = sorted([*doubts, Doubt(block.needed, False)])[-_DOUBTS:]
+                retry_candidates = sorted([*retry_candidates, RetryCandidate(block.needed, False)])[
+                    -_RETRY_CANDIDATES:
+                ]
             found += 1
-        return replace(self, out=out, ripe=tuple(ripe), doubts=tuple(doubts), found=found)
+        return replace(
+            self,
+            out=out,
+            retry_queue=tuple(retry_queue),
+            retry_candidates=tuple(retry_candidates),
+            found=found,
+        )
 
     def whole(self) -> Selector | None:
-        """Return the search that goes on undivided, if blocks are found to hinder each other.
+        """Return the search that goes on undivided, if parts are found to conflict.
 
         By then all that were given out have to be back.
         """
-        if not self.hinders:
+        if not self.parts_conflict:
             return None
-        doubted = (*(each.item for each in self.doubts), *self.ripe)
-        items = sorted({*self.gone.holes(self.top, self.count), *self.back, *doubted})
+        candidates = (*(each.item for each in self.retry_candidates), *self.retry_queue)
+        items = sorted({*self.gone.holes(self.top, self.count), *self.back, *candidates})
         return self.origin.undivided(items, round(self.needed), self.gap or 0.0)
 
     @property

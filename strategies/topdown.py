@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.change import Change
-from reducekit.search.problem import NOTHING, Items, Move, Search, Tree
+from reducekit.search.problem import NOTHING, Divisible, Items, Move, Search, Tree
 from reducekit.search.selecting import Selecting
 
 _FEW = 8
 _MANY = 20
-"""So many nodes for each worker are worth dividing."""
+"""This many nodes for each worker are worth dividing."""
 _SHIFT = 32  # bits for a node, below its weight
 _NODE = (1 << _SHIFT) - 1
 
@@ -63,7 +63,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class TopDown:
+class TopDown(Divisible):
     """The state: nodes to come, and where the search stands within the node at hand.
 
     `moves[at:]` are the substitutions yet to try; they may be made only when
@@ -87,7 +87,7 @@ class TopDown:
         return sum(left for _, left in self.pending.runs) + (self.node >= 0)
 
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether there is enough for so many workers.
+        """Return whether there is enough for that many workers.
 
         Most substitutions fail, so looking ahead keeps a few of them busy.
         """
@@ -104,7 +104,7 @@ class TopDown:
         return replace(self, pending=self.pending.merged(part.pending))
 
     def whole(self) -> Search | None:
-        """Return None: nodes do not hinder each other."""
+        """Return None: nodes do not conflict."""
         return None
 
     @property

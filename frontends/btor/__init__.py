@@ -1,25 +1,34 @@
-"""BTOR and BTOR2: one model of the graph for all dialects, and what may be changed in a file.
+"""The BTOR frontend: reads BTOR and BTOR2 files and says what may be changed in them.
 
-`reader.read` makes a `dag.Dag` of a text and `write` prints it; `operators` and `rules` are
-the tables both go by. `builder` makes a Dag from nothing, `convert` (with `functions` and
-`lowering`) one of another dialect, `smtlib` a script; `evaluate` says what nodes are worth.
-`view` shows a Dag with its text to the passes, which `schedule` puts in order.
+`model` holds the graph of a file, the rules of all dialects, reader and writer. `generate`
+makes random files, `convert` translates between dialects and SMT-LIB, `inspect` draws graphs
+and evaluates nodes. `passes` are the changes a reduction tries, and `schedule` their order.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from reducekit.frontend import Schedule
-from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.diagram import Diagram
+from reducekit.frontend import FormatOption, Frontend, Schedule
+from reducekit.frontends.btor.inspect.diagram import diagram
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import BtorView, view_of
 from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.schedule import own_schedule, thesis_schedule
-from reducekit.frontends.btor.view import BtorView, view_of
+from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.search.strategy import Passes
+
+_LINE = re.compile(
+    rb"^[1-9][0-9]* (?:sort|var|const[dh]?|array|input|state|zero|one) ", re.MULTILINE
+)
 
 
-class Btor:
+class Btor(Frontend):
     """The frontend for BTOR and BTOR2 files.
 
     Without a dialect each file's own is detected. `simplify` says whether the algorithms of
@@ -27,20 +36,42 @@ class Btor:
     """
 
     name = "btor"
+    title = "a BTOR or BTOR2 file"
     suffix = ".btor"
+    suffixes = (".btor", ".btor2", ".btr")
+    unit = "nodes"
     strict = True
+    options = (
+        FormatOption(
+            "dialect",
+            "What INPUT is written in; default: detected.",
+            kind="choice",
+            choices=tuple(each.value for each in Dialect),
+        ),
+        FormatOption(
+            "simplify",
+            "Apply rules such as and(x, 0) = 0 to what has changed.",
+            kind="flag",
+            default=True,
+        ),
+    )
 
-    def __init__(self, dialect: Dialect | None = None, *, simplify: bool = True) -> None:
-        self.dialect = dialect
+    def __init__(self, dialect: Dialect | str | None = None, *, simplify: bool = True) -> None:
+        self.dialect = None if dialect is None else Dialect(dialect)
         self.simplify = simplify
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        """Look for a line that begins with a number and an operator."""
+        return _LINE.search(text) is not None
 
     def parse(self, text: bytes) -> BtorView:
         """Read a file. Raises ParseError with the place and the rule that is broken."""
         return view_of(read(text, self.dialect))
 
-    def schedule(self, strategy: str) -> Schedule:
-        """Return our passes for `adaptive`, else the one of the thesis' algorithms."""
-        if strategy == "adaptive":
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return our passes, otherwise the one pass of the thesis' algorithms."""
+        if passes == "own":
             return own_schedule(simplify=self.simplify)
         return thesis_schedule(simplify=self.simplify)
 
@@ -58,3 +89,28 @@ class Btor:
         }
         counts["widths"] = sum(dag.width(line) for line in range(len(dag)))
         return counts
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator of the thesis."""
+        from reducekit.frontends.btor.generate.offer import GENERATION
+
+        return GENERATION
+
+    @classmethod
+    def conversions(cls) -> Conversions:
+        """Return the conversions between dialects, and to SMT-LIB v2."""
+        from reducekit.frontends.btor.convert.offer import CONVERSIONS
+
+        return CONVERSIONS
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Look into a graph."""
+        from reducekit.frontends.btor.inspect.offer import inspect
+
+        return inspect(text, notation)
+
+    def diagram(self, view: BtorView) -> Diagram:
+        """Return the graph."""
+        return diagram(view.dag)

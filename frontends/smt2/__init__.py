@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from reducekit.frontend import Schedule, by_size
-from reducekit.frontends.smt2.commands import head
+from reducekit.diagram import Diagram
+from reducekit.frontend import Frontend, Schedule, by_size
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.diagram import diagram
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.strategy import Passes
 
+_COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
 _MOST = 1 << 21  # nodes of a script whose terms are counted for the summary
 
 
-class Smt2:
+class Smt2(Frontend):
     """The frontend for SMT-LIB v2 scripts."""
 
     name = "smt2"
+    title = "an SMT-LIB v2 script"
     suffix = ".smt2"
-    strict = False
+    suffixes = (".smt2", ".smt", ".sl")
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        """Look for a command of SMT-LIB at the beginning of a line."""
+        return _COMMAND.search(text) is not None
 
     def parse(self, text: bytes) -> ScriptView:
         """Read a script. Raises ParseError with the place and what was expected."""
         return ScriptView(parse(text))
 
-    def schedule(self, strategy: str) -> Schedule:
-        """Return our passes for `adaptive`, one tree for `hdd`, else those of the ddSMT paper."""
-        if strategy == "adaptive":
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script."""
+        if passes == "own":
             return own_schedule()
-        if strategy == "hdd":
+        if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
         return replace(paper_schedule(), prepare=(Layout(),))
 
@@ -44,7 +55,7 @@ class Smt2:
     def measure(self, view: ScriptView) -> Mapping[str, int]:
         """Count bytes, commands, asserts and terms; the terms only where that takes a moment."""
         document = view.document
-        names = [head(document, node) for node in document.children(0)]
+        names = [head_of(document, node) for node in document.children(0)]
         counts = {
             "bytes": len(document.text),
             "commands": len(names),
@@ -53,3 +64,7 @@ class Smt2:
         if len(document) <= _MOST:
             counts["terms"] = view.script.is_term.count(1)
         return counts
+
+    def diagram(self, view: ScriptView) -> Diagram:
+        """Return the terms as a graph."""
+        return diagram(view.script)

@@ -33,6 +33,8 @@ _SORT_WORDS = frozenset(
 )
 
 
+MAX_PUSH = 1000
+"""So many levels at most are opened by one push: (push 1000000000) must not take that long."""
 _STEP = 1 << 16  # nodes of a command whose symbols are held at once, with repetitions
 
 
@@ -86,7 +88,7 @@ class Commands:
     """For a push its pop and the other way round; -1 for all others."""
 
 
-def head(document: Document, node: int) -> bytes:
+def head_of(document: Document, node: int) -> bytes:
     """Return the first atom of a list, empty if there is none."""
     first = node + 1
     if first >= document.stop[node] or document.stop[first] != first + 1:
@@ -110,7 +112,7 @@ def read_commands(document: Document) -> Commands:
     """Find the commands, what they define and use, and which push goes with which pop."""
     nodes = array("i", document.children(0))
     spelled: dict[bytes, bytes] = {}  # so that equal names are one object
-    names = [spelled.setdefault(name, name) for name in (head(document, n) for n in nodes)]
+    names = [spelled.setdefault(name, name) for name in (head_of(document, n) for n in nodes)]
     used, ends = array("i"), array("i", bytes(4 * (len(nodes) + 1)))
     partner = array("i", [-1]) * len(nodes)
     visible: dict[bytes, int] = {}
@@ -121,7 +123,7 @@ def read_commands(document: Document) -> Commands:
         ends[index] = len(used)
         if name == b"push":
             levels = count_levels(document, node)
-            undo.extend((index, {}) for _ in range(min(levels, 1000)))
+            undo.extend((index, {}) for _ in range(min(levels, MAX_PUSH)))
             continue
         if name == b"pop":
             pushes = set()

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.passes.graph import GraphPass, Written
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import Asked, Attributes
+from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
-from reducekit.frontends.smt2.passes.term_tree import TermPass
-from reducekit.frontends.smt2.passes.twins import Twins
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
 from reducekit.frontends.smt2.view import ScriptView
@@ -23,7 +23,7 @@ _MOST = 1 << 22
 
 
 @dataclass(frozen=True)
-class Moderate:
+class SizeLimited:
     """A pass that leaves scripts of more than `most` nodes alone.
 
     It looks at every use of every name, or at every term by itself: for so many
@@ -50,37 +50,37 @@ def own_schedule() -> Schedule:
     What takes much away comes first. Names get short early, since a new name
     makes a new text of everything that has been refuted around it.
     """
-    symbols = _moderate(
+    symbols = _size_limited(
         Inline(),
         Declare(),
         Variables(),
         Parameters(),
         Members(),
         Attributes(),
-        Asked(),
+        QueriedTerms(),
         Merge(),
         Sorts(b"Int"),
         Sorts(b"Bool"),
     )
-    spelling = _moderate(Spelling(), Literals(), Flatten(), Rename())
-    widths, short, twins = _moderate(Widths(), Rename(most=1000), Twins())
+    spelling = _size_limited(Spelling(), Literals(), Flatten(), Rename())
+    widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *symbols, Tactics(), *spelling)
     return Schedule(
         prepare=(Layout(),),
         once=(
             DropBackward(),
             short,
-            TermPass(),
+            GraphPass(),
             DropBackward(),
             *symbols,
             widths,
             *spelling,
         ),
-        rounds=(*cheap, TermPass()),
-        closing=(*cheap, TermPass(thorough=True), widths, twins, Untyped()),
+        rounds=(*cheap, GraphPass()),
+        closing=(*cheap, Written(), widths, equal_terms, Untyped()),
         sweep=(DropBackward(),),
     )
 
 
-def _moderate(*passes: Pass) -> tuple[Pass, ...]:
-    return tuple(map(Moderate, passes))
+def _size_limited(*passes: Pass) -> tuple[Pass, ...]:
+    return tuple(map(SizeLimited, passes))

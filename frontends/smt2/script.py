@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from reducekit.document import Document
+from reducekit.frontends.smt2.commands import MAX_PUSH, count_levels
 from reducekit.frontends.smt2.declarations import HANDLERS as DECLARATIONS
 from reducekit.frontends.smt2.forms import FORMS
 from reducekit.frontends.smt2.inference import Inference
 from reducekit.frontends.smt2.scopes import CommandScope, Definition
-from reducekit.frontends.smt2.sorts import Sort, canonical, index
+from reducekit.frontends.smt2.sorts import Sort, canonical
 
 __all__ = ["CommandScope", "Definition", "Script", "Sort", "analyse"]
 
 _OPEN = ord("(")
-_MAX_PUSH = 100  # levels of one push: (push 1000000000) must not take that long
 
 # Which arguments of a command are terms: from the first index to before the
 # second, and whether they are the elements of a list there.
@@ -180,14 +180,14 @@ class _Levels:
 
     def push(self, node: int, position: int) -> None:
         """(push n)."""
-        for _ in range(self._count(node)):
+        for _ in range(min(count_levels(self.walk.document, node), MAX_PUSH)):
             parent = self.open[-1][0] if self.open else 0
             self.open.append((len(self.scopes), self.walk.scopes.mark()))
             self.scopes.append(CommandScope(len(self.open), position, -1, parent))
 
     def pop(self, node: int, position: int) -> None:
         """(pop n); one that pops more than there is has no effect, as in solvers."""
-        count = self._count(node)
+        count = min(count_levels(self.walk.document, node), MAX_PUSH)
         if 0 < count <= len(self.open):
             mark = self.open[-count][1]
             self._close(count, position)
@@ -220,12 +220,6 @@ class _Levels:
         if node + 2 < self.walk.document.stop[node]:
             logic = canonical(self.walk.document.source(node + 2))
             self.walk.numeral = "Real" if logic in _REAL_LOGICS else "Int"
-
-    def _count(self, node: int) -> int:
-        """Return how many levels a push or pop is about."""
-        if node + 2 >= self.walk.document.stop[node]:
-            return 1
-        return min(index(self.walk.document.source(node + 2)) or 0, _MAX_PUSH)
 
     def _close(self, count: int, position: int) -> None:
         """Close the innermost scopes at a command."""

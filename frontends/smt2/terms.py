@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import accumulate
 
 from reducekit.change import Edit
-from reducekit.document import Document
 from reducekit.frontends.smt2.constants import default_constants
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort
@@ -37,14 +36,6 @@ def subterms(script: Script, node: int) -> list[int]:
         found.append(child)
         child = is_term.find(1, stop[child], last)
     return found
-
-
-def head_of(document: Document, node: int) -> bytes:
-    """Return the operator of an application, empty for an atom or an indexed one."""
-    first = node + 1
-    if first >= document.stop[node] or document.stop[first] != first + 1:
-        return b""
-    return document.source(first)
 
 
 class Terms:

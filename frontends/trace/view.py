@@ -10,8 +10,8 @@ from itertools import accumulate
 from reducekit.document import Document
 from reducekit.frontends.trace.calls import Call, Trace, without_results
 from reducekit.frontends.trace.formats import read_trace, spell
-from reducekit.frontends.trace.machine import Machine
-from reducekit.frontends.trace.model import Model
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.model.machine import Machine
 
 Alteration = Mapping[int, tuple[Call, ...]]
 """What stands in place of calls, by their indices; nothing for a call that is dropped."""
@@ -124,7 +124,7 @@ class TraceView:
         model = self.model.calls.get(call.name)
         return model is not None and bool(model.produces)
 
-    def fallen(self, altered: Alteration) -> frozenset[int] | None:
+    def contract_closure(self, altered: Alteration) -> frozenset[int] | None:
         """Return which calls have to go too if some are altered, for the contract to be kept.
 
         A call that the model does not allow goes; one that is part of a group

@@ -28,9 +28,10 @@ def main() -> None:
         finally:
             os._exit(INTERRUPTED)
     # From here on an early Ctrl-C is noted.
-    from reducekit.cli.group import Surroundings, invoke
+    from reducekit.cli.context import ProcessContext
+    from reducekit.cli.group import invoke
 
-    code = invoke(sys.argv[1:], Surroundings(interrupts, output_open))
+    code = invoke(sys.argv[1:], ProcessContext(interrupts, output_open))
     trouble = output_trouble()
     if trouble is not None and not isinstance(trouble, BrokenPipeError):
         say(f"reducekit: standard output cannot be written: {trouble.strerror}")

@@ -1,4 +1,4 @@
-"""`reducekit convert`."""
+"""`reducekit convert`: a file in another dialect, format or language."""
 
 from __future__ import annotations
 
@@ -7,66 +7,143 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.files import naming, refuse_blank, write_file
-from reducekit.cli.group import Surroundings
+from reducekit import registry
+from reducekit.cli.context import ProcessContext
+from reducekit.cli.streams import say
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.smtlib import to_smtlib
-from reducekit.frontends.btor.write import canonical
-from reducekit.output import read_input
-
-_SMTLIB = "smt2"
-_BY_SUFFIX = {
-    ".btor": Dialect.BTOR1.value,
-    ".btor2": Dialect.BTOR2.value,
-    ".smt2": _SMTLIB,
-}
-_READ = [each.value for each in Dialect]
-_WRITTEN = [each.value for each in Dialect if each is not Dialect.BTOR_2007] + [_SMTLIB]
+from reducekit.offers import Conversions
+from reducekit.session.files import naming, refuse_blank
+from reducekit.session.output import read_input, write_file
+from reducekit.session.unpack import plain_path, unpacked
 
 
-@click.command("convert")
+def conversions() -> list[Conversions]:
+    """Return what the registered formats convert."""
+    found = [
+        registry.frontend_class(name).conversions() for name in registry.names(registry.FRONTENDS)
+    ]
+    return [each for each in found if each is not None]
+
+
+class _Formats(click.ParamType[str]):
+    """A notation by name, such as btor2; the names come from the registered formats."""
+
+    name = "format"
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name. Raises BadParameter if no format has it."""
+        known = _names(self._kind)
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+        return value
+
+
+def _names(kind: str) -> list[str]:
+    return sorted({each.name for found in conversions() for each in getattr(found, kind)})
+
+
+class _Convert(click.Command):
+    """A command whose help lists the formats when it is asked for."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write which conversions there are."""
+        with formatter.section("Conversions"):
+            formatter.write_dl(
+                (
+                    ", ".join(each.name for each in found.reads),
+                    "to " + ", ".join(each.name for each in found.writes),
+                )
+                for found in conversions()
+            )
+
+
+@click.command("convert", cls=_Convert)
 @click.argument("input", type=click.Path(path_type=Path), metavar="INPUT")
 @click.argument("output", type=click.Path(path_type=Path), metavar="OUTPUT")
 @click.option(
-    "--from", "source", type=click.Choice(_READ), help="Dialect of INPUT, if not to be detected."
+    "--from",
+    "source",
+    type=_Formats("reads"),
+    metavar="FORMAT",
+    help="Format of INPUT, if not to be detected.",
 )
 @click.option(
-    "--to", "target", type=click.Choice(_WRITTEN), help="Format of OUTPUT, if not by its suffix."
+    "--to",
+    "target",
+    type=_Formats("writes"),
+    metavar="FORMAT",
+    help="Format of OUTPUT, if not by its suffix.",
 )
 @click.pass_obj
 def command(
-    surroundings: Surroundings,
+    process: ProcessContext,
     /,
     input: Path,  # noqa: A002
     output: Path,
     source: str | None,
     target: str | None,
 ) -> int:
-    """Convert the BTOR or BTOR2 file INPUT to another dialect, or to SMT-LIB v2.
+    """Convert the file INPUT to another dialect, format or language.
 
-    The meaning stays; what has no counterpart is refused, and nothing is written then.
-    OUTPUT ends in .btor (for btor1), .btor2 or .smt2, or --to names the format.
+    The meaning stays; what has no counterpart is refused and nothing is written, or left out
+    with a note. The suffix of OUTPUT says what to write (.btor: btor1, .btor2, .smt2, .trace:
+    lgl, .mobical, .ipasir, .cnf), or --to does.
     """
+    known = conversions()
     if target is None:
-        target = _BY_SUFFIX.get(output.suffix)
-        if target is None:
-            raise UsageError(f"the format of {output} is not plain from its suffix: say --to")
+        target = _target(known, output)
     with contextlib.suppress(OSError):
         if output.samefile(input):
             raise UsageError(f"the output {output} is the input: name another file")
-    with surroundings.interrupts.allowed():
-        result = _converted(input, source, target)
-    write_file(output, result)
+    with process.interrupts.allowed():
+        text = unpacked(read_input(input), str(input))
+        with naming(str(input)):
+            refuse_blank(text)
+            chosen = _chosen(known, plain_path(input), text, source, target)
+            result = chosen.convert(text, source, target)
+    write_file(output, result.text)
+    for note in result.notes:
+        say(f"reducekit: note: {note}")
     return 0
 
 
-def _converted(path: Path, source: str | None, target: str) -> bytes:
-    """Return a file in another format. Raises ParseError or UsageError."""
-    text = read_input(path)
-    with naming(path):
-        refuse_blank(text)
-        dag = read(text, Dialect(source) if source else None)
-    return to_smtlib(dag) if target == _SMTLIB else canonical(convert(dag, Dialect(target)))
+def _target(known: list[Conversions], output: Path) -> str:
+    """Return what a file of that name holds. Raises UsageError."""
+    for found in known:
+        for each in found.writes:
+            if output.suffix in each.suffixes:
+                return each.name
+    raise UsageError(f"cannot tell the format of {output} from its suffix: give --to")
+
+
+def _chosen(
+    known: list[Conversions], path: Path, text: bytes, source: str | None, target: str
+) -> Conversions:
+    """Return what reads the input and writes the output. Raises UsageError if nothing does."""
+    fitting = [found for found in known if target in [each.name for each in found.writes]]
+    if source is not None:
+        fitting = [found for found in fitting if source in [each.name for each in found.reads]]
+    by_suffix = [
+        found for found in fitting if any(path.suffix in each.suffixes for each in found.reads)
+    ]
+    candidates = by_suffix or [found for found in fitting if found.recognises(text)] or fitting
+    if not candidates or (source is None and not by_suffix and len(candidates) > 1):
+        what = source or f"the format of {path}"
+        hint = "" if source is not None else ": give --from" if candidates else ""
+        raise UsageError(f"cannot convert {what} to {target}{hint}")
+    if source is None and not by_suffix and _belongs_elsewhere(known, candidates[0], path):
+        raise UsageError(f"cannot convert {path} to {target}")
+    return candidates[0]
+
+
+def _belongs_elsewhere(known: list[Conversions], chosen: Conversions, path: Path) -> bool:
+    """Say whether the suffix is one that only other formats read."""
+    return any(
+        path.suffix in each.suffixes
+        for found in known
+        if found is not chosen
+        for each in found.reads
+    )

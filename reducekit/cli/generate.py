@@ -1,15 +1,151 @@
-"""`reducekit generate`: a group, with a command for each format."""
+"""`reducekit generate FORMAT`: write random inputs to standard output, a file or a folder."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import click
 
+from reducekit import registry
+from reducekit.cli.context import INTERRUPTED, ProcessContext
+from reducekit.cli.format_options import format_option
+from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.lazy import LazyGroup
+from reducekit.cli.options import PATH, Function, Option, adding
+from reducekit.cli.streams import say
+from reducekit.errors import UsageError
+from reducekit.hunt.inputs import generating_formats, generation_of
+from reducekit.offers import Generation
+from reducekit.session.output import OutputFile, make_folder, write_file
 
-MODULES = {"btor": "reducekit.cli.generate_btor", "trace": "reducekit.cli.generate_trace"}
-"""Where the command of each format is."""
+
+def seed_option(generation: Generation) -> Option:
+    """Return the option for the seed."""
+    return click.option(
+        "-s",
+        "--seed",
+        type=int,
+        default=generation.default_seed,
+        show_default=True,
+        metavar="N",
+        help=f"Another seed gives another {generation.noun}.",
+    )
 
 
-@click.group("generate", cls=LazyGroup, modules=MODULES)
+def _command_for(name: str) -> click.Command | None:
+    if name not in registry.names(registry.FRONTENDS):
+        return None
+    generation = generation_of(name)
+    if generation is None:
+        return None
+
+    @click.pass_obj
+    def callback(process: ProcessContext, /, **values: Any) -> int:
+        formats = {each.name: values[each.name] for each in generation.options}
+        with generation.make({**formats, "seed": values["seed"]}) as generator:
+            for note in generator.notes:
+                say(f"reducekit: note: {note}")
+            destination = _destination(values, generation.noun, generator.suffix)
+
+            def make(seed: int) -> bytes:
+                made = generator.generate(seed)
+                if made.note:
+                    say(f"reducekit: {made.note}")
+                return made.text
+
+            return destination.write_all(make, process.interrupts)
+
+    options = (seed_option(generation), *map(format_option, generation.options))
+    words = f"Generate random {name} {generation.noun}s. The same options give the same bytes."
+    add_options = adding((*options, *_destination_options(generation.noun)))
+    return click.command(name, help=f"{words}\n\n{generation.help}")(add_options(callback))
+
+
+@click.group("generate", cls=LazyGroup, names=generating_formats, load=_command_for)
 def command() -> None:
     """Generate random inputs: the same options give the same files."""
+
+
+def _destination_options(noun: str) -> tuple[Callable[[Function], Function], ...]:
+    return (
+        click.option(
+            "-o",
+            "--output",
+            type=PATH,
+            metavar="FILE",
+            help="Where to write; default: standard output.",
+        ),
+        click.option(
+            "--count",
+            type=click.IntRange(min=1, max=10_000_000),
+            metavar="N",
+            help=f"Make N {noun}s, with seeds from --seed on; with --dir.",
+        ),
+        click.option(
+            "--dir",
+            "folder",
+            type=PATH,
+            metavar="DIR",
+            help=f"The folder for these {noun}s, named by their seeds; it is made if need be.",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where the inputs go that are generated from these seeds, and what they are called."""
+
+    noun: str
+    seeds: range
+    output: Path | None
+    folder: Path | None
+    suffix: str
+
+    def write_all(self, make: Callable[[int], bytes], interrupts: Interrupts) -> int:
+        """Make the inputs of all seeds and write them; return the exit code.
+
+        Raises UsageError if that fails.
+        """
+        if self.output is not None:
+            OutputFile(self.output)  # tries it out
+        written = 0
+        try:
+            for seed in self.seeds:
+                with interrupts.allowed():
+                    text = make(seed)
+                self._write(seed, text)
+                written += 1
+        except KeyboardInterrupt:
+            if not written:
+                raise
+            say(f"reducekit: interrupted: {written:,} of {len(self.seeds):,} {self.noun}s written")
+            return INTERRUPTED
+        return 0
+
+    def _write(self, seed: int, text: bytes) -> None:
+        if self.folder is not None:
+            make_folder(self.folder)
+            write_file(self.folder / f"{seed}{self.suffix}", text)
+        elif self.output is not None:
+            write_file(self.output, text)
+        else:
+            print(text.decode("ascii", "surrogateescape"), end="")
+
+
+def _destination(values: dict[str, Any], noun: str, suffix: str) -> _Destination:
+    """Gather the options out of a command's parameters.
+
+    Raises UsageError if they do not go together.
+    """
+    output, count, folder = values["output"], values["count"], values["folder"]
+    if (count is None) != (folder is None):
+        raise UsageError(f"--count and --dir go together: many {noun}s want a folder")
+    if folder is not None and output is not None:
+        raise UsageError(f"-o is for one {noun}: it does not go with --dir")
+    if output == Path("-"):
+        output = None
+    first = values["seed"]
+    return _Destination(noun, range(first, first + (count or 1)), output, folder, suffix)

@@ -2,60 +2,70 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import platform
 import sys
 import tempfile
 import traceback
-from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 import click
 
-from reducekit import __version__
-from reducekit.cli import INTERRUPTED, NOTHING_YET
-from reducekit.cli.interrupts import Interrupts
+from reducekit import __version__, registry
+from reducekit.cli import NOTHING_YET
+from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError
 
 _COMMANDS = {
-    "btor": "Reduce a BTOR or BTOR2 file.",
     "compare": "Compare algorithms on files of your own.",
-    "convert": "Convert between BTOR dialects, and to SMT-LIB v2.",
+    "convert": "Convert between formats.",
     "generate": "Generate random inputs.",
     "history": "List, restore and compare the accepted steps of a reduction.",
     "hunt": "Look for failures on random inputs, and reduce them.",
+    "report": "Tell in a page what a reduction did, or write a bug report.",
     "replay": "Replay an API trace.",
-    "show": "Show what a BTOR file is made of, or draw it.",
-    "smt2": "Reduce an SMT-LIB v2 script.",
-    "trace": "Reduce a trace of API calls.",
+    "ui": "Open the page in a browser.",
+    "show": "Show what a file is made of, or draw it.",
 }
+"""What is the same for all formats; each command is in a module of its name."""
+TITLES = {
+    "btor": "a BTOR or BTOR2 file",
+    "smt2": "an SMT-LIB v2 script",
+    "text": "any text, by lines and tokens",
+    "trace": "a trace of API calls",
+}
+"""The titles of our own formats, so that the help need not import them; a test compares them."""
 _INTERNAL = 4
+_HEAD = 1 << 16  # bytes of a file that tell its format
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the process was given: signals, and whether somebody can read its output."""
-
-    interrupts: Interrupts
-    output_open: bool
-
-
-class _Lazy(click.Group):
-    """Loads a command's module when the command is used."""
+class _Commands(click.Group):
+    """The commands of this package, and one for each registered format; loaded when used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return sorted({*_COMMANDS, *registry.names(registry.FRONTENDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command = import_module(f"reducekit.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+        if cmd_name in _COMMANDS:
+            command = import_module(f"reducekit.cli.{cmd_name}").command
+            assert isinstance(command, click.Command)
+            return command
+        if registry.known(registry.FRONTENDS, cmd_name):
+            from reducekit.cli.reduce import command_for
+
+            return command_for(cmd_name)
+        return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the commands do without loading them."""
+        with formatter.section("Reduce a file"):
+            formatter.write_dl(
+                (name, TITLES.get(name) or registry.frontend_class(name).title)
+                for name in registry.names(registry.FRONTENDS)
+            )
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
@@ -63,24 +73,47 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name in _COMMANDS or name.startswith("-"):
+        known = self.list_commands(ctx)
+        if name in known or name.startswith("-") or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
-        known = ", ".join(sorted(_COMMANDS))
-        hint = f"; did you mean: reducekit smt2 {name} ...?" if os.path.exists(name) else ""
-        raise click.UsageError(f"There is no command {name!r} (there is: {known}){hint}", ctx)
+        if os.path.isfile(name):
+            # A file in place of a command is reduced, if its format is certain.
+            return super().resolve_command(ctx, [_format_of(name, ctx), *args])
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise click.UsageError(
+            f"Unknown command {name!r}. Commands: {', '.join(known)}.{hint}", ctx
+        )
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+def _format_of(path: str, ctx: click.Context) -> str:
+    """Return the name of the format of a file."""
+    from reducekit.session.output import read_input
+    from reducekit.session.unpack import plain_path, unpacked
+
+    data = unpacked(read_input(Path(path)), path)
+    found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
+    if found is None:
+        formats = ", ".join(registry.names(registry.FRONTENDS))
+        raise click.UsageError(
+            f"Cannot tell the format of {path}: name it, as in reducekit smt2 {path}. "
+            f"Formats: {formats}.",
+            ctx,
+        )
+    return found
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def reducekit() -> None:
     """Find the smallest input on which a solver still fails."""
 
 
-def invoke(arguments: list[str], surroundings: Surroundings) -> int:
+def invoke(arguments: list[str], process: ProcessContext) -> int:
     """Run a command; return the exit code. Errors are said here, each in one message."""
     try:
         # Not click's main(): that ends the process itself when an output breaks.
-        with reducekit.make_context("reducekit", list(arguments), obj=surroundings) as context:
+        with reducekit.make_context("reducekit", list(arguments), obj=process) as context:
             code = reducekit.invoke(context)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as end:
@@ -94,7 +127,9 @@ def invoke(arguments: list[str], surroundings: Surroundings) -> int:
         say(f"{usage}reducekit: {error.format_message()}")
         return error.exit_code
     except ReducekitError as error:
-        say("\n".join([f"reducekit: {error}", *getattr(error, "__notes__", ())]))
+        from reducekit.cli.advice import explained  # slow to import, and seldom needed
+
+        say(f"reducekit: {explained(error)}")
         return error.exit_code
     except KeyboardInterrupt:
         say(NOTHING_YET)

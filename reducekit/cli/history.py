@@ -7,18 +7,17 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from reducekit.cli.differences import unified
-from reducekit.cli.files import write_file
-from reducekit.cli.group import Surroundings
+from reducekit.cli.context import ProcessContext
 from reducekit.errors import UsageError
-from reducekit.journal import Contents, Step, journal_path, load
+from reducekit.reports import account, picture
+from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of
+from reducekit.session.output import write_file
+from reducekit.text import printable, shortened
 
-SCHEMA = 1
 _COLUMNS = 100  # of what a step did
 _STDOUT = Path("-")
 
@@ -41,71 +40,58 @@ _STDOUT = Path("-")
     metavar="N",
     help="Show what step N changed, line by line, as a unified diff.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the size by checks and by time as an SVG picture.",
+)
+@click.option("--json", "json_wanted", is_flag=True, help="Print the list as one JSON object.")
 @click.pass_obj
 def command(
-    surroundings: Surroundings,
+    process: ProcessContext,
     /,
     journal: Path,
     restore: int | None,
     output: Path | None,
     diff: int | None,
-    as_json: bool,
+    plot: Path | None,
+    json_wanted: bool,
 ) -> int:
     """List, restore and compare the accepted steps of a reduction.
 
     JOURNAL_OR_OUTPUT is the journal, or the output that it stands beside. Step
     0 is the input. The reduction may still go on, or have been killed.
     """
-    asked = {"--restore": restore is not None, "--diff": diff is not None, "--json": as_json}
+    asked = {
+        "--restore": restore is not None,
+        "--diff": diff is not None,
+        "--plot": plot is not None,
+        "--json": json_wanted,
+    }
     given = [name for name, there in asked.items() if there]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} do not go together: give one")
     if output is not None and restore is None:
         raise UsageError("-o is where --restore N writes to: say which step")
-    if output in (None, _STDOUT) and not surroundings.output_open:
+    if output in (None, _STDOUT) and not process.output_open:
         raise UsageError("standard output is closed: name a file with --restore N -o FILE")
-    path = _find(journal)
-    found = load(path)
-    if found.head is None or not found.steps:
-        raise UsageError(f"the journal {path} ends before the input: it holds nothing yet")
+    path, found = open_history(journal)
     if restore is not None:
         _restore(path, found, restore, output or _STDOUT)
     elif diff is not None:
-        _check(path, found, diff)
-        _print_bytes(_diff(found, found.steps[diff]))
-    elif as_json:
-        print(_json(path, found))
+        _print_bytes(diff_of(found, step_of(path, found, diff)))
+    elif plot is not None:
+        _plot(path, found, plot)
+    elif json_wanted:
+        print(json.dumps(as_json(path, found)))
     else:
         print(_text(path, found))
     return 0
 
 
-def _find(named: Path) -> Path:
-    """Return the journal that is meant: the one beside a file, unless that is one itself."""
-    beside = journal_path(named)
-    if os.path.exists(beside):  # not Path.exists, which raises what is no answer
-        return beside
-    if not os.path.exists(named):
-        raise UsageError(f"there is no file {named}, and no journal {beside}")
-    try:
-        load(named)
-    except UsageError as error:
-        error.add_note(f"(and there is no journal {beside})")
-        raise
-    return named
-
-
-def _check(path: Path, found: Contents, number: int) -> None:
-    last = len(found.steps) - 1
-    if number > last:
-        there = f"the steps are 0 to {last}" if last else "there is only step 0, the input"
-        raise UsageError(f"the journal {path} has no step {number}: {there}")
-
-
 def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
-    _check(path, found, number)
-    text = found.text(number)
+    text = found.text(step_of(path, found, number).number)
     if output == _STDOUT:
         _print_bytes([text])
         return
@@ -113,6 +99,14 @@ def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
         raise UsageError(f"the output {output} is the journal itself: name another with -o")
     write_file(output, text)
     print(f"{output}: step {number}, {len(text):,} bytes")
+
+
+def _plot(path: Path, found: Contents, output: Path) -> None:
+    if output.suffix != ".svg":
+        raise UsageError(f"a plot is an SVG picture: name {output} with the suffix .svg")
+    told = account(found, path)
+    write_file(output, picture(told.curve, told.name).encode())
+    print(f"{output}: {len(told.curve):,} points")
 
 
 def _print_bytes(parts: Iterable[bytes]) -> None:
@@ -125,16 +119,6 @@ def _print_bytes(parts: Iterable[bytes]) -> None:
         pass  # who reads has seen enough
     except OSError as error:
         raise UsageError(f"standard output cannot be written: {error.strerror}") from None
-
-
-def _diff(found: Contents, step: Step) -> Iterable[bytes]:
-    base = found.steps[step.base]
-    return unified(
-        found.text(base.number),
-        found.text(step.number),
-        f"step {base.number}, {base.size:,} bytes",
-        f"step {step.number}, {step.size:,} bytes, {_words(step)}",
-    )
 
 
 def _text(path: Path, found: Contents) -> str:
@@ -153,7 +137,7 @@ def _text(path: Path, found: Contents) -> str:
         facts.append(("unread", f"{found.cut:,} bytes at the end: torn by a kill, or damaged"))
     width = max(len(name) for name, _ in facts)
     lines = [str(path)]
-    lines += [f"  {name:<{width}}  {_plain(value)}".rstrip() for name, value in facts]
+    lines += [f"  {name:<{width}}  {printable(value)}".rstrip() for name, value in facts]
     lines += ["", *_table(found), ""]
     again = shlex.quote(str(path))
     if again.startswith("-"):
@@ -174,8 +158,8 @@ def _table(found: Contents) -> list[str]:
             f"{step.size:,}",
             f"{step.checks:,}",
             f"{step.seconds:,.1f} s",
-            _plain(step.pass_name),
-            _short(step.what) if step.number else "the input",
+            printable(step.pass_name),
+            shortened(step.what, _COLUMNS) if step.number else "the input",
         )
         for step in found.steps
     ]
@@ -194,47 +178,3 @@ def _table(found: Contents) -> list[str]:
         said = f"back to step {back.step}: step {back.given_up} did not fail every time"
         lines.insert(back.after + 1, f"{'':>{widths[0]}}  {said}")
     return [f"  {line}" for line in lines]
-
-
-def _json(path: Path, found: Contents) -> str:
-    head = found.head
-    assert head is not None
-    return json.dumps(
-        {
-            "schema": SCHEMA,
-            "journal": str(path),
-            "head": asdict(head),
-            "verdicts": len(found.verdicts),
-            "interesting": sum(interesting for interesting, _ in found.verdicts.values()),
-            "current": found.current,
-            "steps": [
-                {
-                    "number": step.number,
-                    "base": step.base,
-                    "bytes": step.size,
-                    "checks": step.checks,
-                    "seconds": round(step.seconds, 3),
-                    "pass": step.pass_name,
-                    "what": step.what,
-                }
-                for step in found.steps
-            ],
-            "returns": [asdict(back) for back in found.returns],
-            "notes": found.notes,
-            "unread": found.cut,
-        }
-    )
-
-
-def _words(step: Step) -> str:
-    return ": ".join(_short(each) for each in (step.pass_name, step.what) if each)
-
-
-def _short(words: str) -> str:
-    shown = _plain(words)
-    return shown if len(shown) <= _COLUMNS else f"{shown[:_COLUMNS]}..."
-
-
-def _plain(words: str) -> str:
-    """Return words fit for one line of a terminal."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)

@@ -1,39 +1,49 @@
-"""Groups of commands, each in a module of its own that is loaded when it is used."""
+"""Groups of commands that are found and loaded when they are used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+import difflib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are named with their modules; a module's command is `command`."""
+    """A group whose commands are loaded when they are asked for.
 
-    def __init__(self, *arguments: Any, modules: Mapping[str, str], **options: Any) -> None:
+    `load` returns a command by name, None if there is none; `names` is only asked for help and
+    messages.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        names: Callable[[], Sequence[str]],
+        load: Callable[[str], click.Command | None],
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
-        self._modules = dict(modules)
+        self._names = names
+        self._load = load
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names."""
-        return sorted(self._modules)
+        return sorted(self._names())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; None if there is no such name."""
-        if cmd_name not in self._modules:
-            return None
-        command = import_module(self._modules[cmd_name]).command
-        assert isinstance(command, click.Command)
-        return command
+        return self._load(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or say which there are."""
         name = args[0]
-        if name in self._modules or name.startswith("-"):
-            return super().resolve_command(ctx, args)
-        known = ", ".join(sorted(self._modules))
-        raise click.UsageError(f"There is no command {name!r} (there is: {known})", ctx)
+        command = None if name.startswith("-") else self.get_command(ctx, name)
+        if command is not None or name.startswith("-"):
+            return name, command, args[1:]
+        known = self.list_commands(ctx)
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f". Did you mean {close[0]}?" if close else ""
+        raise click.UsageError(f"Unknown command {name!r}. Commands: {', '.join(known)}{hint}", ctx)

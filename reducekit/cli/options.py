@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+import re
+import signal
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,54 @@ import click
 MOST_JOBS = 1024
 
 
+_TIMES = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_SIZES = {"K": 1e-3, "M": 1, "G": 1e3, "T": 1e6}
+_QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]+)\s*")
+
+
+def _in_units(value: Any, units: Mapping[str, float]) -> Any:
+    """Return a number for text such as `90s` or `4G`; all else as it is."""
+    match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return value
+    unit = match[2]
+    for spelled in (unit, unit.lower(), unit.upper().removesuffix("B").removesuffix("I")):
+        if spelled in units:
+            return float(match[1]) * units[spelled]
+    return value
+
+
 class _Seconds(click.FloatRange):
     """A time that the system calls can take; `nan` compares with nothing, so it is asked for."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
+        found = super().convert(_in_units(value, _TIMES), param, ctx)
         if math.isnan(found):
             self.fail(f"{value!r} is not a time in seconds (a number, not nan).", param, ctx)
         return found
+
+
+class _Megabytes(click.IntRange):
+    """A size in megabytes, or with a unit."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = _in_units(value, _SIZES)
+        if isinstance(found, float):
+            found = max(1, round(found))
+        return super().convert(found, param, ctx)
+
+
+class _ExitCode(click.IntRange):
+    """An exit status, or the name of a signal."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and value.strip()[:1].isalpha():
+            name = value.strip().upper()
+            name = name if name.startswith("SIG") else f"SIG{name}"
+            if name not in signal.Signals.__members__:
+                self.fail(f"{value!r} is no signal (such as SIGSEGV) and no number.", param, ctx)
+            return -int(signal.Signals[name])
+        return super().convert(value, param, ctx)
 
 
 class _Jobs(click.IntRange):
@@ -34,7 +76,8 @@ class _Jobs(click.IntRange):
 
 SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
 JOBS = _Jobs(min=1, max=MOST_JOBS)
-MEGABYTES = click.IntRange(min=1, max=10_000_000)
+MEGABYTES = _Megabytes(min=1, max=10_000_000)
+EXIT_CODE = _ExitCode(min=-64, max=255)
 PATH = click.Path(path_type=Path)
 
 Function = Callable[..., Any]

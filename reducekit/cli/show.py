@@ -1,89 +1,94 @@
-"""`reducekit show`."""
+"""`reducekit show`: what a file is made of, and pictures of it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
 
-from reducekit.cli.files import naming, refuse_blank, write_file
-from reducekit.cli.group import Surroundings
+from reducekit import registry
+from reducekit.cli.context import ProcessContext
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.drawing import Graph, dot, graph_of, graphml, svg
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.reader import read
-from reducekit.output import read_input
-
-_WRITERS: Mapping[str, Callable[[Graph], bytes]] = {".dot": dot, ".graphml": graphml, ".svg": svg}
-_FIRST = 10
+from reducekit.offers import Inspection
+from reducekit.session.files import naming, refuse_blank
+from reducekit.session.output import read_input, write_file
+from reducekit.session.unpack import plain_path, unpacked
 
 
 @click.command("show")
-@click.argument("input", type=click.Path(path_type=Path), metavar="INPUT")
+@click.argument("input", metavar="INPUT")
 @click.option(
     "--from",
-    "source",
-    type=click.Choice([each.value for each in Dialect]),
-    help="Dialect of INPUT, if not to be detected.",
+    "notation",
+    metavar="FORMAT",
+    help="Dialect or format of INPUT, if not to be detected.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the graph to FILE: .svg is a picture, .dot for Graphviz, .graphml for other tools.",
+    help="Write a picture to FILE: .svg; of a BTOR graph also .dot (Graphviz) and .graphml.",
 )
 @click.pass_obj
 def command(
-    surroundings: Surroundings,
-    input: Path,  # noqa: A002
-    source: str | None,
+    process: ProcessContext,
+    input: str,  # noqa: A002
+    notation: str | None,
     output: Path | None,
 ) -> int:
-    """Say what the BTOR or BTOR2 file INPUT is made of, and which of its nodes carry most.
+    """Say what the file INPUT is made of, or draw it.
 
-    A node carries those that go with it: all paths from the roots to them pass it. The same is
-    in the files as `alone`, with the layer of each node and its immediate dominator.
+    Of a BTOR file: which of its nodes carry most. A node carries those that go with it: all
+    paths from the roots to them pass it. The same is in the pictures as `alone`, with the layer
+    of each node and its immediate dominator. Of an API trace: its time line. Of a model of an
+    API (a .toml file, or a name such as lingeling): its states, with -o their chart.
     """
-    if output is not None and output.suffix not in _WRITERS:
-        raise UsageError(f"what is {output} to be? It may end in {', '.join(_WRITERS)}")
-    with surroundings.interrupts.allowed():
-        text = read_input(input)
-        with naming(input):
-            refuse_blank(text)
-            dag = read(text, Dialect(source) if source else None)
-        graph = graph_of(dag)
+    with process.interrupts.allowed():
+        found = _inspection(input, notation)
         if output is None:
-            print("\n".join(_said(dag, graph)))
+            print("\n".join(found.lines()))
             return 0
-        drawn = _WRITERS[output.suffix](graph)
+        if output.suffix not in found.pictures:
+            kinds = ", ".join(found.pictures)
+            raise UsageError(
+                f"no picture of {input} can be a {output.suffix or 'file without suffix'}: "
+                + (f"the suffix may be {kinds}" if kinds else "there are none of this format")
+            )
+        drawn = found.pictures[output.suffix]()
     write_file(output, drawn)
     return 0
 
 
-def _said(dag: Dag, graph: Graph) -> Iterator[str]:
-    """Yield the lines of the summary."""
-    operators = Counter(op for _, op in graph.nodes(data="op"))
-    complements = sum(of for *_, of in graph.edges(data="complement"))
-    shared = sum(users > 1 for _, users in graph.in_degree())
-    layers = 1 + max((layer for _, layer in graph.nodes(data="layer")), default=-1)
-    yield f"{dag.dialect.value}: {len(graph):,} nodes in {layers:,} layers"
-    yield f"{graph.number_of_edges():,} edges, {complements:,} of them complements"
-    yield f"{shared:,} nodes with several edges to them"
-    unneeded = sum(not alone for _, alone in graph.nodes(data="alone"))
-    if unneeded:
-        yield f"{unneeded:,} nodes that no root needs"
-    yield "operators: " + ", ".join(
-        f"{name} {count:,}"
-        for name, count in sorted(operators.items(), key=lambda it: (-it[1], it))
-    )
-    carrying = sorted(
-        (-of["alone"], node, of["label"]) for node, of in graph.nodes(data=True) if of["alone"] > 1
-    )
-    if carrying:
-        yield "nodes that others go with:"
-        for alone, node, label in carrying[:_FIRST]:
-            yield f"  {node} {label}: {-alone - 1:,}"
+def _inspection(name: str, notation: str | None) -> Inspection:
+    """Look into a file, or into something that a format knows by name."""
+    path = Path(name)
+    names = registry.names(registry.FRONTENDS)
+    if not path.exists():
+        for each in names:
+            found = registry.frontend_class(each).named(name)
+            if found is not None:
+                return found
+    text = unpacked(read_input(path), name)
+    with naming(name):
+        refuse_blank(text)
+        frontend = registry.frontend_class(_format_of(plain_path(path), text, notation, names))
+        return frontend.inspect(text, notation, path)
+
+
+def _format_of(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
+    """Return the format of a file: of the notation, by its suffix, or by what is in it."""
+    classes = {name: registry.frontend_class(name) for name in names}
+    if notation is not None:
+        for name, each in classes.items():
+            offered = each.conversions()
+            if offered is not None and notation in [known.name for known in offered.reads]:
+                return name
+        raise UsageError(f"--from: there is no format {notation!r}")
+    for name, each in classes.items():
+        if path.suffix in (*each.inspected, *each.suffixes):
+            return name
+    for name, each in classes.items():
+        if each.recognises(text):
+            return name
+    raise UsageError(f"cannot tell the format of {path}: give --from")

@@ -47,9 +47,20 @@ class Closing(Protocol):
 class Executor(Closing, Protocol):
     """Runs checks of one oracle, several at a time."""
 
+    runs: int = 0
+    """How many runs of commands were started so far: a check may take several."""
+
     @property
     def free(self) -> int:
         """How many checks may be submitted now."""
+
+    def lookahead(self, text: bytes) -> int:
+        """Return how many candidates, each about as large as `text`, one run can check.
+
+        They are checked in the order in which they were submitted, up to the first that is
+        interesting. It must depend on nothing but the text, for the search depends on it.
+        """
+        return 1
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; `ticket` is a number of the caller's, not in use."""

@@ -18,6 +18,7 @@ from typing import Literal
 from reducekit.errors import UsageError
 from reducekit.executors import marks, orphans
 from reducekit.executors.executor import Executor, ExecutorError, Finished
+from reducekit.executors.guard import Guard, NoSignals
 from reducekit.executors.marks import Mark
 from reducekit.executors.pauses import Pauses
 from reducekit.executors.run_directory import RunDirectory
@@ -104,16 +105,27 @@ class LocalExecutor(Executor):
     What other checks use up (the room for files, the number of processes) is
     waited for: such a check starts when one of them has ended.
 
-    The candidate's file name is `input` and `suffix`. Not for use by several
-    threads at a time.
+    The candidate's file has the `name`, or `input` and the `suffix`, in a folder of its own below
+    `workdir`; without one that is in memory, or in TMPDIR where that is set. Not for use by
+    several threads at a time.
     """
 
     def __init__(
-        self, oracle: Oracle, jobs: int, suffix: str = "", *, adopt_orphans: bool = True
+        self,
+        oracle: Oracle,
+        jobs: int,
+        suffix: str = "",
+        *,
+        adopt_orphans: bool = True,
+        guard: Guard | None = None,
+        name: str = "",
+        workdir: str | None = None,
     ) -> None:
+        self.runs = 0
+        self._guard = guard or NoSignals()
         self._oracle = oracle
         self._jobs = jobs
-        self._suffix = suffix
+        self._name = name if name not in ("", "tmp") else f"input{suffix}"
         self._captures = oracle.criterion.captures
         self._checks: dict[int, _Check] = {}  # by ticket
         self._dying: set[_Check] = set()  # cancelled, not yet dead
@@ -135,7 +147,7 @@ class LocalExecutor(Executor):
         while self._fds[-1] <= 2:
             self._fds.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
         self._null = self._fds[-1]
-        self._directory = RunDirectory()
+        self._directory = RunDirectory(workdir)
         run = self._directory.run
         self._marked = os.environ.get(marks.VARIABLE, "")
         self._watchdog = Watchdog(run, self._directory.path, self._null)
@@ -203,6 +215,10 @@ class LocalExecutor(Executor):
 
     def close(self) -> None:
         """Kill everything that runs, and remove all files. Works at any time, and twice."""
+        with self._guard.held():
+            self._close()
+
+    def _close(self) -> None:
         if self._closed:
             return
         self._closed = True
@@ -226,7 +242,7 @@ class LocalExecutor(Executor):
             orphans.set_adopting(False)
 
     def _new_slot(self) -> Slot:
-        slot = Slot(self._directory, len(self._slots), self._suffix)
+        slot = Slot(self._directory, len(self._slots), self._name)
         self._slots.append(slot)
         return slot
 
@@ -274,7 +290,7 @@ class LocalExecutor(Executor):
         ours, later = wanted_limits(limits, self._inherited)
         mark = slot.mark.number if self._family.limits else None
         try:
-            pid, check.started = self._patient_spawn(command.argv(slot.path), actions, mark, ours)
+            pid, check.started = self._patient_spawn(self._argv(command, slot), actions, mark, ours)
         except BaseException:
             for stream in check.streams:
                 os.close(stream.fd)
@@ -284,6 +300,7 @@ class LocalExecutor(Executor):
             if out != null:
                 os.close(out)
                 os.close(err)
+        self.runs += 1
         self._leaders.add(pid)
         check.pid = pid
         limit(pid, later)
@@ -302,6 +319,12 @@ class LocalExecutor(Executor):
         self._watch(check, check.pidfd)
         for stream in check.streams:
             self._watch(check, stream.fd)
+
+    def _argv(self, command: Command, slot: Slot) -> list[str]:
+        if command.in_folder is None:
+            return command.argv(slot.path)
+        # posix_spawn cannot change the directory; env(1) of coreutils can, in half a millisecond.
+        return ["/usr/bin/env", "-C", slot.directory, *command.argv(slot.path)]
 
     def _patient_spawn(
         self,

@@ -30,12 +30,15 @@ class RunDirectory:
     a command could remove a file in it. It ends with us, be it by SIGKILL.
     """
 
-    def __init__(self) -> None:
-        """Make it, after removing what killed runs have left. Raises ExecutorError."""
+    def __init__(self, workdir: str | None = None) -> None:
+        """Make it, after removing what killed runs have left. Raises ExecutorError.
+
+        It is made in `workdir`; without one in TMPDIR, if that is set, otherwise in memory.
+        """
         memory, disk = _MEMORY, tempfile.gettempdir()
-        for base in {memory, disk}:
-            _remove_abandoned(base)
-        base = memory if _usable(memory) else disk
+        for place in {memory, disk, workdir or disk}:
+            _remove_abandoned(place)
+        base = workdir or (memory if not os.environ.get("TMPDIR") and _usable(memory) else disk)
         try:
             while True:
                 self.run = RUNS // 10 + secrets.randbelow(RUNS - RUNS // 10)

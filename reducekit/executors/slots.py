@@ -32,12 +32,12 @@ class Slot:
     place, if the old one cannot be cleared.
     """
 
-    def __init__(self, run: RunDirectory, number: int, suffix: str) -> None:
+    def __init__(self, run: RunDirectory, number: int, name: str) -> None:
         self.number = number
         self.mark = Mark(run.run, number)
         """What marks the processes of its checks."""
         self._run = run
-        self._suffix = suffix
+        self._name = name
         self._places = 0
         self._fd = -1
         self._size = 0
@@ -51,9 +51,9 @@ class Slot:
     def _settle(self) -> None:
         name = str(self.number + self._places * _FURTHER)
         self.directory = os.path.join(self._run.path, name)
-        self.path = os.path.join(self.directory, "input" + self._suffix)
+        self.path = os.path.join(self.directory, self._name)
         self.tmp = os.path.join(self.directory, "tmp")
-        self._entries = ("input" + self._suffix, "tmp")
+        self._entries = (self._name, "tmp")
 
     def write(self, text: bytes) -> None:
         """Make `text` the candidate. Raises NoRoomError or ExecutorError."""

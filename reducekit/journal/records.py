@@ -12,7 +12,7 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ OUTPUT = 1 << 16
 """Bytes kept of each stream of a golden run."""
 _LONGEST_HEAD = 1 << 24  # bytes; a longer one is damage, not a file cut short
 
-HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE = b"HVSRGN"
+HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE, PASS = b"HVSRGNP"
 _CHECKED = struct.Struct("<I")
 _FRAME = struct.Struct("<IIB")  # checksum, length, kind
 _REST = struct.Struct("<IB")
@@ -140,6 +140,16 @@ class Return:
 
 
 @dataclass(frozen=True, slots=True)
+class PassEnd:
+    """A pass has ended. `checks` and `seconds` are since the reduction began."""
+
+    name: str
+    round: int
+    checks: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class GoldenRuns:
     """The outcomes of each golden run, one for each command that was run."""
 
@@ -163,6 +173,8 @@ class Contents:
     steps: list[Step] = field(default_factory=list)
     """In the order in which they were accepted; a step's number is its place."""
     returns: list[Return] = field(default_factory=list)
+    passes: list[PassEnd] = field(default_factory=list)
+    """In the order in which they ended; a journal of an early version has none."""
     golden: GoldenRuns | None = None
     notes: dict[str, str] = field(default_factory=dict)
     current: int = 0
@@ -192,6 +204,23 @@ class Contents:
         if digest(text) != step.key:
             raise UsageError(f"step {step.number} cannot be restored: the journal is damaged")
         return text
+
+    def walk(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield each step after the input: its number, the text it was made from, its own.
+
+        Each costs one copy of its text, but for those that follow a return. Raises UsageError.
+        """
+        last, text = 0, self.text(0)
+        for step in self.steps[1:]:
+            old = text if step.base == last else self.text(step.base)
+            try:
+                text = patch(old, step.delta)
+            except ValueError:
+                raise UsageError(
+                    f"step {step.number} cannot be restored: the journal is damaged"
+                ) from None
+            last = step.number
+            yield step.number, old, text
 
 
 def frame(kind: int, payload: bytes, at: int) -> bytes:
@@ -231,6 +260,11 @@ def return_payload(given_up: bytes, step: bytes) -> bytes:
 def note_payload(name: str, value: str) -> bytes:
     """Return what the record of a note holds."""
     return json.dumps([name, value]).encode()
+
+
+def pass_payload(ended: PassEnd) -> bytes:
+    """Return what the record of the end of a pass holds."""
+    return json.dumps([ended.name, ended.round, ended.checks, ended.seconds]).encode()
 
 
 def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
@@ -330,6 +364,9 @@ def _take(found: Contents, kind: int, payload: bytes) -> None:
         said = json.loads(zlib.decompress(payload))
         runs = tuple(tuple(_read_outcome(**fields) for fields in run) for run in said["runs"])
         found.golden = GoldenRuns(runs, said["whole"])
+    elif kind == PASS:
+        name, number, checks, seconds = json.loads(payload)
+        found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
     elif kind == NOTE:
         name, value = json.loads(payload)
         found.notes[name] = value

@@ -18,10 +18,12 @@ from reducekit.journal.records import (
     KEY,
     MAGIC,
     NOTE,
+    PASS,
     RETURN,
     STEP,
     Contents,
     Head,
+    PassEnd,
     digest,
     frame,
     frame_verdict,
@@ -30,6 +32,7 @@ from reducekit.journal.records import (
     known,
     note_payload,
     parse,
+    pass_payload,
     return_payload,
     step_payload,
 )
@@ -207,6 +210,11 @@ class Journal:
             self._add(RETURN, return_payload(self._key, key))
         self._stand_on(text, key)
         return self.current
+
+    def pass_ended(self, name: str, number: int, *, checks: int, seconds: float) -> None:
+        """Record the end of a pass in that round; both counts are since the reduction began."""
+        if not self._replaying:
+            self._add(PASS, pass_payload(PassEnd(name, number, checks, seconds)))
 
     def golden(self, runs: Sequence[Sequence[Outcome]]) -> None:
         """Record the outcomes of the golden runs, for each run those of its commands.

@@ -1,12 +1,13 @@
-"""A command line with a place for the candidate's path. No shell takes part."""
+"""A command line with a place for the candidate's path. No shell takes part unless asked for."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reducekit.errors import UsageError
 
@@ -26,15 +27,24 @@ class Command:
 
     words: tuple[str, ...]
     stdin: bool = False
+    line: str | None = None
+    """The line of a shell that is run, if one is; then `words` run the shell."""
+    in_folder: str | None = None
+    """Run in the folder of the candidate, where the candidate has this name; None: here."""
 
     @classmethod
-    def of(cls, line: str | Sequence[str], *, stdin: bool = False) -> Command:
+    def of(cls, line: str | Sequence[str], *, stdin: bool = False, shell: bool = False) -> Command:
         """Make a command from a line, quoted as for a shell, or from its words.
 
         The program is looked up in PATH; a name with a slash is relative to the
-        current directory. Raises UsageError if there is nothing to run.
+        current directory. With `shell` the line is run by /bin/sh. Raises UsageError if there is
+        nothing to run, or if the line needs a shell.
         """
+        if shell:
+            return _of_shell(line if isinstance(line, str) else shlex.join(line), stdin=stdin)
         words = _split(line) if isinstance(line, str) else list(line)
+        if isinstance(line, str):
+            _refuse_shell_syntax(line, words)
         if not words or not words[0]:
             raise UsageError("the command is empty")
         if any("\0" in word for word in words):
@@ -50,8 +60,49 @@ class Command:
 
     def shell_line(self, path: str) -> str:
         """Return the line that runs this on `path` in a shell: to show, and to try by hand."""
-        line = shlex.join(self.argv(path))
+        if self.in_folder is not None:
+            name = shlex.quote(self.in_folder)
+            here = replace(self, in_folder=None).shell_line(self.in_folder)
+            return f"d=$(mktemp -d) && cp {shlex.quote(path)} $d/{name} && cd $d && {here}"
+        if self.line is not None:
+            line = _with_place(self.line, stdin=self.stdin).replace(PLACE, shlex.quote(path))
+        else:
+            line = shlex.join(self.argv(path))
         return f"{line} < {shlex.quote(path)}" if self.stdin else line
+
+
+_OPERATORS = "();<>|&"
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=")
+
+
+def _refuse_shell_syntax(line: str, words: Sequence[str]) -> None:
+    """Raise UsageError for a line that only a shell understands; what is quoted is harmless."""
+    tokens = shlex.shlex(line, posix=False, punctuation_chars=True)
+    tokens.whitespace_split = True
+    tokens.commenters = ""
+    try:
+        found = next((token for token in tokens if not token.strip(_OPERATORS)), None)
+    except ValueError:
+        return  # a quote within a word, which only the other way of reading takes
+    if found is None and words:
+        first = words[0]
+        if _ASSIGNMENT.match(first) or "$" in first:
+            found = first
+    if found is None:
+        return
+    raise UsageError(f"{found!r} in the command needs a shell: add `shell`")
+
+
+def _of_shell(line: str, *, stdin: bool) -> Command:
+    """Return the command that has a shell run a line; the candidate's path is its $1."""
+    if not line.strip():
+        raise UsageError("the command is empty")
+    script = _with_place(line, stdin=stdin).replace(PLACE, '"$1"')
+    return Command(("/bin/sh", "-c", script, "sh", PLACE), stdin, line)
+
+
+def _with_place(line: str, *, stdin: bool) -> str:
+    return line if stdin or PLACE in line else f"{line} {PLACE}"
 
 
 def _split(line: str) -> list[str]:

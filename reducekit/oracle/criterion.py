@@ -9,7 +9,7 @@ from typing import Protocol
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
-from reducekit.oracle.signature import Signature, failure_line, signature
+from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
 
 
 class Criterion(Protocol):
@@ -227,6 +227,87 @@ class SlowerThan:
     def describe(self) -> str:
         """Say in words what is kept alive."""
         return f"takes {self.seconds:g} s or more"
+
+
+@dataclass(frozen=True, slots=True)
+class SlowerThanReference:
+    """The first command is slow where the second, on the same file, is not.
+
+    Either it takes at least `seconds` and the other one does not, or it takes at least `ratio`
+    times as long; what ends within a tenth of a second tells nothing.
+    """
+
+    seconds: float | None = None
+    ratio: float | None = None
+    captures: bool = False
+
+    @property
+    def wall(self) -> float | None:
+        """The runs are stopped as soon as they are slow enough."""
+        return self.seconds
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Compare the times; the second command is not run where the first one is quick."""
+        first = outcomes[0].seconds
+        if first < (_TELLING if self.seconds is None else self.seconds):
+            return False
+        if len(outcomes) == 1:
+            return None
+        other = outcomes[1]
+        if other.limit is not None:
+            return False
+        if self.seconds is not None:
+            return other.seconds < self.seconds
+        return first >= (self.ratio or 1.0) * max(other.seconds, _TELLING / 10)
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        if self.seconds is not None:
+            return f"takes {self.seconds:g} s or more, and the reference less"
+        return f"takes {self.ratio:g} times as long as the reference, or more"
+
+
+_TELLING = 0.1  # seconds
+
+
+def accepts(outcome: Outcome) -> bool:
+    """Say whether a program has read its input and ended without a failure of its own."""
+    return outcome.limit is None and not is_failure(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoPasses:
+    """Another criterion holds of the first commands, and the programs after them accept the text.
+
+    The other programs run last, and only on what is interesting without them.
+    """
+
+    inner: Criterion
+    first: int
+    """How many commands the inner criterion looks at."""
+    others: int
+    """How many programs have to accept the text."""
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall limit that goes with the inner criterion."""
+        return self.inner.wall
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask the inner criterion first, then each program."""
+        count = len(outcomes)
+        if count <= self.first:
+            judged = self.inner.judge(outcomes)
+            return None if judged is True or (judged is None and count < self.first) else False
+        if not accepts(outcomes[-1]):
+            return False
+        return True if count == self.first + self.others else None
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        programs = "another program accepts" if self.others == 1 else f"{self.others} others accept"
+        return f"{self.inner.describe()}, and {programs} the file"
 
 
 @dataclass(frozen=True, slots=True)

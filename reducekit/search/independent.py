@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.search.problem import Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Selection
 
 
-class Independent(Unrelated):
+class Independent(IndependentItems):
     """A list of changes as items; taking several applies all their edits."""
 
     def __init__(self, changes: Sequence[Change], weights: Sequence[int] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Sequences that are made while they are read, for what is dear to make and often not needed."""
+"""Sequences that are made while they are read, for what is expensive and often not needed."""
 
 from __future__ import annotations
 

@@ -1,28 +1,38 @@
-"""What a strategy searches: items to take, or a tree of nodes with moves; and the Search it makes.
+"""What there is to search in a text, and the Search that a strategy makes of it.
 
-Everything here is pure. A Search proposes one change at a time and is told the
+A pass describes what may be changed as a `Problem`: a sequence of items, a
+tree, a graph, or, where no algorithm has a choice, a search that is fixed. The
+four are classes to derive from, and there are no others: a strategy has a way
+for each (`strategy.Strategy`).
+
+All here is pure. A Search proposes one change at a time and is told the
 verdict; it never runs anything. Searches are immutable: `after` gives the next
 one. So the candidates that would follow a failure are known before the verdict
-is (speculation), and the same object serves one worker, many, and a simulator.
+is, and the same object serves one worker, many, and a simulator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeGuard
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from reducekit.change import Change
 
-Selection = Set[int]
+Selection: TypeAlias = Set[int]
 """Indices of items."""
 
 NOTHING: frozenset[int] = frozenset()
 
 
-class Search(Protocol):
-    """A search for changes that keep the failure alive."""
+class Search(ABC):
+    """A search for changes that keep the failure alive. Immutable."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def propose(self) -> Change | None:
         """Return the change to try next, on top of all accepted ones; None when done.
 
@@ -30,63 +40,91 @@ class Search(Protocol):
         counts as a failure and costs no run.
         """
 
+    @abstractmethod
     def after(self, ok: bool) -> Search:
         """Return the search that goes on after the verdict on `propose()`."""
 
+    def chance(self) -> float | None:
+        """Return how likely `propose()` is to succeed, from 0 to 1; None: nothing is known."""
+        return None
 
-class Divisible(Search, Protocol):
+    def divisible(self) -> Divisible | None:
+        """Return the search as one that can give out parts; None if it cannot."""
+        return None
+
+
+class Divisible(Search):
     """A search that can give out parts of itself, to be worked on at the same time.
 
     What is given out is no longer searched here; a part that has ended is
-    joined again, with what it has found and what it has left over.
+    joined again, with what it has found and what it has left over. `join` is
+    only given parts that `divide` of the same search, or an earlier state of
+    it, gave out.
     """
 
+    __slots__ = ()
+
+    def divisible(self) -> Divisible | None:
+        """Return itself."""
+        return self
+
     @property
+    @abstractmethod
     def left(self) -> int:
         """How much there is to give out; 0: nothing for now."""
 
+    @abstractmethod
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether so many are faster in parts than by looking ahead in the whole."""
+        """Return whether that many workers are faster in parts than by looking ahead."""
 
+    @abstractmethod
     def divide(self, parts: int) -> tuple[Divisible, Search]:
-        """Give out one of about so many parts; return the search without it, and the part."""
+        """Give out one of about `parts` parts; return the search without it, and the part."""
 
-    def join(self, part: Search) -> Divisible:
+    @abstractmethod
+    def join(self, part: Any) -> Divisible:
         """Take back a part that has ended, or is broken off."""
 
     def whole(self) -> Search | None:
-        """Return the search that goes on undivided, if parts are found to hinder each other.
+        """Return the search that goes on undivided, if parts are found to conflict; else None.
 
-        All that were given out have to be back then, unless the answer is None.
+        All parts have to be back then.
         """
-
-
-def is_divisible(search: Search) -> TypeGuard[Divisible]:
-    """Return whether parts of a search can be worked on at the same time."""
-    return getattr(search, "left", None) is not None
+        return None
 
 
 class Closure(NamedTuple):
     """The items that go with a selection."""
 
-    needed: Selection
+    required: Selection
     """Without these the text would not be valid: the users of a dropped declaration."""
-    idle: Selection
+    orphaned: Selection
     """These have lost their purpose: a declaration whose last user is dropped."""
 
 
-class Items(Protocol):
+class Items(ABC):
     """A sequence of things that can be taken (dropped, substituted) in any combination."""
 
-    @property
+    @cached_property
     def weights(self) -> Sequence[int]:
-        """The gain of each item, in bytes or any other unit."""
+        """The gain of each item, in bytes or any other unit; as many as there are items."""
+        raise NotImplementedError
 
+    @abstractmethod
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Return what goes with `chosen`, where `taken` is taken already. Disjoint from both."""
 
+    @abstractmethod
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the change that takes the closed selection `chosen` on top of `taken`."""
+
+
+class IndependentItems(Items):
+    """Base of items that neither require nor orphan each other."""
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Nothing goes along."""
+        return Closure(NOTHING, NOTHING)
 
 
 class Move(NamedTuple):
@@ -96,45 +134,32 @@ class Move(NamedTuple):
     rest: tuple[int, ...]
 
 
-class Tree(Protocol):
+class Tree(ABC):
     """Nodes to be made smaller from the top down."""
 
-    @property
+    @cached_property
     def roots(self) -> Sequence[int]:
         """The nodes to begin with."""
+        raise NotImplementedError
 
+    @abstractmethod
     def weight(self, node: int) -> int:
         """Return the size of a node with all below it; heavier nodes come first."""
 
+    @abstractmethod
     def moves(self, node: int) -> Sequence[Move]:
         """Return the substitutions to try for a node, the most promising first."""
 
+    @abstractmethod
     def parts(self, node: int) -> Items | None:
         """Return what can be dropped from within the node while it stays, if anything."""
 
+    @abstractmethod
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the nodes to search below a node that has to stay, `dropped` of its parts gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A problem that brings its search along: that of a pass for which no strategy has a choice."""
-
-    search: Search
-
-
-Problem = Items | Tree | Prepared
-
-
-class Unrelated:
-    """Base of items that neither need each other nor lose their purpose together."""
-
-    def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Nothing goes along."""
-        return Closure(NOTHING, NOTHING)
-
-
-class Undivided:
+class LeafTree(Tree):
     """Base of trees whose nodes have nothing to drop within; below them there is nothing either."""
 
     def parts(self, node: int) -> Items | None:
@@ -146,16 +171,83 @@ class Undivided:
         return ()
 
 
+KINDS = 3
+"""Substitutions of a node of a graph: all zeros, all ones, a fresh variable, tried in this order
+(Vida 2008, chapter 4.1.1)."""
+
+
+class Substitute(NamedTuple):
+    """Nodes to be replaced by leaves of their sorts, all of one kind (0 .. KINDS - 1)."""
+
+    nodes: Collection[int]
+    kind: int
+
+
+class Redirect(NamedTuple):
+    """An edge, as a node and the position of an operand, to be pointed at another node."""
+
+    node: int
+    position: int
+    target: int
+
+
+Step: TypeAlias = Any
+"""A Substitute, a Redirect, or another step that a graph knows."""
+
+
+class Graph(ABC):
+    """Nodes with operands below roots, as far as they are reached from these. Immutable.
+
+    A tree has one way to each node; in a graph a node may have several parents,
+    and what one substitution takes away or simplifies changes what the next one
+    finds. So a graph is a value: a step leads from one graph to the next, and
+    `change` is the change to the text between the two.
+    """
+
+    change: Change
+    """The change that led here from the graph before."""
+    size: int
+    """How many nodes there are."""
+
+    @property
+    @abstractmethod
+    def tops(self) -> Sequence[int]:
+        """The roots."""
+
+    @abstractmethod
+    def apply(self, step: Step) -> Self | None:
+        """Return the graph after a step; None if that is not possible or nothing gets smaller."""
+
+    @abstractmethod
+    def alive(self, node: int) -> bool:
+        """Return whether a node is still there."""
+
+    @abstractmethod
+    def nodes(self) -> Sequence[int]:
+        """Return what can be substituted, depth first from the roots."""
+
+    @abstractmethod
+    def layers(self) -> Sequence[Sequence[int]]:
+        """Return what can be substituted by depth: the longest path from a root (chapter 4.3.2)."""
+
+    @abstractmethod
+    def children(self, node: int) -> Sequence[int]:
+        """Return the operands of a node, without repetition."""
+
+    @abstractmethod
+    def degree(self, node: int) -> int:
+        """Return how many edges lead down from a node."""
+
+    @abstractmethod
+    def targets(self, node: int, position: int) -> Sequence[int]:
+        """Return where else an edge can point, in ascending depth."""
+
+
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """An algorithm by name: how it searches items, and how a tree."""
+class FixedSearch:
+    """A problem that brings its search along: that of a pass for which no strategy has a choice."""
 
-    name: str
-    items: Callable[[Items], Search]
-    tree: Callable[[Tree], Search]
+    search: Search
 
-    def start(self, problem: Problem) -> Search:
-        """Return the search for a problem."""
-        if isinstance(problem, Prepared):
-            return problem.search
-        return self.tree(problem) if hasattr(problem, "roots") else self.items(problem)  # type: ignore[arg-type]
+
+Problem: TypeAlias = Items | Tree | Graph | FixedSearch

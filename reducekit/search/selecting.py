@@ -2,78 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple, Protocol, TypeGuard
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from reducekit.change import Change
 from reducekit.search.index_set import IndexSet
-from reducekit.search.problem import Items
+from reducekit.search.problem import Divisible, Items
 
 _NONE: frozenset[int] = frozenset()
 _EMPTY = IndexSet()
 
 
-class Selector(Protocol):
+class Selector(ABC):
     """An algorithm over the indices 0 .. n-1: which of them to take next. Immutable."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def propose(self) -> Collection[int] | None:
         """Return the items to take next, beyond those taken; None when done."""
 
+    @abstractmethod
     def after(self, taken: Collection[int]) -> Selector:
         """Return what goes on when `taken` was taken: at least the proposed items, or none."""
 
+    def chance(self) -> float | None:
+        """Return how likely the next items are to go, from 0 to 1; None: nothing is known."""
+        return None
 
-class Part(Selector, Protocol):
+
+class Part(Selector):
     """A part of a divided algorithm."""
 
-    @property
-    def taken(self) -> Collection[int]:
-        """The items that went while it was worked on."""
+    __slots__ = ()
+
+    taken: Collection[int]
+    """The items that went while it was worked on."""
 
 
-class DivisibleSelector(Selector, Protocol):
+class DivisibleSelector(Selector):
     """An algorithm that can give out parts, as a `Divisible` search does."""
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def left(self) -> int:
         """How many items can be given out; 0: none for now."""
 
+    @abstractmethod
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether so many are faster in parts than by looking ahead in the whole."""
+        """Return whether that many workers are faster in parts than by looking ahead."""
 
+    @abstractmethod
     def divide(self, parts: int) -> tuple[DivisibleSelector, Part]:
-        """Give out one of about so many parts; return the selector without it, and the part."""
+        """Give out one of about `parts` parts; return the selector without it, and the part."""
 
-    def join(self, part: Part) -> DivisibleSelector:
+    @abstractmethod
+    def join(self, part: Any) -> DivisibleSelector:
         """Take back a part that has ended, or is broken off."""
 
     def whole(self) -> Selector | None:
-        """Return what goes on undivided, if parts are found to hinder each other."""
-
-
-def _is_divisible(selector: Selector) -> TypeGuard[DivisibleSelector]:
-    return hasattr(selector, "divide")
-
-
-def _is_part(selector: Selector) -> TypeGuard[Part]:
-    return hasattr(selector, "taken")
+        """Return what goes on undivided, if parts are found to conflict; else None."""
+        return None
 
 
 class Candidate(NamedTuple):
-    """A closed selection: the items proposed with those needed, and the idle ones besides."""
+    """A closed selection: the items proposed with those required, and the orphaned ones."""
 
     chosen: frozenset[int]
-    idle: frozenset[int]
+    orphaned: frozenset[int]
 
 
-class Selecting:
+class Selecting(Divisible):
     """The Search that takes items as a Selector says. Immutable.
 
-    A selection is closed before it is tried: what it needs comes along, and
-    what it leaves idle too. A selection that needs an item refuted on its own
+    A selection is closed before it is tried: what it requires comes along, and
+    what it orphans too. A selection that requires an item refuted on its own
     is not tried, for taking more than a refuted item would hardly do better.
-    When a single item fails together with idle ones, it is tried once more
-    without them (`bare`): an idle declaration may be what the failure is about.
+    When a single item fails together with orphaned ones, it is tried once more
+    without them (`bare`): an orphaned declaration may be what the failure is about.
+
+    It can be divided if its selector can.
     """
 
     __slots__ = ("_candidate", "_proposed", "_refuted", "items", "selector", "taken")
@@ -96,49 +107,56 @@ class Selecting:
         self._candidate = Candidate(_NONE, _NONE)
         if self._proposed is not None:
             closure = items.close(self._proposed, taken)
-            if refuted.isdisjoint(closure.needed):
-                idle = _NONE if bare else frozenset(closure.idle - refuted)
-                self._candidate = Candidate(self._proposed | closure.needed, idle)
+            if refuted.isdisjoint(closure.required):
+                orphaned = _NONE if bare else frozenset(closure.orphaned - refuted)
+                self._candidate = Candidate(self._proposed | closure.required, orphaned)
 
     def propose(self) -> Change | None:
         """Return the change of the next selection."""
         if self._proposed is None:
             return None
-        chosen, idle = self._candidate
-        return self.items.change(chosen | idle, self.taken) if chosen else Change(())
+        chosen, orphaned = self._candidate
+        return self.items.change(chosen | orphaned, self.taken) if chosen else Change(())
 
     def after(self, ok: bool) -> Selecting:
         """Tell the selector what was taken, and remember single items that were refuted."""
         assert self._proposed is not None, "after() without a proposal"
         items, selector, taken, refuted = self.items, self.selector, self.taken, self._refuted
-        chosen, idle = self._candidate
+        chosen, orphaned = self._candidate
         if ok:
-            chosen |= idle
+            chosen |= orphaned
             return Selecting(items, selector.after(chosen), taken.with_(chosen), refuted)
         if len(self._proposed) == 1:
-            if idle:
+            if orphaned:
                 return Selecting(items, selector, taken, refuted, bare=True)
             refuted = refuted.with_(self._proposed)
         return Selecting(items, selector.after(()), taken, refuted)
 
     def chance(self) -> float | None:
         """Return how likely the next selection is to succeed, if the selector can say."""
-        chance: Callable[[], float | None] | None = getattr(self.selector, "chance", None)
-        return None if chance is None else chance()
+        return self.selector.chance()
+
+    def divisible(self) -> Selecting | None:
+        """Return itself if the selector can be divided."""
+        return self if isinstance(self.selector, DivisibleSelector) else None
 
     @property
-    def left(self) -> int | None:
-        """How many items can be given out in parts; None if the selector cannot."""
-        return self.selector.left if _is_divisible(self.selector) else None
+    def _parts(self) -> DivisibleSelector:
+        assert isinstance(self.selector, DivisibleSelector), "see divisible()"
+        return self.selector
+
+    @property
+    def left(self) -> int:
+        """How many items can be given out in parts."""
+        return self._parts.left
 
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether there is enough for so many parts."""
-        return _is_divisible(self.selector) and self.selector.worth_dividing(parts)
+        """Return whether there is enough for that many parts."""
+        return self._parts.worth_dividing(parts)
 
     def divide(self, parts: int) -> tuple[Selecting, Selecting]:
         """Give out a part of the items."""
-        assert _is_divisible(self.selector)
-        selector, part = self.selector.divide(parts)
+        selector, part = self._parts.divide(parts)
         items, taken, refuted = self.items, self.taken, self._refuted
         return (
             Selecting(items, selector, taken, refuted),
@@ -148,14 +166,12 @@ class Selecting:
     def join(self, part: Selecting) -> Selecting:
         """Take back a part, with all that was taken and refuted in it."""
         ended = part.selector
-        assert _is_divisible(self.selector)
-        assert _is_part(ended)
-        selector, taken = self.selector.join(ended), self.taken.with_(ended.taken)
+        assert isinstance(ended, Part)
+        selector, taken = self._parts.join(ended), self.taken.with_(ended.taken)
         return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))
 
     def whole(self) -> Selecting | None:
-        """Return the search that goes on undivided, if parts are found to hinder each other."""
-        assert _is_divisible(self.selector)
-        selector = self.selector.whole()
+        """Return the search that goes on undivided, if parts are found to conflict."""
+        selector = self._parts.whole()
         # What was refuted in parts may have been so for lack of what has gone since.
         return None if selector is None else Selecting(self.items, selector, self.taken)

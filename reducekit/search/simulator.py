@@ -11,9 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit, Template
-from reducekit.search.problem import NOTHING, Closure, Items, Selection, Strategy, Unrelated
+from reducekit.search.pass_search import Task
+from reducekit.search.problem import NOTHING, Closure, IndependentItems, Items, Selection
+from reducekit.search.scheduler import Scheduler
 from reducekit.search.selecting import Selector
-from reducekit.search.team import Task, Team
+from reducekit.search.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Dropped:
         return Dropped(self.items.union(more))
 
 
-class Droppable(Unrelated):
+class Droppable(IndependentItems):
     """Items that are dropped by an edit of their number; `users` fall with what they use."""
 
     def __init__(self, count: int, users: Mapping[int, Collection[int]] | None = None) -> None:
@@ -108,13 +110,13 @@ class Parallel:
     """The time it takes, in oracle runs: all take equally long."""
 
 
-def simulate_team(
+def simulate_parallel(
     items: Items,
     strategy: Strategy,
     width: int,
     interesting: Callable[[frozenset[int]], bool],
 ) -> Parallel:
-    """Drop items with so many workers until a pass drops none.
+    """Drop items with `width` workers until a pass drops none.
 
     `interesting` is given the items that stay. A set that was tested before
     costs nothing.
@@ -124,16 +126,16 @@ def simulate_team(
     best: frozenset[int] = frozenset()
     steps = 0
     while True:
-        team = Team[Dropped](width, Dropped(best))
+        scheduler = Scheduler[Dropped, None].on(width, Dropped(best))
         left = [item for item in sorted(everything) if item not in best]
-        team.add("", strategy.start(Subset(items, left)))
-        flight: deque[tuple[Task[Dropped], int]] = deque()
+        scheduler.add(None, strategy.start(Subset(items, left)))
+        flight: deque[tuple[Task[Dropped, None], int]] = deque()
         while True:
-            while len(flight) < width and (task := team.next()) is not None:
+            while len(flight) < width and (task := scheduler.next()) is not None:
                 assert task.base is not None
                 gone = task.base.with_(task.edits).items
                 if gone == best or gone in verdicts:
-                    team.settle(task, verdicts.get(gone, False))
+                    scheduler.settle(task, verdicts.get(gone, False))
                     continue
                 verdicts[gone] = interesting(everything - gone)
                 flight.append((task, steps + 1))
@@ -143,16 +145,16 @@ def simulate_team(
             steps = max(steps, end)
             assert task.base is not None
             gone = task.base.with_(task.edits).items
-            team.settle(task, verdicts[gone])
-            for each in [each for each in flight if each[0].dead]:
+            scheduler.settle(task, verdicts[gone])
+            for each in [each for each in flight if each[0].obsolete]:
                 flight.remove(each)
-                team.settle(each[0], False)
-        if team.accepted.items == best:
+                scheduler.settle(each[0], False)
+        if scheduler.merging.accepted.items == best:
             return Parallel(everything - best, len(verdicts), steps)
-        best = team.accepted.items
+        best = scheduler.merging.accepted.items
 
 
-class Subset:
+class Subset(Items):
     """Some of the items; the edits are those of the items themselves."""
 
     def __init__(self, items: Items, chosen: Sequence[int]) -> None:
@@ -164,7 +166,7 @@ class Subset:
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Close the selection among these items."""
         closure = self.items.close(self._outer(chosen), self._outer(taken))
-        return Closure(self._inner(closure.needed), self._inner(closure.idle))
+        return Closure(self._inner(closure.required), self._inner(closure.orphaned))
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the change of the items themselves."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reducekit.frontends.btor.dag import line_of
-from reducekit.frontends.btor.operators import Op
+from reducekit.frontends.btor.model.dag import line_of
+from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.passes.shape import Shape, is_value, takes_amount
 
 

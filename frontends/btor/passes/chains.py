@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.btor.dag import Array
-from reducekit.frontends.btor.operators import Op
-from reducekit.frontends.btor.passes.edits import Redirections
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.dag import Array
+from reducekit.frontends.btor.model.operators import Op
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.redirections import Redirections
 
 
 class Chains:

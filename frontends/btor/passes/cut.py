@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reducekit.frontends.btor.passes.graph import FRESH, ONES, SHARED, ZERO, line_graph
-from reducekit.frontends.btor.view import BtorView
-from reducekit.search.problem import Prepared
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import FRESH, ONES, SHARED, ZERO, line_graph
+from reducekit.search.problem import FixedSearch, Graph, Step, Substitute
 from reducekit.search.selecting import Selector
 from reducekit.strategies.adaptive import backward
 from reducekit.strategies.breadth_first import OneByOne
-from reducekit.strategies.graph import Graph, Source, Step, Substitute, walk
+from reducekit.strategies.graph import GraphAlgorithm, walk
 
 _FEW = 8
 _NAMES = {ZERO: "zeros", ONES: "ones", FRESH: "fresh variables", SHARED: "shared variables"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts(Source):
+class Cuts(GraphAlgorithm):
     """The state: nodes, and which of them to cut next; all become leaves of one kind."""
 
     members: tuple[int, ...]
@@ -32,7 +32,7 @@ class Cuts(Source):
         group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
         return [Substitute(group, self.kind)] if group else []
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Tell the selector what went: nodes below the group, too."""
         chosen = self.selector.propose()
         assert chosen is not None
@@ -57,7 +57,7 @@ class Cut:
         self.last = last
         self.name = f"{_NAMES[kind]}{' for all' if leaves else ''}"
 
-    def problem(self, view: BtorView) -> Prepared | None:
+    def problem(self, view: BtorView) -> FixedSearch | None:
         """Return the search over the nodes."""
         graph = line_graph(view)
         nodes = sorted(node for node in graph.nodes() if self.leaves or len(graph.arguments(node)))
@@ -65,4 +65,4 @@ class Cut:
             return None
         few = self.last and len(nodes) <= _FEW
         selector = OneByOne(len(nodes)) if few else backward(len(nodes))
-        return Prepared(walk(graph, Cuts(tuple(nodes), selector, self.kind)))
+        return FixedSearch(walk(graph, Cuts(tuple(nodes), selector, self.kind)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.btor.operators import CONSTANTS, Op
-from reducekit.frontends.btor.passes.edits import Redirections, below_inits
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.operators import CONSTANTS, Op
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.redirections import Redirections, below_inits
 
 _NEAREST = 3
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.passes.steps import Lesser, lesser
-from reducekit.frontends.btor.simplify import constant_value
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.simplify import constant_value
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.ranked_spellings import RankedSpellings, ranked_spellings
 
-_WIDE = 10_000  # bits; Python does not print so many decimal digits
+_WIDE = 10_000  # bits; Python refuses to print that many decimal digits
 
 
 class Literals:
@@ -17,7 +17,7 @@ class Literals:
 
     name = "literals"
 
-    def problem(self, view: BtorView) -> Lesser | None:
+    def problem(self, view: BtorView) -> RankedSpellings | None:
         """Return the shorter lines for each constant."""
         dag, document = view.dag, view.document
         texts = {}
@@ -32,7 +32,7 @@ class Literals:
             key = (len(here) + 1, here)
             found = {each for each in lines if (len(each), each.rstrip()) < key}
             texts[node] = sorted(found, key=lambda each: (len(each), each))
-        return lesser(texts, "shorter literal")
+        return ranked_spellings(texts, "shorter literal")
 
 
 def _bodies(dialect: Dialect, code: int, head: bytes, value: int, width: int) -> Sequence[bytes]:

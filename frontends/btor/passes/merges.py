@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.btor.dag import line_of
-from reducekit.frontends.btor.operators import SYMMETRIC
-from reducekit.frontends.btor.passes.edits import Redirections
-from reducekit.frontends.btor.passes.graph import line_graph
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.dag import line_of
+from reducekit.frontends.btor.model.operators import SYMMETRIC
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import line_graph
+from reducekit.frontends.btor.passes.redirections import Redirections
 
 
-class Twins:
+class EqualNodes:
     """The pass over operators that stand twice with the same operands: the first stays."""
 
-    name = "twins"
+    name = "equal nodes"
 
     def problem(self, view: BtorView) -> Redirections | None:
         """Return the lines with their twins; what only differs by twins is a twin itself."""
@@ -37,7 +37,7 @@ class Twins:
 
 
 class Others:
-    """The pass over operators with several users, for graphs of at most so many lines.
+    """The pass over operators with several users, for graphs of at most `most` lines.
 
     Where there is one user, to point its edge elsewhere does the same (`References`).
     """

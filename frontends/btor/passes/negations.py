@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.operators import Op
-from reducekit.frontends.btor.passes.edits import Redirections, word
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.operators import Op
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.redirections import Redirections, word
 from reducekit.search.independent import Independent, independent
 
 

@@ -1,12 +1,12 @@
-"""Puts `next` lines last: behind all values, each can be given any of them."""
+"""Puts `next` lines last: after all values, each can be given any of them."""
 
 from __future__ import annotations
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.builder import reordered
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.view import BtorView
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.model.builder import reordered
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.search.independent import independent
 from reducekit.search.problem import Items
 
@@ -17,11 +17,11 @@ class NextLast:
     name = "next last"
 
     def problem(self, view: BtorView) -> Items | None:
-        """Return the one change, if a value stands behind a `next`."""
+        """Return the one change, if a value follows a `next`."""
         dag = view.dag
         first = next(dag.lines_of(Op.NEXT), len(dag))
-        behind = range(first, len(dag))
-        if dag.dialect is Dialect.BTOR_2007 or all(dag.op[line] >= Op.ROOT for line in behind):
+        rest = range(first, len(dag))
+        if dag.dialect is Dialect.BTOR_2007 or all(dag.op[line] >= Op.ROOT for line in rest):
             return None
         order = [line for line, code in enumerate(dag.op) if code not in (Op.NEXT, Op.SORT)]
         text = canonical(reordered(dag, [*order, *dag.lines_of(Op.NEXT)]))

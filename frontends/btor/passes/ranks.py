@@ -1,7 +1,7 @@
 """Operators become ones of lower rank with the same sorts.
 
 Ranks are a strict order, that of names: shorter ones first, of one length alphabetically.
-So every step makes the text smaller in the order by bytes, and there is no way round.
+So every step makes the text smaller in the order by bytes, and no chain of steps is a circle.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from reducekit.frontends.btor.dag import Array, Dag, line_of
-from reducekit.frontends.btor.operators import (
+from reducekit.frontends.btor.model.dag import Array, Dag, line_of
+from reducekit.frontends.btor.model.operators import (
     CONSTANTS,
     DECLARATIONS,
     Dialect,
@@ -18,8 +18,8 @@ from reducekit.frontends.btor.operators import (
     Operator,
     spellings,
 )
-from reducekit.frontends.btor.passes.steps import Lesser, lesser
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.ranked_spellings import RankedSpellings, ranked_spellings
 
 _FIXED = frozenset({*CONSTANTS, *DECLARATIONS, Op.INPUT, Op.STATE, Op.PARAM, Op.ROOT, Op.PROXY})
 _SEVERAL = 2
@@ -36,7 +36,7 @@ class Ranks:
 
     name = "ranks"
 
-    def problem(self, view: BtorView) -> Lesser | None:
+    def problem(self, view: BtorView) -> RankedSpellings | None:
         """Return the lower operators that fit each line: the two lowest."""
         dag = view.dag
         texts = {}
@@ -47,7 +47,7 @@ class Ranks:
             shape = tuple(_kind(dag, each) for each in dag.arguments(line))
             name = view.document.source(node)
             texts[node] = _lower(dag.dialect, name, shape, dag.width(line) == 1)
-        return lesser(texts, "lower operator")
+        return ranked_spellings(texts, "lower operator")
 
 
 def _kind(dag: Dag, reference: int) -> str:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.btor.passes.graph import line_graph
-from reducekit.frontends.btor.view import BtorView
-from reducekit.search.problem import Prepared
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import line_graph
+from reducekit.search.problem import FixedSearch
 from reducekit.strategies.change_reference import change_reference, change_reference_plus
 from reducekit.strategies.graph import walk
 
@@ -15,7 +15,7 @@ from reducekit.strategies.graph import walk
 class References:
     """The pass over all edges, by binary search over the depths.
 
-    With `most` it tries each edge with each target instead, in graphs of at most so many
+    With `most` it tries each edge with each target instead, in graphs of at most that many
     nodes.
     """
 
@@ -23,7 +23,7 @@ class References:
         self.most = most
         self.name = "all references" if most else "references"
 
-    def problem(self, view: BtorView) -> Prepared | None:
+    def problem(self, view: BtorView) -> FixedSearch | None:
         """Return the search over the edges."""
         if self.most and len(view.dag) > self.most:
             return None
@@ -31,4 +31,4 @@ class References:
         if not graph.roots_left:
             return None
         source = change_reference if self.most else change_reference_plus
-        return Prepared(walk(graph, source(graph)))
+        return FixedSearch(walk(graph, source(graph)))

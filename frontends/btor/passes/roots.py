@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reducekit.change import Change
-from reducekit.frontends.btor.passes.graph import DropRoots, LineGraph, line_graph
-from reducekit.frontends.btor.view import BtorView
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import DropRoots, LineGraph, line_graph
 from reducekit.search.independent import independent
-from reducekit.search.problem import Items, Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Items, Selection
 
 
 class Cone:
@@ -20,7 +20,7 @@ class Cone:
         return None if found is None else independent([found.change])
 
 
-class RootItems(Unrelated):
+class RootItems(IndependentItems):
     """Roots as items; taking one drops it and what it alone needs."""
 
     def __init__(self, graph: LineGraph) -> None:

@@ -9,12 +9,12 @@ from itertools import accumulate, chain
 from typing import NamedTuple, TypeAlias
 
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.builder import reordered
-from reducekit.frontends.btor.dag import Array, BitVec, Dag, line_of
-from reducekit.frontends.btor.operators import DECLARATIONS, Op, spelling
-from reducekit.frontends.btor.passes.stepping import Facts
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.model.builder import reordered
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
+from reducekit.frontends.btor.model.operators import DECLARATIONS, Op, spelling
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
+from reducekit.frontends.btor.passes.graph_step import Facts
 
 _ANY_WIDTH = frozenset({Op.ROOT, Op.OUTPUT})
 """What takes an operand of any width."""

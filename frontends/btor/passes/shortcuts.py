@@ -3,7 +3,7 @@
 If a failure stays with what is below a node, it stays with what is below the nodes above, as
 a rule. So the lowest node that an edge can be pointed at is found by bisection, as in a
 history with branches: the node to try has half of the nodes in question below it. The first
-edges are those of the roots: each root sinks, and all beside it goes.
+edges are those of the roots: each root sinks, and everything else goes.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from reducekit.frontends.btor.dag import line_of
-from reducekit.frontends.btor.passes.graph import LineGraph, line_graph
-from reducekit.frontends.btor.view import BtorView
-from reducekit.search.problem import Prepared
-from reducekit.strategies.graph import Graph, Redirect, Source, Step, walk
+from reducekit.frontends.btor.model.dag import line_of
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import LineGraph, line_graph
+from reducekit.search.problem import FixedSearch, Graph, Redirect, Step
+from reducekit.strategies.graph import GraphAlgorithm, walk
 
 _SHARE = 0.05
 """What an edge leads to alone, at least, as a share of all nodes: below that, cuts save checks."""
 _FAILURES = 3
-"""After so many in a row an edge is given up: an eighth of the nodes is left in question."""
+"""An edge is given up after this number of failures in a row: an eighth of the nodes is left
+in question."""
 _ROOT_FAILURES = 7
 _PATIENCE = _ROOT_FAILURES - _FAILURES
-"""So many failures of a root count as none: to sink it takes more away than anything else."""
+"""This number of failures of a root counts as none: sinking it removes more than anything else."""
 _SAMPLES = 512
-"""Of more nodes in question, so many are looked at."""
+"""Of more nodes in question, this number is looked at."""
 
 Edge: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
@@ -40,7 +41,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ShortCut(Source):
+class ShortCut(GraphAlgorithm):
     """The state: what is known of the edges, and the edge and target to try next.
 
     Edges with the fewest failures come first, of these the one that leads to most.
@@ -57,7 +58,7 @@ class ShortCut(Source):
             return None
         return [Redirect(*self.edge, self.target)] if self.target >= 0 else []
 
-    def after(self, graph: Graph, step: Step | None) -> Source:
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
         """Leave in question what is below the target after a success, else what is not."""
         assert isinstance(graph, LineGraph)
         assert self.edge is not None
@@ -132,7 +133,7 @@ class ShortCuts:
 
     name = "short-cuts"
 
-    def problem(self, view: BtorView) -> Prepared | None:
+    def problem(self, view: BtorView) -> FixedSearch | None:
         """Return the search over the edges."""
         graph = line_graph(view)
-        return Prepared(walk(graph, short_cut(graph, {}))) if graph.roots_left else None
+        return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.roots_left else None

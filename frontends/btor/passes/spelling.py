@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.simplify import simplify_dag
-from reducekit.frontends.btor.view import BtorView
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.simplify import simplify_dag
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.search.independent import independent
 from reducekit.search.problem import Items
 

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.view import BtorView
-from reducekit.frontends.btor.widths import Narrowed, WidthClasses, narrow, width_classes
-from reducekit.frontends.btor.write import canonical
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.model.width_classes import (
+    Narrowed,
+    WidthClasses,
+    narrow,
+    width_classes,
+)
+from reducekit.frontends.btor.model.writer import canonical
+from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 # Lines; each candidate is built from the whole graph.
 _MOST = 5000
 _MANY = 50_000
 
 
-class WidthItems:
+class WidthItems(Items):
     """Widths to which classes can be narrowed, as items: the narrowest come last.
 
     An item has the widths of one class or of several. So a search from the back begins with
     all classes at width 1, and goes on with halves of those. Of a class the narrowest width
-    that is taken counts; items that ask for no more than what is taken go along.
+    that is taken counts; items that ask for no more than what is taken are orphaned.
     """
 
     def __init__(

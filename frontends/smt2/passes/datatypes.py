@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Move, Selection, Undivided, Unrelated
+from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 _TACTICS = frozenset(b"check-sat-using apply".split())
 
@@ -24,7 +24,7 @@ class Member:
     along: Sequence[int]
 
 
-class MemberItems(Unrelated):
+class MemberItems(IndependentItems):
     """Constructors and selectors as items."""
 
     def __init__(self, members: Sequence[Member], sizes: dict[int, int]) -> None:
@@ -102,7 +102,7 @@ def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
     return above
 
 
-class TacticTree(Undivided):
+class TacticTree(LeafTree):
     """The tactics of Z3's commands: each can be one of its parts, or go."""
 
     def __init__(self, view: ScriptView) -> None:

@@ -10,10 +10,10 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.commands import Commands
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Closure, Items, Move, Selection, Undivided
+from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
 
-class CommandItems:
+class CommandItems(Items):
     """Commands as items: dropping a declaration needs its users gone, a push its pop.
 
     A declaration whose last user goes has lost its purpose and goes along.
@@ -124,7 +124,7 @@ class DropBackward:
         return CommandItems(view.document, commands, found) if found else None
 
 
-class ScopeTree(Undivided):
+class ScopeTree(LeafTree):
     """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2)."""
 
     def __init__(self, document: Document, commands: Commands) -> None:

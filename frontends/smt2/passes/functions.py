@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.commands import head
+from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.sorts import print_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent, independent
-from reducekit.search.problem import Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
 
@@ -27,7 +27,7 @@ class Parameter:
     arguments: Sequence[int]
 
 
-class ParameterItems(Unrelated):
+class ParameterItems(IndependentItems):
     """Parameters as items: dropped from the declaration and from all uses at once."""
 
     def __init__(
@@ -117,7 +117,7 @@ class Inline:
         for index, definition in enumerate(script.definitions):
             if definition.kind != "define" or definition.parameters:
                 continue
-            if head(document, definition.binder) not in _DEFINES:
+            if head_of(document, definition.binder) not in _DEFINES:
                 continue
             *_, value = document.children(definition.binder)
             body = document.source(value)
@@ -139,7 +139,7 @@ class Declare:
         for definition in terms.script.definitions:
             if definition.kind != "define" or definition.sort is None:
                 continue
-            if head(document, definition.binder) not in _DEFINES:
+            if head_of(document, definition.binder) not in _DEFINES:
                 continue
             sorts = b" ".join(map(print_sort, definition.parameters))
             parts = (document.source(definition.node), sorts, print_sort(definition.sort))

@@ -8,10 +8,10 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.passes.term_tree import TermTree
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Move, Selection, Undivided
+from reducekit.search.problem import LeafTree, Move, Selection
 
 
-class ScriptTree(Undivided):
+class ScriptTree(LeafTree):
     """Commands, and below them their terms; the first move of each is its minimal replacement."""
 
     def __init__(self, view: ScriptView) -> None:

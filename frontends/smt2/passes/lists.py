@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.terms import Terms, head_of
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent, independent
-from reducekit.search.problem import Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Selection
 
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
 _ASKING = frozenset(b"get-value check-sat-assuming get-assignment".split())
 
 
-class AttributeItems(Unrelated):
+class AttributeItems(IndependentItems):
     """Attributes as items: a keyword, with its value if it has one."""
 
     def __init__(self, terms: Terms, attributes: Sequence[tuple[int, ...]]) -> None:
@@ -68,10 +69,10 @@ class Attributes:
         return AttributeItems(terms, found) if found else None
 
 
-class Asked:
+class QueriedTerms:
     """The pass over the terms that a command asks about."""
 
-    name = "asked"
+    name = "queried terms"
 
     def problem(self, view: ScriptView) -> Independent | None:
         """Return the elements of all such lists; get-value keeps one."""
@@ -83,7 +84,7 @@ class Asked:
                 elements = list(document.children(children[1]))
                 keep = 1 if name == b"get-value" else 0
                 changes += [
-                    Change((Edit(each, ()),), "drop asked")
+                    Change((Edit(each, ()),), "drop queried terms")
                     for each in elements[: len(elements) - keep]
                 ]
         return independent(changes)

@@ -21,15 +21,16 @@ from itertools import count
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.logics import Theories, theories_of
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, print_sort
-from reducekit.frontends.smt2.terms import Terms, head_of, subterms
+from reducekit.frontends.smt2.terms import Terms, subterms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent
-from reducekit.search.problem import Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Selection
 
 # The commands with terms that the paper knows, in its order, each with its kin
 # of later versions of the standard.
@@ -101,7 +102,7 @@ class Fresh:
         return FreshItems(self.name, script, found) if found else None
 
 
-class FreshItems(Unrelated):
+class FreshItems(IndependentItems):
     """Terms as items: taking one puts a variable there, declared in front of the command.
 
     Edits of one node replace each other, so a command's declarations are made

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from reducekit.change import Change, Edit, Template
-from reducekit.frontends.smt2.commands import head
-from reducekit.frontends.smt2.terms import head_of, subterms
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import Independent, independent
 
@@ -81,7 +81,7 @@ class Spelling:
         document = view.document
         changes = []
         for node in view.commands.nodes:
-            name = head(document, node)
+            name = head_of(document, node)
             children = list(document.children(node))
             if name == b"declare-fun" and len(children) == 4:
                 if document.source(children[2]) == b"()":

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.commands import head
+from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.sorts import RESERVED
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
@@ -23,7 +23,7 @@ def declared(terms: Terms, kind: str) -> Iterator[int]:
     """Yield the definitions of a kind that have a declaring command of their own."""
     document, script = terms.document, terms.script
     for index, definition in enumerate(script.definitions):
-        if definition.kind == kind and head(document, definition.binder) in _DROPPABLE:
+        if definition.kind == kind and head_of(document, definition.binder) in _DROPPABLE:
             yield index
 
 
@@ -113,7 +113,7 @@ class Rename:
         used = _NOT_FREE | {
             source(node) for node in range(1, len(document)) if stop[node] == node + 1
         }
-        short = (name for name in _short_names() if name not in used)
+        short = (name for name in short_names() if name not in used)
         changes = []
         for name in sorted(places, key=lambda name: (-len(places[name]), min(places[name]))):
             spellings = {source(node) for node in places[name]}
@@ -126,7 +126,7 @@ class Rename:
         return independent(changes)
 
 
-def _short_names() -> Iterator[bytes]:
+def short_names() -> Iterator[bytes]:
     """Yield all names of letters, the shortest first."""
     for length in itertools.count(1):
         for letters in itertools.product(_LETTERS, repeat=length):

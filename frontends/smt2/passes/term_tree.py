@@ -13,12 +13,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.sorts import Sort
-from reducekit.frontends.smt2.terms import Terms, head_of, subterms, term_roots
+from reducekit.frontends.smt2.terms import Terms, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.lazy import Lazy
-from reducekit.search.problem import Items, Move, Selection, Unrelated
+from reducekit.search.problem import IndependentItems, Items, Move, Selection, Tree
 
 _SAMPLE = 1 << 16  # nodes below a term that are all looked at
 _HUGE, _NEAR = 100_000, 100  # bytes
@@ -58,7 +59,7 @@ _AT_LEAST: dict[bytes, int] = {
 _QUANTIFIERS = frozenset(b"forall exists lambda choice".split())
 
 
-class BindingItems(Unrelated):
+class BindingItems(IndependentItems):
     """The variables of a let or quantifier as items: a dropped one becomes a constant."""
 
     def __init__(self, terms: Terms, node: int, definitions: Sequence[int]) -> None:
@@ -96,7 +97,7 @@ class BindingItems(Unrelated):
         return Change(tuple(edits), "drop bindings")
 
 
-class ArgumentItems(Unrelated):
+class ArgumentItems(IndependentItems):
     """The arguments of an operator that takes any number of them."""
 
     def __init__(self, terms: Terms, node: int, arguments: Sequence[int], least: int) -> None:
@@ -123,7 +124,7 @@ class ArgumentItems(Unrelated):
         return Change(tuple(Edit(self.arguments[item], ()) for item in chosen), "drop arguments")
 
 
-class TermTree:
+class TermTree(Tree):
     """All terms of a script, for a search from the top down."""
 
     def __init__(self, terms: Terms, *, thorough: bool = False) -> None:

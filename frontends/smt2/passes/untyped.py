@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Move, Selection, Undivided
+from reducekit.search.problem import LeafTree, Move, Selection
 
 _PROBES = 1
 
 
-class UntypedTree(Undivided):
+class UntypedTree(LeafTree):
     """Nodes of any kind; a number beyond the document's is a node that a probe has opened."""
 
     def __init__(self, view: ScriptView) -> None:

@@ -8,12 +8,12 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Move, Undivided
+from reducekit.search.problem import LeafTree, Move
 
 _TARGETS = (1, 2, 4, 8, 16, 32)
 
 
-class WidthTree(Undivided):
+class WidthTree(LeafTree):
     """The widths of a script, each a node of its own; the widest first."""
 
     def __init__(self, view: ScriptView) -> None:

@@ -154,7 +154,7 @@ def print_trace(calls: Iterable[Call], name: str, tail: bytes = b"") -> bytes:
     """Return calls in the format `name`, which must be the one they were read in, if any.
 
     The bytes of calls that were read are kept. For another format see
-    `reducekit.frontends.trace.convert`.
+    `reducekit.frontends.trace.formats.convert`.
     """
     return print_calls(calls, FORMATS[name], tail)
 

@@ -56,7 +56,7 @@ def parse_calls(text: bytes, syntax: Syntax) -> tuple[tuple[Call, ...], bytes]:
     Raises ParseError at the first line that cannot be a call of any model:
     binary bytes, no name, a number too large, a line too long, a blank line
     where the format has none. Whether a model knows the call is
-    `reducekit.frontends.trace.check`'s business.
+    `reducekit.frontends.trace.model.check`'s business.
     """
     calls: list[Call] = []
     pending = b""  # blank lines and comments before the next call

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations
 
 from reducekit.frontends.trace.calls import Call, Value, altered
-from reducekit.frontends.trace.model import CallModel
+from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions

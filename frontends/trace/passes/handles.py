@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.trace.calls import Call, Value, altered
-from reducekit.frontends.trace.machine import Machine
-from reducekit.frontends.trace.model import CallModel
+from reducekit.frontends.trace.model.definition import CallModel
+from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.view import Alteration, TraceView
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 
 class Handles:
@@ -49,7 +49,7 @@ class Unit:
     used: Sequence[int]
 
 
-class HandleItems:
+class HandleItems(Items):
     """Handles as items, each put in the place of another.
 
     Those taken together are put in each other's places in turn. What gives them back goes
@@ -79,7 +79,7 @@ class HandleItems:
         """Add the calls that the model does not allow any more."""
         both = chosen | taken
         after = self._altered(both)
-        gone = self.view.fallen(after)
+        gone = self.view.contract_closure(after)
         if gone is None:
             gone = frozenset(range(len(self.view.calls)))
         count = len(self.units)

@@ -8,10 +8,10 @@ from functools import cached_property
 from reducekit.change import Change, Edit
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.view import Alteration, TraceView
-from reducekit.search.problem import NOTHING, Closure, Selection
+from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 
-class CallItems:
+class CallItems(Items):
     """Units, each an alteration of some calls, as items.
 
     Whatever calls the model does not allow once units are taken are dropped
@@ -44,7 +44,7 @@ class CallItems:
         """Add the calls that the model does not allow any more."""
         altered = self._altered(sorted(taken))
         altered.update(self._altered(sorted(chosen)))
-        gone = self.view.fallen(altered)
+        gone = self.view.contract_closure(altered)
         if gone is None:
             # Cannot be mended: everything is what has to go.
             gone = frozenset(range(len(self.view.calls)))

@@ -16,14 +16,14 @@ from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import Compact
 from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
 from reducekit.frontends.trace.view import TraceView
-from reducekit.search.problem import Move, Selection, Undivided, Unrelated
+from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 _SMALL = 10
 """Options with fewer values are lowered step by step."""
 _APART = ("init", "solve", "release")
 
 
-class Blocks(Unrelated):
+class Blocks(IndependentItems):
     """Sets of calls as items that are dropped without a look at what they leave behind."""
 
     def __init__(self, blocks: Sequence[Sequence[int]], what: str) -> None:
@@ -70,7 +70,7 @@ def _runs(view: TraceView) -> Sequence[Sequence[int]]:
     return found
 
 
-class Descent(Undivided):
+class Descent(LeafTree):
     """Options, one by one, to their least value, else towards it by steps or by halves.
 
     Nodes stand for an option and two of its values: the lower one is too low,

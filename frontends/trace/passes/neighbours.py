@@ -28,6 +28,7 @@ from reducekit.frontends.trace.passes.arguments import (
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
+from reducekit.frontends.trace.passes.predicted import may_be_allowed
 from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 from reducekit.frontends.trace.view import Alteration, TraceView
@@ -60,7 +61,7 @@ class Neighbours:
         """Return the one step, None if there is none."""
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
-        found = smaller(view, _mended(view, _neighbours(view, self._options)), _WORK)
+        found = smaller(view, mended(view, _neighbours(view, self._options)), _WORK)
         return step_to(view, found, self.name)
 
 
@@ -82,7 +83,7 @@ class Sideways:
         first_failing, count = view.first_failing, len(view.calls) - len(view.options)
         if first_failing is None or not _FEW < count <= _MANY:
             return None
-        like = [*_mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
+        like = [*mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
         known = {*view.bare}
         like = [
             calls
@@ -99,7 +100,7 @@ class Sideways:
             if count > _SHORT:
                 found = smaller(side, walks(side, self._options), _SIDE_WORK)
             if found is None:
-                near = _mended(side, _close(side, self._options))
+                near = mended(side, _close(side, self._options))
                 found = smaller(side, near, _SIDE_WORK)
             if found is not None:
                 return step_to(view, found, self.name)
@@ -107,13 +108,15 @@ class Sideways:
         return None
 
 
-def _mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
+def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
     """Yield what becomes of the trace, without what the contract does not allow any more."""
     for each in neighbours:
-        gone = view.fallen(each)
+        gone = view.contract_closure(each)
         if gone is not None:
             whole = {**each, **dict.fromkeys(gone, ())}
-            yield [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
+            calls = [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
+            if may_be_allowed(view.model, calls):
+                yield calls
 
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
@@ -121,7 +124,7 @@ def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     drops, given = [*_drops(view)], _given(view, options)
     yield from drops
     yield from given
-    yield {index: () for each in given for index in each}
+    yield from _runs(given)
     for each in (Compact(), Signs(), Numbers(), *((Values(),) if given else ())):
         tree = each.problem(view)
         if tree is not None:
@@ -176,6 +179,15 @@ def _with(drops: Iterable[Alteration], others: Iterable[Alteration]) -> Iterator
 def _given(view: TraceView, options: OptionMode) -> list[Alteration]:
     """Return what drops each option, if options may be changed."""
     return [] if options == "none" else [{index: ()} for index in view.options]
+
+
+def _runs(some: Sequence[Alteration]) -> Iterator[Alteration]:
+    """Yield all together, halves, quarters and so on, down to two."""
+    size = len(some)
+    while size > 1:
+        for first in range(0, len(some), size):
+            yield {at: new for each in some[first : first + size] for at, new in each.items()}
+        size = (size + 1) // 2 if size > 2 else 1
 
 
 def _drops(view: TraceView) -> Iterator[Alteration]:

@@ -13,7 +13,7 @@ from math import isqrt
 from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value, altered
-from reducekit.frontends.trace.model import Option
+from reducekit.frontends.trace.model.definition import Option
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
 from reducekit.frontends.trace.view import Alteration, TraceView
@@ -87,6 +87,17 @@ class Lower:
                 unit = units.setdefault(order[each.option.name] // self._together, {})
                 unit[each.at] = wanted[each.at]
         return items(view, units.values(), self.name)
+
+
+class Unset:
+    """The pass that drops all calls that set an option to its default, in one step."""
+
+    name = "unset options"
+
+    def problem(self, view: TraceView) -> CallItems | None:
+        """Return the one item."""
+        unit = {each.at: () for each in settings(view) if each.value == each.option.default}
+        return items(view, [unit], self.name)
 
 
 class Default:

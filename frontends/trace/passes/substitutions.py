@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.trace.view import Alteration, TraceView
-from reducekit.search.problem import Move, Undivided
+from reducekit.search.problem import LeafTree, Move
 
 
-class Substitutions(Undivided):
+class Substitutions(LeafTree):
     """Places, each with the alterations to try there, the first that does it is taken.
 
     What would break the contract by itself is not tried.
@@ -34,7 +34,7 @@ class Substitutions(Undivided):
         return [
             Move(Change(tuple(self._edits(each)), self.what), ())
             for each in self.places[node]
-            if self.view.fallen(each) == frozenset()
+            if self.view.contract_closure(each) == frozenset()
         ]
 
     def _edits(self, alteration: Alteration) -> list[Edit]:

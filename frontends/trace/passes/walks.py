@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from random import Random
 
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.machine import Machine
-from reducekit.frontends.trace.model import CallModel, Type
+from reducekit.frontends.trace.model.definition import CallModel, Type
+from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.options import (
     OptionMode,

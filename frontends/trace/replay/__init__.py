@@ -1,12 +1,12 @@
 """Replay of API traces against a library, each in a process of its own.
 
-- `client.ReplayServer` plays calls and says how that ended (`outcome.ReplayOutcome`);
-  `executor.ReplayExecutor` makes of it what a reduction asks.
+- `server_pool.ReplayServer` plays calls and says how that ended (`outcome.ReplayOutcome`);
+  `crash_cache.CrashExecutor` makes of it what a reduction asks.
 - `libraries.find_library` finds what to play against; `prototypes` says, as
   data, what each call does in it.
 - `faults` overwrites an instruction of the library, so that there is a real
   failing system without a compiler.
-- `live.LiveReplay` plays a trace while it is made; `trial.Trials` makes such
+- `live_replay.LiveReplay` plays a trace while it is made; `live_tester.LiveTester` makes such
   traces, and checks what was answered (`answers`).
 - `server` is the program that loads the library and forks; `records` is what
   the two sides exchange, and `results` what comes back.
@@ -14,11 +14,10 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.trace.replay.client import DEFAULT_LIMITS, ReplayServer
-from reducekit.frontends.trace.replay.executor import ReplayExecutor
 from reducekit.frontends.trace.replay.faults import Fault, Patch, read_fault, resolve
 from reducekit.frontends.trace.replay.libraries import Library, find_library
 from reducekit.frontends.trace.replay.outcome import CONTRACT, MISMATCH, PARSE, ReplayOutcome
+from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
 
 __all__ = [
     "CONTRACT",
@@ -28,7 +27,6 @@ __all__ = [
     "Fault",
     "Library",
     "Patch",
-    "ReplayExecutor",
     "ReplayOutcome",
     "ReplayServer",
     "find_library",

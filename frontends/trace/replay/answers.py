@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.convert import NAMES
-from reducekit.frontends.trace.replay.client import ReplayServer
+from reducekit.frontends.trace.formats.convert import NAMES
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
+from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
 
 Kind = Literal["model", "unsat", "core"]

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Iterable
 
-from reducekit.frontends.trace.model import Sign
+from reducekit.frontends.trace.model.definition import Sign
 from reducekit.oracle.outcome import Outcome
 
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.replay.elf import Code, read_code
-from reducekit.frontends.trace.replay.x86 import instruction_length
+from reducekit.frontends.trace.replay.library_code import Code, instructions, read_code
 
 KINDS = ("abort", "delete")
 _NOTATION = re.compile(
@@ -110,13 +109,15 @@ def _listed(name: str, file: str | None) -> Fault:
     return Fault(**{field: entry[field] for field in fields})
 
 
-def resolve(fault: Fault, path: str) -> Patch:
+def resolve(fault: Fault, path: str, code: Code | None = None) -> Patch:
     """Find the instruction of a fault in a library, and check that it is one.
+
+    `code` is the library's, for who has read it before.
 
     Raises UsageError if there is no such symbol, no code, no beginning of an
     instruction, or if the bytes are others than expected.
     """
-    code = read_code(path)
+    code = code or read_code(path)
     start = code.symbols.get(fault.symbol)
     if start is None:
         near = difflib.get_close_matches(fault.symbol, code.symbols, 3)
@@ -161,20 +162,17 @@ def _instruction(code: Code, start: int, fault: Fault) -> bytes:
     """Return the bytes of the instruction, found by decoding all from the symbol on."""
     content = code.at(start, fault.offset + 64)
     assert content is not None
-    at = before = 0
-    while at < fault.offset:
-        length = instruction_length(content, at)
-        if not length:
+    end = 0
+    for offset, length in instructions(content):
+        end = offset + length
+        if offset == fault.offset:
+            return content[offset:end]
+        if offset < fault.offset < end:
             raise UsageError(
-                f"the fault {fault}: no instruction can be decoded at "
-                f"{fault.symbol}+{at:#x}; give the bytes that are expected, as =HEX"
+                f"the fault {fault}: this is inside of the instruction at "
+                f"{fault.symbol}+{offset:#x}"
             )
-        before, at = at, at + length
-    if at > fault.offset:
-        raise UsageError(
-            f"the fault {fault}: this is inside of the instruction at {fault.symbol}+{before:#x}"
-        )
-    length = instruction_length(content, at)
-    if not length:
-        raise UsageError(f"the fault {fault}: there is no instruction at this place")
-    return content[at : at + length]
+    raise UsageError(
+        f"the fault {fault}: no instruction can be decoded at {fault.symbol}+{end:#x}; "
+        "give the bytes that are expected, as =HEX"
+    )

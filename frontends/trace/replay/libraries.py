@@ -15,6 +15,7 @@ from reducekit.frontends.trace.replay.prototypes import (
     CADICAL,
     CCADICAL,
     IPASIR,
+    IPASIR_C,
     LINGELING,
     PICOSAT,
     Interface,
@@ -108,7 +109,7 @@ def find_library(api: str, choice: str | None = None) -> Library:
     """Find a library that has an API.
 
     `choice` is an engine's name, or the path of a library with the same
-    functions as the default engine; None takes the first engine that is
+    functions as one of the engines, or of IPASIR; None takes the first engine that is
     installed. Raises UsageError.
     """
     candidates = engines(api)
@@ -134,16 +135,31 @@ def find_library(api: str, choice: str | None = None) -> Library:
 
 
 def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
-    """Return the first interface whose `init` the file mentions; the default one if none."""
+    """Return the first interface whose object the library can make, and take down if it says so.
+
+    Raises UsageError if there is none: a library that cannot play a call shows no failure.
+    """
     content = Path(path).read_bytes()
-    for engine in candidates:
-        interface = engine.interfaces[api]
-        symbols = [
-            call.partition("(")[0].split()[-1] for call in interface.calls["init"].split(";")
-        ]
-        if all(symbol.encode() in content for symbol in symbols if symbol != "calloc"):
+    interfaces = [engine.interfaces[api] for engine in candidates]
+    if api == IPASIR_C.api:
+        interfaces.append(IPASIR_C)
+    lacking: list[str] = []
+    for interface in interfaces:
+        needed = _needed(interface)
+        lacking = [symbol for symbol in needed if symbol.encode() not in content]
+        if not lacking:
             return interface
-    return candidates[0].interfaces[api]
+    raise UsageError(
+        f"{path} cannot play the API {api}: it does not have {', '.join(lacking)}"
+        f" (--model names another API)"
+    )
+
+
+def _needed(interface: Interface) -> list[str]:
+    """Return the functions without which nothing can be played: all those of IPASIR."""
+    texts = interface.calls.values() if interface is IPASIR_C else [interface.calls["init"]]
+    symbols = [call.partition("(")[0].split()[-1] for text in texts for call in text.split(";")]
+    return [symbol for symbol in dict.fromkeys(symbols) if symbol not in ("calloc", "getppid")]
 
 
 def _note(engine: Engine) -> str:

@@ -120,18 +120,35 @@ def _cadical(version: str) -> Interface:
 CADICAL = {version: _cadical(version) for version in ("103", "153", "195", "300")}
 
 
+# What neither changes an answer nor has one: a harmless call in their place.
+_HINTS = {"signature": "getppid()", "set_terminate": "getppid()", "set_learn": "getppid(int)"}
+
+
 def _ipasir(calls: Mapping[str, str], contract: bytes, *, declares: bool) -> Interface:
     names = {
         "init": "init", "release": "reset", "add": "add", "assume": "assume",
         "solve": "solve", "val": "val", "failed": "failed",
     }  # fmt: skip
-    hints = {"signature": "getppid()", "set_terminate": "getppid()", "set_learn": "getppid(int)"}
     played = {name: calls[key] for name, key in names.items()}
     if declares:
         option = calls["set"].replace("str, int", "'factor', 0").removeprefix("bool ")
         played["init"] += f"; {option}"
-    return Interface("ipasir", {**played, **hints}, contract)
+    return Interface("ipasir", {**played, **_HINTS}, contract)
 
+
+IPASIR_C = Interface(
+    api="ipasir",
+    calls={
+        "init": "$ = ipasir_init()",
+        "release": "ipasir_release(~$)",
+        **_prefixed("ipasir_", "add assume", "$, int"),
+        "solve": "int ipasir_solve($)",
+        **_prefixed("int ipasir_", "val failed", "$, int"),
+        **_HINTS,
+    },
+    contract=rb"(?!)",
+)
+"""Any library with the functions of ipasir.h. It says nothing of a broken contract."""
 
 IPASIR = {
     version: _ipasir(each.calls, each.contract, declares=version >= "300")

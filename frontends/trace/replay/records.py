@@ -28,7 +28,6 @@ from reducekit.frontends.trace.replay.server import (
     NUMBER,
     RECORD,
     SKIPS,
-    SPARE,
     STORES,
     STRING,
 )
@@ -48,7 +47,6 @@ _NOT_ASKED = -1  # no wait status
 _TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
 _HELPERS = (
     "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
-    SPARE,
 )  # fmt: skip
 
 
@@ -98,8 +96,8 @@ class Encoder:
     `symbols` are the functions that records refer to, by index; `strings` what
     they refer to by offset, of which the first `reserved` bytes are set for
     each child. `done` ends a child, `pause` makes it wait for the event counter
-    GO, `report` raises DONE, `spare` makes copies of a child cheaper. `missing` are
-    those that the library does not have: calls that need them are unknown.
+    GO, `report` raises DONE. `missing` are functions that the library does not have:
+    calls that need them are unknown.
     `begins` and `ends` are the calls that make the object, and that take it down.
     """
 
@@ -123,7 +121,6 @@ class Encoder:
         self.done = self._call("_exit", 0)
         self.pause = self._event("read", GO, _RLIMITS.size)
         self.report = self._event("write", DONE, self.reserved)
-        self.spare = self._call(SPARE, counts=False)
         self._broken = self._call("_exit", CONTRACT_STATUS)
 
     @property
@@ -133,6 +130,13 @@ class Encoder:
         A name of a result goes on to mean what it did.
         """
         return not any(each in ("handle", "ptr") for each in self.results.values())
+
+    def playable(self, name: str) -> bool:
+        """Return whether the library has all functions of a call."""
+        steps = self._steps.get(name)
+        if steps is None:
+            return name == "return"
+        return not any(self.symbols[step.function] in self.missing for step in steps)
 
     def _index(self, symbol: str) -> int:
         if symbol not in self._indices:

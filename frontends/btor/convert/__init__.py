@@ -1,0 +1,1 @@
+"""Conversion between the dialects of BTOR, and to SMT-LIB."""

@@ -1,0 +1,181 @@
+"""Writes a Dag as an SMT-LIB v2 script of logic QF_ABV.
+
+Each node is a definition of its own, so that nothing nests, however deep the graph is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
+from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.operators import Dialect, Op
+
+# The shapes of definitions: {0} {1} {2} are the operands, {w} the width of the first one,
+# {ones} and {least} constants of that width, {n} {k} the numbers of the line. Overflow
+# predicates have no names in SMT-LIB 2.6: the exact result is computed in more bits.
+_TERMS = {
+    Op.NOT: "(bvnot {0})", Op.NEG: "(bvneg {0})",
+    Op.INC: "(bvadd {0} (_ bv1 {w}))", Op.DEC: "(bvsub {0} (_ bv1 {w}))",
+    Op.UEXT: "((_ zero_extend {n}) {0})", Op.SEXT: "((_ sign_extend {n}) {0})",
+    Op.SLICE: "((_ extract {n} {k}) {0})",
+    Op.ADD: "(bvadd {0} {1})", Op.SUB: "(bvsub {0} {1})", Op.MUL: "(bvmul {0} {1})",
+    Op.UDIV: "(bvudiv {0} {1})", Op.SDIV: "(bvsdiv {0} {1})", Op.UREM: "(bvurem {0} {1})",
+    Op.SREM: "(bvsrem {0} {1})", Op.SMOD: "(bvsmod {0} {1})",
+    Op.AND: "(bvand {0} {1})", Op.OR: "(bvor {0} {1})", Op.XOR: "(bvxor {0} {1})",
+    Op.XNOR: "(bvxnor {0} {1})", Op.NAND: "(bvnand {0} {1})", Op.NOR: "(bvnor {0} {1})",
+    Op.SLL: "(bvshl {0} {1})", Op.SRL: "(bvlshr {0} {1})", Op.SRA: "(bvashr {0} {1})",
+    Op.CONCAT: "(concat {0} {1})", Op.IMPLIES: "(bvor (bvnot {0}) {1})",
+    Op.IFF: "(bvxnor {0} {1})", Op.ITE: "(ite (= {0} #b1) {1} {2})",
+    Op.READ: "(select {0} {1})", Op.WRITE: "(store {0} {1} {2})",
+}  # fmt: skip
+_PREDICATES = {
+    Op.ULT: "(bvult {0} {1})", Op.ULTE: "(bvule {0} {1})",
+    Op.UGT: "(bvugt {0} {1})", Op.UGTE: "(bvuge {0} {1})",
+    Op.SLT: "(bvslt {0} {1})", Op.SLTE: "(bvsle {0} {1})",
+    Op.SGT: "(bvsgt {0} {1})", Op.SGTE: "(bvsge {0} {1})",
+    Op.EQ: "(= {0} {1})", Op.NE: "(not (= {0} {1}))",
+    Op.REDOR: "(not (= {0} (_ bv0 {w})))", Op.REDAND: "(= {0} {ones})",
+    Op.UADDO: "(bvult (bvadd {0} {1}) {0})", Op.USUBO: "(bvult {0} {1})",
+    Op.SDIVO: "(and (= {0} {least}) (= {1} {ones}))",
+}  # fmt: skip
+_EXACT = {
+    # name, extension, bits more: the result is out of range where it is not what its
+    # lower half extends to.
+    Op.SADDO: ("bvadd", "sign_extend", False),
+    Op.SSUBO: ("bvsub", "sign_extend", False),
+    Op.UMULO: ("bvmul", "zero_extend", True),
+    Op.SMULO: ("bvmul", "sign_extend", True),
+}
+_SIMPLE = re.compile(rb"[^|\\\x00-\x20\x7f-\xff]+")
+
+
+def to_smtlib(dag: Dag) -> bytes:
+    """Return a script that is satisfiable if the Dag is: one assert for each root or constraint.
+
+    Of `bad` properties one has to hold. Inputs keep their symbols, other names are `n` and
+    the id in BTOR2 (`convert`). Raises UsageError for files with `init`, `next`, `fair` or
+    `justice`, and as `convert` does.
+    """
+    two = convert(dag, Dialect.BTOR2)
+    for line in two.lines_of(Op.INIT, Op.NEXT, Op.FAIR, Op.JUSTICE):
+        name = Op(two.op[line]).name.lower()
+        raise UsageError(f"SMT-LIB has nothing like {name}: only files without it are converted")
+    return _script(two)
+
+
+def _script(dag: Dag) -> bytes:
+    out = [b"(set-logic QF_ABV)"]
+    names: list[bytes] = []
+    sort_names = _sort_names(dag.sorts)
+    taken: set[bytes] = set()
+    bads: list[bytes] = []
+    for line, code in enumerate(dag.op):
+        name = b"n%d" % (line + 1)
+        args = [
+            names[each] if each >= 0 else b"(bvnot " + names[~each] + b")"
+            for each in dag.arguments(line)
+        ]
+        if code in (Op.BAD, Op.CONSTRAINT):
+            if code == Op.BAD:
+                bads.append(b"(= " + args[0] + b" #b1)")
+            else:
+                out.append(b"(assert (= " + args[0] + b" #b1))")
+        elif code in (Op.INPUT, Op.STATE):
+            symbol = dag.symbols.get(line, b"")
+            quoted = b"|" + symbol + b"|"
+            if _SIMPLE.fullmatch(symbol) and quoted not in taken and not _like_ours(symbol):
+                name = quoted
+                taken.add(name)
+            out.append(b"(declare-fun %s () %s)" % (name, sort_names[dag.sort[line]]))
+        elif code != Op.OUTPUT:
+            term = _term(dag, line, args)
+            sort = sort_names[dag.sort[line]]
+            out.append(b"(define-fun %s () %s %s)" % (name, sort, term))
+        names.append(name)
+    if len(bads) == 1:
+        out.append(b"(assert %s)" % bads[0])
+    elif bads:
+        out.append(b"(assert (or %s))" % b" ".join(bads))
+    out += [b"(check-sat)", b"(exit)", b""]
+    return b"\n".join(out)
+
+
+def _like_ours(symbol: bytes) -> bool:
+    return symbol[:1] == b"n" and symbol[1:].isdigit()
+
+
+def _sort_names(sorts: Sequence[Sort]) -> list[bytes]:
+    """Return each sort in SMT-LIB; the sorts a sort is made of stand before it in the table."""
+    names: list[bytes] = []
+    for sort in sorts:
+        if isinstance(sort, BitVec):
+            names.append(b"(_ BitVec %d)" % sort.width)
+        elif isinstance(sort, Array):
+            names.append(b"(Array %s %s)" % (names[sort.index], names[sort.element]))
+        else:
+            names.append(b"")  # of functions that are inlined
+    return names
+
+
+def _term(dag: Dag, line: int, args: list[bytes]) -> bytes:
+    code, width = dag.op[line], dag.width(line)
+    if code in (Op.ZERO, Op.ONE):
+        return b"(_ bv%d %d)" % (code == Op.ONE, width)
+    if code == Op.ONES:
+        return b"#b" + b"1" * width
+    if code in (Op.CONST, Op.CONSTD, Op.CONSTH):
+        value = literal_value(code, dag.literals[line], width)
+        return b"#b" + format(value, f"0{width}b").encode()
+    first = dag.arguments(line)[0]
+    operand = dag.width(first if first >= 0 else ~first)
+    if code in (Op.ROL, Op.ROR):
+        return _rotation(code, args, operand)
+    if code == Op.REDXOR:
+        bits = [b"((_ extract %d %d) %s)" % (bit, bit, args[0]) for bit in range(operand)]
+        return b"(bvxor %s)" % b" ".join(bits) if operand > 1 else args[0]
+    if code in _EXACT:
+        return _bit(_out_of_range(code, args, operand))
+    shape = _TERMS.get(Op(code)) or _PREDICATES[Op(code)]
+    numbers = (*dag.numbers.get(line, ()), 0, 0)
+    term = shape.format(
+        *(each.decode("ascii") for each in args),
+        w=operand,
+        n=numbers[0],
+        k=numbers[1],
+        ones="#b" + "1" * operand,
+        least="#b1" + "0" * (operand - 1),
+    ).encode("ascii")
+    return term if Op(code) in _TERMS else _bit(term)
+
+
+def _bit(condition: bytes) -> bytes:
+    return b"(ite %s #b1 #b0)" % condition
+
+
+def _rotation(code: int, args: list[bytes], width: int) -> bytes:
+    """Return two shifts: SMT-LIB rotates by constants only."""
+    if width == 1:
+        return args[0]
+    # The width itself takes more bits than there are only below 3.
+    wide = max(width, 3)
+    there = b"((_ zero_extend %d) %s)"
+    value, amount = (each if wide == width else there % (wide - width, each) for each in args)
+    whole = b"(_ bv%d %d)" % (width, wide)
+    near = b"(bvurem %s %s)" % (amount, whole)
+    far = b"(bvsub %s %s)" % (whole, near)
+    left, right = (near, far) if code == Op.ROL else (far, near)
+    term = b"(bvor (bvshl %s %s) (bvlshr %s %s))" % (value, left, value, right)
+    return term if wide == width else b"((_ extract %d 0) %s)" % (width - 1, term)
+
+
+def _out_of_range(code: int, args: list[bytes], width: int) -> bytes:
+    name, extension, double = _EXACT[Op(code)]
+    more = width if double else 1
+    wide = [b"((_ %s %d) %s)" % (extension.encode(), more, each) for each in args]
+    exact = b"(%s %s)" % (name.encode(), b" ".join(wide))
+    low = b"((_ extract %d 0) (%s %s))" % (width - 1, name.encode(), b" ".join(wide))
+    return b"(not (= %s ((_ %s %d) %s)))" % (exact, extension.encode(), more, low)

@@ -1,0 +1,1 @@
+"""Random BTOR files: one from parameters and a seed, or an endless series for a hunt."""

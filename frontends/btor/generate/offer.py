@@ -1,0 +1,144 @@
+"""What BTOR offers to `generate` and `hunt`: random files, by the options of the thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.generate.variation import suffix, varied
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+
+_DEFAULT = Parameters()
+
+
+def _number(
+    name: str,
+    spelled: str,
+    text: str,
+    least: int = 0,
+    short: str = "",
+    most: int | None = None,
+) -> FormatOption:
+    default = getattr(_DEFAULT, name)
+    return FormatOption(
+        name, text, "whole", default, (), "N", spelled, short, least=least, most=most
+    )
+
+
+def _flag(name: str, spelled: str, text: str) -> FormatOption:
+    return FormatOption(name, text, "flag", default=False, spelled=spelled)
+
+
+# Named as in the thesis (A.2.2), from --dialect on for what it does not have.
+OPTIONS: tuple[FormatOption, ...] = (
+    _number("nodes", "nodes", "Lines of the file.", 1, "n"),
+    _number("depth", "depth", "Depth at which merging begins.", 0, "d"),
+    _number("variables", "vars", "Variables at the start."),
+    _number("arrays", "arrays", "Arrays at the start."),
+    _number("writes", "writes", "Writes to them, at the start."),
+    _number("min_width", "minwidth", "Smallest width of bit-vectors.", 1),
+    _number("max_width", "maxwidth", "Largest width of bit-vectors.", 1),
+    _number("max_index_width", "arrmaxwidth", "Largest index width.", 1),
+    _number(
+        "sharing",
+        "dag",
+        "Percent of operands that may have a parent already (0: rather a tree).",
+        most=100,
+    ),
+    _flag("every_operator", "all", "Use every operator."),
+    _flag("no_arrays", "noarrays", "Bit-vectors only."),
+    _flag("cnf", "cnf", "Merge by clauses of three literals: rather unsatisfiable."),
+    FormatOption(
+        "clauses",
+        "Clauses for each variable of --cnf.",
+        "decimal",
+        _DEFAULT.clauses,
+        metavar="R",
+        least=0,
+        most=1000,
+    ),
+    _flag("cnf_only", "cnfonly", "Clauses over variables of one bit, nothing else."),
+    FormatOption(
+        "dialect",
+        "btor1 is the thesis' -newformat, btor-old without it.",
+        "choice",
+        _DEFAULT.dialect.value,
+        tuple(each.value for each in Dialect if each is not Dialect.BTOR_2007),
+    ),
+    _flag("aig", "aig", "Merge by and-gates and complements."),
+    _number("complement", "complement", "Percent of operands complemented.", most=100),
+    FormatOption(
+        "weights",
+        "How often an operator is drawn, where each other one is 1; aeq and ane are those of "
+        "arrays. Can be repeated.",
+        "texts",
+        (),
+        metavar="OP=N",
+        spelled="weight",
+    ),
+    _number("roots", "roots", "Roots.", 1),
+    _flag("early_roots", "early-roots", "Each root right after what it asserts."),
+    _number("registers", "registers", "Variables and arrays with a next value."),
+    _number("layer", "layer", "Nodes of the same depth, about; default: no limit.", 1),
+    _flag("vary", "vary", "Draw sizes and shapes anew for each file, around what is given."),
+)
+
+
+def parameters_from(values: Mapping[str, Any]) -> Parameters:
+    """Gather the parameters out of the values of `OPTIONS` and the seed. Raises UsageError."""
+    given = {each.name: values[each.name] for each in fields(Parameters)}
+    given["dialect"] = Dialect(given["dialect"])
+    given["weights"] = dict(map(_weight, given["weights"]))
+    return Parameters(**given)
+
+
+def _weight(text: str) -> tuple[str, int]:
+    """Read OP=N."""
+    name, _, number = text.partition("=")
+    if not number.isdecimal() or len(number) > 9:
+        raise UsageError(f"`weight`: {text!r} is not OP=N, such as mul=3")
+    return name, int(number)
+
+
+def words(parameters: Parameters) -> list[str]:
+    """Return the options that make a file again, the seed first."""
+    values = {each.name: getattr(parameters, each.name) for each in fields(Parameters)}
+    values["dialect"] = parameters.dialect.value
+    values["weights"] = tuple(f"{op}={weight}" for op, weight in parameters.weights.items())
+    values["vary"] = False
+    return ["--seed", str(parameters.seed), *words_of(OPTIONS, values)]
+
+
+class BtorGenerator(InputGenerator):
+    """Makes random files by the same parameters, or (`vary`) by others for each seed."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._first = parameters_from(values)
+        self._vary = values["vary"]
+        self.suffix = suffix(self._first.dialect)
+
+    def generate(self, seed: int) -> Generated:
+        """Make the file of a seed. Raises UsageError for parameters that contradict each other."""
+        return Generated(generate_text(self._parameters(seed)))
+
+    def words(self, seed: int) -> Sequence[str]:
+        """Return the options that make it again, those that were drawn spelled out."""
+        return words(self._parameters(seed))
+
+    def _parameters(self, seed: int) -> Parameters:
+        parameters = replace(self._first, seed=seed)
+        return varied(parameters) if self._vary else parameters
+
+
+GENERATION = Generation(
+    BtorGenerator,
+    OPTIONS,
+    "Well-sorted graphs of bit-vectors and arrays: leaves first, then random operators, and what "
+    "has no parent in the end is merged to one root (A. Vida, Linz 2008). The options are the "
+    "thesis', the defaults too.",
+    default_seed=_DEFAULT.seed,
+)

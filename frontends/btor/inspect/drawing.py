@@ -1,0 +1,118 @@
+"""Files to look at a BTOR graph: a picture (SVG), and the graph for Graphviz or as GraphML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reducekit import svg as draw
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.inspect.graph import Graph
+
+_MOST = 2000
+"""Nodes that are drawn as a picture; more cannot be told apart."""
+_WIDTH, _HEIGHT, _GAP, _RISE = 92, 30, 18, 74
+"""Of a box in a picture, and of the space between two, in pixels."""
+_LETTERS = 13  # that fit into a box
+_SWEEPS = 8
+
+
+def dot(graph: Graph) -> bytes:
+    """Return the graph for Graphviz, operands from left to right; complements are dashed."""
+    lines = ["digraph btor {", "  node [shape=box];", "  ordering=out;"]
+    for node, of in graph.nodes(data=True):
+        label = of["label"].replace("\\", "\\\\").replace('"', '\\"')
+        lines.append(f'  {node} [label="{node} {label}\\n{of["sort"]}"];')
+    for node, below, of in graph.edges(data=True):
+        lines.append(f"  {node} -> {below}{' [style=dashed]' if of['complement'] else ''};")
+    return "\n".join([*lines, "}", ""]).encode()
+
+
+def graphml(graph: Graph) -> bytes:
+    """Return the graph with all attributes as GraphML."""
+    import networkx as nx
+
+    return "\n".join([*nx.generate_graphml(graph), ""]).encode()
+
+
+def svg(graph: Graph) -> bytes:
+    """Return a picture: layers from the roots down, dashed complements.
+
+    The darker a box, the more nodes go with it. Raises UsageError for very many nodes.
+    """
+    if len(graph) > _MOST:
+        raise UsageError(f"{len(graph)} nodes are too many for a picture: write .dot or .graphml")
+    place = layout(graph)
+    right = max((x for x, _ in place.values()), default=0) + _WIDTH + _GAP
+    bottom = max((y for _, y in place.values()), default=0) + _HEIGHT + _GAP
+    drawn = draw.picture(
+        right + _GAP, bottom + _GAP, [*_edges(graph, place), *_boxes(graph, place)],
+        left=-_GAP, top=-_GAP, font_family="sans-serif", font_size=11, text_anchor="middle",
+    )  # fmt: skip
+    return drawn.encode()
+
+
+def _edges(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
+    for node, below, of in graph.edges(data=True):
+        (x, y), (to, down) = place[node], place[below]
+        share = (of["position"] + 1) / (graph.out_degree(node) + 1)
+        begin, end = x + share * _WIDTH, to + _WIDTH / 2
+        way: tuple[str | float, ...] = ("L", end, down)
+        if down - y > _RISE:  # round the boxes of the layers between
+            beside = (begin + end) / 2 + (1.3 if share >= 0.5 else -1.3) * _WIDTH
+            way = ("Q", beside, (y + down) / 2, end, down)
+        dashes = "4 3" if of["complement"] else ""
+        yield draw.path(
+            "M", begin, y + _HEIGHT, *way, fill="none", stroke="#555555", stroke_dasharray=dashes
+        )
+
+
+def _boxes(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
+    for node, of in graph.nodes(data=True):
+        x, y = place[node]
+        name = f"{node} {of['label']}"
+        short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+        light = 255 - 90 * of["alone"] // max(1, len(graph))
+        yield draw.group(
+            [
+                draw.tooltip(f"{name}: {of['sort']}; {of['alone']} alone"),
+                draw.rect(
+                    x, y, _WIDTH, _HEIGHT, rx=4, fill=f"rgb({light},{light},255)", stroke="#333333"
+                ),
+                draw.text(x + _WIDTH / 2, y + 19, short),
+            ]
+        )
+
+
+def layout(graph: Graph) -> dict[int, tuple[int, int]]:
+    """Return the left upper corner of each node's box: layers, with few crossings.
+
+    Nodes stand where the mean of their users is, in turn with that of their operands
+    (Sugiyama, Tagawa, Toda, Methods for visual understanding of hierarchical system
+    structures, 1981).
+    """
+    layers: dict[int, list[int]] = {}
+    for node, layer in graph.nodes(data="layer"):
+        layers.setdefault(layer, []).append(node)
+    rows = [layers[layer] for layer in sorted(layers)]
+    at = {node: float(number) for row in rows for number, node in enumerate(row)}
+
+    def mean(node: int, others: Any) -> float:
+        found = [at[each] for each in others(node)]
+        return sum(found) / len(found) if found else at[node]
+
+    for sweep in range(_SWEEPS):
+        others = graph.successors if sweep % 2 else graph.predecessors
+        for row in reversed(rows) if sweep % 2 else rows:
+            wanted = {node: mean(node, others) for node in row}
+            row.sort(key=wanted.__getitem__)
+            at.update((node, float(number)) for number, node in enumerate(row))
+    widest = max(map(len, rows), default=0)
+    return {
+        node: (
+            int((at[node] + (widest - len(row)) / 2) * (_WIDTH + _GAP)),
+            depth * _RISE,
+        )
+        for depth, row in enumerate(rows)
+        for node in row
+    }

@@ -1,0 +1,205 @@
+"""The value of every node of a Dag under an assignment."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from reducekit.errors import UsageError
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
+from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.operators import Op
+from reducekit.frontends.btor.model.semantics import BINARY, UNARY
+
+_VALUES = frozenset({Op.BAD, Op.CONSTRAINT, Op.FAIR, Op.OUTPUT})
+_LITERALS = frozenset({Op.CONST, Op.CONSTD, Op.CONSTH})
+
+
+@dataclass(slots=True, eq=False)
+class ArrayValue:
+    """An array: what is in `cells`, and `default` everywhere else.
+
+    Elements are integers, or arrays for arrays of arrays. Not to be changed, but by whom
+    built it; compare with `equal`.
+    """
+
+    default: Value = 0
+    cells: dict[int, Value] = field(default_factory=dict)
+
+
+Value: TypeAlias = int | ArrayValue
+"""A bit-vector as 0 .. 2**width - 1, or an array."""
+
+
+def evaluate(dag: Dag, assignment: Mapping[int, Value]) -> list[Value | None]:
+    """Return the value of each line.
+
+    `assignment` has the values of inputs and states by line; what it lacks is 0 (everywhere).
+    A `root` is 0 or 1, `bad` and its like have the value of their operand, `justice` is 1 if
+    all its conditions are, `init` and `next` have the value that they give; sorts have None.
+    Arrays that no line further down needs are None as well, as `write` then changes them in
+    place: a chain of a million writes costs what its cells cost.
+    Raises UsageError on functions (see `functions.inline`), and on arrays as indices.
+    """
+    values: list[Value | None] = []
+    sorts, offset, args, sort = dag.sorts, dag.offset, dag.args, dag.sort
+    widths = [each.width if isinstance(each, BitVec) else 0 for each in sorts]
+    owner, last = _lifetimes(dag)
+    put = values.append
+    for line, code in enumerate(dag.op):
+        first = offset[line]
+        width = widths[sort[line]] if sort[line] >= 0 else 0
+        if (binary := BINARY.get(code)) is not None:
+            a, b = args[first], args[first + 1]
+            x, y = values[a if a >= 0 else ~a], values[b if b >= 0 else ~b]
+            in_width = widths[sort[a if a >= 0 else ~a]]
+            if isinstance(x, int) and isinstance(y, int):
+                if a < 0:
+                    x ^= (1 << in_width) - 1
+                if b < 0:
+                    y ^= (1 << widths[sort[~b]]) - 1
+                put(binary(x, y, in_width) & ((1 << width) - 1))
+            else:
+                same = equal(_array(x), _array(y), sorts, sort[a])
+                put(int(same == (code == Op.EQ)))
+            continue
+        given = [
+            _complement(values[~each], widths[sort[~each]]) if each < 0 else values[each]
+            for each in args[first : offset[line + 1]]
+        ]
+        if (unary := UNARY.get(code)) is not None:
+            in_width = widths[sort[args[first] if args[first] >= 0 else ~args[first]]]
+            put(unary(_int(given[0]), in_width) & ((1 << width) - 1))
+        elif code == Op.SLICE:
+            put(_int(given[0]) >> dag.numbers[line][1] & ((1 << width) - 1))
+        elif code == Op.CONCAT:
+            low = args[first + 1]
+            put(_int(given[0]) << widths[sort[low if low >= 0 else ~low]] | _int(given[1]))
+        elif code == Op.ITE:
+            put(given[1] if given[0] else given[2])
+        elif code == Op.READ:
+            cells = _array(given[0])
+            put(cells.cells.get(_index(given[1]), cells.default))
+        elif code == Op.WRITE:
+            # In place where no other line needs the old array.
+            source = _array(given[0])
+            taken = args[first]
+            index, value = _index(given[1]), given[2]
+            assert value is not None
+            if owner[taken] < 0 or last[owner[taken]] != line or value is source:
+                source = ArrayValue(source.default, dict(source.cells))
+            else:
+                _forget(values, owner, taken)
+            source.cells[index] = value
+            put(source)
+        elif code in _LITERALS:
+            put(literal_value(code, dag.literals[line], width))
+        elif code == Op.ZERO:
+            put(0)
+        elif code == Op.ONE:
+            put(1)
+        elif code == Op.ONES:
+            put((1 << width) - 1)
+        elif code in (Op.INPUT, Op.STATE):
+            put(assignment[line] if line in assignment else _default(sorts, sort[line]))
+        elif code in _VALUES:
+            put(given[0])
+        elif code == Op.JUSTICE:
+            put(int(all(given)))
+        elif code in (Op.INIT, Op.NEXT):
+            put(given[1])
+        elif code == Op.SORT:
+            put(None)
+        else:
+            raise UsageError(f"a {Op(code).name.lower()} has no value by itself")
+    return values
+
+
+def _lifetimes(dag: Dag) -> tuple[array[int], array[int]]:
+    """Return, by line, which line built its array (-1: none may change it), and the last use.
+
+    `ite` hands on what it is given: its operands, and it, then have one owner or none.
+    """
+    size = len(dag)
+    owner, last = array("i", [-1]) * size, array("i", [-1]) * size
+    offset, args, sorts, sort = dag.offset, dag.args, dag.sorts, dag.sort
+    if not any(isinstance(each, Array) for each in sorts):
+        return owner, last
+    for line, code in enumerate(dag.op):
+        for each in args[offset[line] : offset[line + 1]]:
+            if each >= 0 and code != Op.SORT and isinstance(sorts[sort[each]], Array):
+                # Only a write of the array itself may change it: keep what others hold.
+                held = code not in (Op.READ, Op.EQ, Op.NE, Op.WRITE)
+                element = code == Op.WRITE and each != args[offset[line]]
+                if owner[each] >= 0:
+                    last[owner[each]] = size if held or element else line
+        if code == Op.WRITE and not _nested(sorts, sort[line]):
+            owner[line] = line
+    return owner, last
+
+
+def _nested(sorts: Sequence[Sort], sort: int) -> bool:
+    found = sorts[sort]
+    return isinstance(found, Array) and isinstance(sorts[found.element], Array)
+
+
+def _forget(values: list[Value | None], owner: array[int], line: int) -> None:
+    values[owner[line]] = None
+
+
+def equal(a: ArrayValue, b: ArrayValue, sorts: Sequence[Sort], sort: int) -> bool:
+    """Tell whether two arrays of a sort (an index into `sorts`) agree everywhere."""
+    work: list[tuple[Value, Value, int]] = [(a, b, sort)]
+    while work:
+        x, y, at = work.pop()
+        if isinstance(x, int) or isinstance(y, int):
+            if x != y:
+                return False
+            continue
+        if x is y:
+            continue
+        found = sorts[at]
+        assert isinstance(found, Array)
+        index = sorts[found.index]
+        keys = x.cells.keys() | y.cells.keys()
+        if not isinstance(index, BitVec) or len(keys) < 1 << index.width:
+            work.append((x.default, y.default, found.element))
+        work += [
+            (x.cells.get(key, x.default), y.cells.get(key, y.default), found.element)
+            for key in keys
+        ]
+    return True
+
+
+def _default(sorts: Sequence[Sort], sort: int) -> Value:
+    """Return zero, or an array of zeros, of a sort."""
+    depth = 0
+    while isinstance(found := sorts[sort], Array):
+        sort = found.element
+        depth += 1
+    value: Value = 0
+    for _ in range(depth):
+        value = ArrayValue(value)
+    return value
+
+
+def _complement(value: Value | None, width: int) -> int:
+    return _int(value) ^ ((1 << width) - 1)
+
+
+def _int(value: Value | None) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _array(value: Value | None) -> ArrayValue:
+    assert isinstance(value, ArrayValue)
+    return value
+
+
+def _index(value: Value | None) -> int:
+    if not isinstance(value, int):
+        raise UsageError("arrays as indices cannot be evaluated")
+    return value

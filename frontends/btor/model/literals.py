@@ -1,0 +1,59 @@
+"""The digits of `const`, `constd` and `consth`: whether they fit, and their values."""
+
+from __future__ import annotations
+
+import re
+
+from reducekit.frontends.btor.model.operators import Op
+from reducekit.text import shortened
+
+_BINARY = re.compile(rb"[01]+")
+_DECIMAL = re.compile(rb"0|[1-9][0-9]*")
+_SIGNED = re.compile(rb"-?[0-9]+")
+_HEXADECIMAL = re.compile(rb"[0-9a-fA-F]+")
+_DIGITS = 4000
+"""How many decimal digits int() takes at once (it refuses more than 4300)."""
+
+
+def literal_problem(kind: str, word: bytes, width: int, signed: bool) -> str | None:
+    """Say why a literal (`bin`, `dec`, `hex`) is none of this width; None if it is one.
+
+    `signed` allows a sign and leading zeros on decimals, as BTOR2 does.
+    """
+    shown = shortened(word, 40)
+    if kind == "bin":
+        if _BINARY.fullmatch(word) and len(word) == width:
+            return None
+        return f"expected {width} binary digits, found {shown} ({len(word)} characters)"
+    if kind == "hex":
+        if not _HEXADECIMAL.fullmatch(word):
+            return f"{shown} is not hexadecimal"
+        value = int(word, 16)
+    else:
+        if not (_SIGNED if signed else _DECIMAL).fullmatch(word):
+            return f"{shown} is not decimal"
+        # 3 bits a digit at least: do not convert what cannot fit.
+        if len(word.lstrip(b"-").lstrip(b"0")) * 3 - 3 > width:
+            return f"{shown} does not fit {width} bits"
+        value = _decimal(word)
+    if value >> width and not (value < 0 and -value <= 1 << (width - 1)):
+        return f"{shown} does not fit {width} bits"
+    return None
+
+
+def literal_value(code: int, digits: bytes, width: int) -> int:
+    """Return the value (0 .. 2**width - 1) of a constant's digits; `digits` are well-formed."""
+    if code == Op.CONST:
+        return int(digits, 2)
+    if code == Op.CONSTH:
+        return int(digits, 16)
+    return _decimal(digits) % (1 << width)
+
+
+def _decimal(word: bytes) -> int:
+    value = 0
+    digits = word.removeprefix(b"-")
+    for at in range(0, len(digits), _DIGITS):
+        piece = digits[at : at + _DIGITS]
+        value = value * 10 ** len(piece) + int(piece)
+    return -value if word.startswith(b"-") else value

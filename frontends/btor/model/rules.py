@@ -1,0 +1,232 @@
+"""The rules of the formats, each with a name that error messages give, and the sort check.
+
+They are the rules of the parsers of Boolector (2008 to 3.2) and btor2tools, and some that
+these parsers do not check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from reducekit.frontends.btor.model.dag import Array, BitVec, Function, Sort, SortTable
+from reducekit.frontends.btor.model.operators import Operator
+
+RULES: Mapping[str, str] = {
+    # Text.
+    "final-newline": "every line ends with a newline, the last one too",
+    "carriage-return": "lines end with a newline only, except for Boolector 3",
+    "one-space": "one space between two words, and no tabs",
+    "line": "a line is an id, an operator, its header, its operands",
+    "comment-after-var": "a ';' after a var without symbol is read as its symbol",
+    "symbol": "a symbol is one word",
+    "end-of-line": "only a comment may follow a complete line",
+    # Ids and numbers.
+    "id": "an id is a positive number without leading zero",
+    "id-defined-once": "an id is defined once",
+    "id-order": "ids increase strictly from line to line",
+    "defined-before-use": "an operand is the id of a node above",
+    "operand-is-node": "sorts and declarations are no operands",
+    "sort-id": "the sort is the id of a sort above",
+    "width": "a width is a number from 1 to 2147483647, without leading zero",
+    "number": "a number is written in decimal digits",
+    "operator": "operators are those of the dialect, in lower case",
+    # Literals.
+    "const": "a binary constant has as many digits as bits",
+    "constd": "a decimal constant has no leading zero and fits (a sign in BTOR2 only)",
+    "consth": "a hexadecimal constant fits",
+    # Sorts.
+    "operand-sort": "each operand has the sort that the operator and the line's sort ask for",
+    "result-sort": "the line's sort is that of the operator's result",
+    "same-sort": "these operands have the same sort",
+    "array-operand": "arrays stand where the operator takes arrays, and only there",
+    "bit-vector-operand": "bit-vectors stand where the operator takes bit-vectors",
+    "complement": "only a bit-vector has a complement",
+    "index-width": "the index width of the line is that of the array",
+    "array-index": "an index has the index sort of its array",
+    "array-element": "a written value has the element sort of its array",
+    "reduction": "a reduction has an operand of two bits or more",
+    "shift-amount": "a shift amount has log2(n) bits, n being a power of two and at least 2",
+    "shift-amount-or-width": (
+        "a shift amount has the width of the shifted, or log2(n) bits if n is a power of two"
+    ),
+    "slice": "slice bounds are upper and lower, width > upper >= lower >= 0",
+    "function": "the first operand is a function, the others are its arguments",
+    # Scopes and states.
+    "parameter": "a lambda binds a param that no other lambda binds",
+    "parameter-scope": "a param is only used below its lambda",
+    "next": "next gives a variable (BTOR1) or state (BTOR2) its next value, once",
+    "init": "init gives a state its first value, once",
+    "init-order": "the id of a state is greater than that of its init value",
+    "init-inputs": "an init value depends on no input",
+    "justice": "justice is a positive count and as many conditions",
+}
+"""What each rule says. The names are part of the messages."""
+
+
+class Problem(NamedTuple):
+    """A broken rule: its name, what is wrong, and in which operand (from 0; -1 the whole line)."""
+
+    rule: str
+    what: str
+    operand: int = -1
+
+
+def describe(table: SortTable, sort: int) -> str:
+    """Say a sort in words, nested arrays by their outermost two sorts only."""
+    return _words(table.sorts, table.sorts[sort])
+
+
+def _words(sorts: Sequence[Sort], sort: Sort) -> str:
+    if isinstance(sort, BitVec):
+        return f"width {sort.width}"
+    if isinstance(sort, Array):
+        return f"an array from {_short(sorts[sort.index])} to {_short(sorts[sort.element])}"
+    return f"a function of {len(sort.parameters)} to {_short(sorts[sort.result])}"
+
+
+def _short(sort: Sort) -> str:
+    return f"{sort.width} bits" if isinstance(sort, BitVec) else "arrays"
+
+
+def check(
+    row: Operator,
+    table: SortTable,
+    sort: int,
+    operands: Sequence[int],
+    numbers: Sequence[int] = (),
+) -> Problem | None:
+    """Check a line against the patterns of its row; return the first broken rule or None.
+
+    `sort` is that of the line (an index into the table, -1 if it has none),
+    `operands` those of the operands, each `~sort` where it is complemented.
+    The number of operands is the caller's to check.
+    """
+    bound: dict[str, int] = {}
+    if row.result in ("n", "S"):
+        bound[row.result] = sort
+    if row.result == "n" and table.width(sort) == 0:
+        return Problem("result-sort", f"the result is a bit-vector, not {describe(table, sort)}")
+    parameters: tuple[int, ...] = ()
+    for at, signed in enumerate(operands):
+        pattern = row.operands[min(at, len(row.operands) - 1)].removesuffix("*")
+        actual = signed if signed >= 0 else ~signed
+        found = table.sorts[actual]
+        if signed < 0 and not isinstance(found, BitVec):
+            return Problem("complement", f"operand {at + 1} is {describe(table, actual)}", at)
+        if pattern == "I:E" or (pattern == "F" and not isinstance(found, Function)):
+            if isinstance(found, Function) and len(found.parameters) == 1:
+                found = Array(found.parameters[0], found.result)
+            if not isinstance(found, Array):
+                return Problem("array-operand", _has(table, at, actual, "an array"), at)
+            if bound.setdefault("I", found.index) != found.index:
+                return Problem("same-sort", _differ(table, at, actual), at)
+            if bound.setdefault("E", found.element) != found.element:
+                return Problem("same-sort", _differ(table, at, actual), at)
+            parameters = (found.index,)
+            continue
+        if pattern == "F":
+            assert isinstance(found, Function)
+            parameters = found.parameters
+            bound["E"] = found.result
+            continue
+        if parameters and row.operands[0] == "F":
+            expected = parameters[at - 1] if at <= len(parameters) else -1
+            if actual != expected:
+                return Problem("function", _has(table, at, actual, _expected(table, expected)), at)
+            continue
+        problem = _operand(table, pattern, at, actual, bound, row)
+        if problem is not None:
+            return problem
+    if row.operands[:1] == ("F",) and len(operands) != len(parameters) + 1:
+        return Problem("function", f"{len(operands) - 1} arguments for {len(parameters)}")
+    return _result(row, table, sort, bound, numbers)
+
+
+def _operand(
+    table: SortTable, pattern: str, at: int, actual: int, bound: dict[str, int], row: Operator
+) -> Problem | None:
+    found = table.sorts[actual]
+    if pattern in ("I", "E"):
+        if bound[pattern] != actual:
+            rule = "array-index" if pattern == "I" else "array-element"
+            return Problem(rule, _has(table, at, actual, _expected(table, bound[pattern])), at)
+        return None
+    if pattern == "B" and isinstance(found, Function):
+        return None
+    if pattern == "S":
+        if isinstance(found, Function):
+            return Problem("operand-sort", _has(table, at, actual, "no function"), at)
+        if bound.setdefault("S", actual) != actual:
+            wanted = _expected(table, bound["S"])
+            rule = "operand-sort" if row.result == "S" else "same-sort"
+            return Problem(rule, _has(table, at, actual, wanted), at)
+        return None
+    if not isinstance(found, BitVec):
+        return Problem("bit-vector-operand", _has(table, at, actual, "a bit-vector"), at)
+    width = found.width
+    if pattern == "1":
+        return None if width == 1 else Problem("operand-sort", _width(at, width, "1"), at)
+    if pattern in ("log", "n/log"):
+        whole = table.width(bound["n"])
+        if pattern == "n/log" and width == whole:
+            return None
+        if whole >= 2 and whole & (whole - 1) == 0 and width == whole.bit_length() - 1:
+            return None
+        rule = "shift-amount" if pattern == "log" else "shift-amount-or-width"
+        return Problem(rule, f"the amount has width {width} for a shift of width {whole}", at)
+    if pattern == "n>1" and width == 1:
+        return Problem("reduction", _width(at, width, "2 or more"), at)
+    letter = pattern[0]
+    if bound.setdefault(letter, actual) != actual:
+        rule = "operand-sort" if row.result == letter else "same-sort"
+        return Problem(rule, _has(table, at, actual, _expected(table, bound[letter])), at)
+    return None
+
+
+def _result(
+    row: Operator, table: SortTable, sort: int, bound: dict[str, int], numbers: Sequence[int]
+) -> Problem | None:
+    pattern = row.result
+    if pattern in ("-", "n", "S", "F"):
+        return None
+    if pattern == "I:E":
+        if not row.operands or table.sorts[sort] == Array(bound["I"], bound["E"]):
+            return None
+        return Problem("result-sort", f"the result is not {describe(table, sort)}")
+    if pattern == "E" or row.operands[:1] == ("F",):
+        if bound["E"] == sort:
+            return None
+        result, actual = describe(table, bound["E"]), describe(table, sort)
+        return Problem("result-sort", f"the result is {result}, not {actual}")
+    width = 1
+    if pattern != "1":
+        width = table.width(bound["n"])
+        if pattern == "m+n":
+            width += table.width(bound["m"])
+        elif pattern == "n+k":
+            width += numbers[0]
+        else:
+            upper, lower = numbers
+            if not width > upper >= lower:
+                return Problem("slice", f"bounds {upper} and {lower} of width {width}")
+            width = upper - lower + 1
+    if table.width(sort) == width:
+        return None
+    return Problem("result-sort", f"the result is width {width}, not {describe(table, sort)}")
+
+
+def _expected(table: SortTable, sort: int) -> str:
+    return describe(table, sort) if sort >= 0 else "no operand"
+
+
+def _has(table: SortTable, at: int, actual: int, expected: str) -> str:
+    return f"operand {at + 1} is {describe(table, actual)}, expected {expected}"
+
+
+def _differ(table: SortTable, at: int, actual: int) -> str:
+    return f"operand {at + 1} is {describe(table, actual)}, unlike the array before it"
+
+
+def _width(at: int, width: int, expected: str) -> str:
+    return f"operand {at + 1} has width {width}, expected {expected}"

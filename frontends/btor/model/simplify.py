@@ -1,0 +1,362 @@
+"""Simplification of operators whose operands are constant, equal or complementary.
+
+`FIGURE` has the rules of figure 4.2 in A. Vida's thesis (Linz 2008), `EVERY` these and
+their kin for the other operators. A rule never makes a new operator: its result is a
+constant, an operand or the complement of one, so graphs only shrink.
+
+What the figure leaves open, and what holds here:
+
+* Its 1 is all ones, so `add(1, 1)` is -2, as its caption says; where the number one is
+  meant, the tables below say `u`. At one bit both are the same.
+* `eq` has operands of any width and a result of one bit; `eq(y, 1)` is y at one bit only.
+* `implies` reads from the row to the column, and is of one bit.
+* `cond` has no rule for equal branches, and none for arrays (`acond`); EVERY has both.
+* It has no rule for equal or complementary operands, though `-x` is among its results.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import Dag, line_of
+from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.operators import CONSTANTS, SYMMETRIC, Op
+from reducekit.frontends.btor.model.semantics import BINARY, UNARY
+
+# Operands: 0 and 1 are all zeros and all ones, u is the number one; x and y stand for
+# anything, the same letter for the same, -x for the complement. Results likewise, at the
+# width of the result. Conditions: `bit` the first operand has one bit, `wide` more,
+# `bits` the result has one, `whole` it is as wide as the first operand.
+_FIGURE = """
+and     x 0    0      add     x 0    x      implies x 1    1      not     x      -x
+and     x 1    x      xor     x 0    x      implies 1 x    x      not     0      1
+or      x 0    x      xor     x 1    -x     implies x 0    -x     not     1      0
+or      x 1    1      xor     1 1    0      implies 0 x    1      ite     1 x y  x
+nand    x 0    1      eq      1 1    1      nor     x 0    -x     ite     0 x y  y
+nand    x 1    -x     eq      0 0    1      nor     x 1    0
+eq      1 0    0
+"""
+_MORE = """
+and     x x    x      and     x -x   0      or      x x    x      or      x -x   1
+nand    x x    -x     nand    x -x   1      nor     x x    -x     nor     x -x   0
+xor     x x    0      xor     x -x   1      xnor    x x    1      xnor    x -x   0
+xnor    x 0    -x     xnor    x 1    x      iff     x x    1      iff     x -x   0
+iff     x 0    -x     iff     x 1    x      implies x x    1      implies x -x   -x
+eq      x x    1      eq      x -x   0      ne      x x    0      ne      x -x   1
+eq      x 1    x bit  eq      x 0    -x bit ne      x 1    -x bit ne      x 0    x bit
+ne      1 0    1
+add     x -x   1      sub     x 0    x      sub     x x    0      sub     1 x    -x
+mul     x 0    0      mul     x u    x      udiv    x 0    1      udiv    x u    x
+urem    x 0    x      urem    x u    0      urem    x x    0      urem    0 x    0
+sdiv    x u    x      srem    x 0    x      srem    x u    0      srem    x x    0
+srem    0 x    0      srem    x 1    0      smod    x 0    x      smod    x u    0
+smod    x x    0      smod    0 x    0      smod    x 1    0
+sll     x 0    x      sll     0 x    0      srl     x 0    x      srl     0 x    0
+sra     x 0    x      sra     0 x    0      sra     1 x    1      rol     x 0    x
+rol     0 x    0      rol     1 x    1      ror     x 0    x      ror     0 x    0
+ror     1 x    1
+ult     x 0    0      ult     x x    0      ult     1 x    0      ulte    0 x    1
+ulte    x x    1      ulte    x 1    1      ugt     0 x    0      ugt     x x    0
+ugt     x 1    0      ugte    x 0    1      ugte    x x    1      ugte    1 x    1
+ult     0 x    x bit  ult     x 1    -x bit ugt     x 0    x bit  ugt     1 x    -x bit
+slt     x x    0      slte    x x    1      sgt     x x    0      sgte    x x    1
+uaddo   x 0    0      uaddo   x -x   0      saddo   x 0    0      saddo   x -x   0
+usubo   x 0    0      usubo   x x    0      usubo   1 x    0      ssubo   x 0    0
+ssubo   x x    0      umulo   x 0    0      umulo   x u    0      smulo   x 0    0
+smulo   x u    0 wide sdivo   x 0    0      sdivo   x u    0 wide sdivo   0 x    0
+neg     0      0      neg     1      u      neg     x      x bit  inc     1      0
+inc     0      u      inc     x      -x bit dec     0      1      dec     u      0
+dec     x      -x bit proxy   x      x
+redor   0      0      redor   1      1      redand  0      0      redand  1      1
+redxor  0      0      redor   x      x bit  redand  x      x bit  redxor  x      x bit
+slice   0      0      slice   1      1      uext    0      0      sext    0      0
+sext    1      1      concat  0 0    0      concat  1 1    1
+slice   x   x whole   uext    x   x whole   sext    x   x whole
+ite     x y y  y      ite     x 1 0  x bits ite     x 0 1  -x bits
+"""
+
+
+class Rule(NamedTuple):
+    """A row of the tables: patterns of the operands, the result, and a condition (may be empty)."""
+
+    code: Op
+    operands: tuple[str, ...]
+    result: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Rules by operator; with `folds`, operators of constants alone are computed as well."""
+
+    by_code: Mapping[int, tuple[Rule, ...]]
+    folds: bool
+
+
+def _read(table: str) -> list[Rule]:
+    """Read rows, several a line, and add those with operands exchanged where that is the same."""
+    rules: list[Rule] = []
+    names = {each.name.lower() for each in Op}
+    words = table.split()
+    starts = [at for at, word in enumerate(words) if word in names]
+    for start, end in zip(starts, [*starts[1:], len(words)], strict=True):
+        code = Op[words[start].upper()]
+        rest = words[start + 1 : end]
+        condition = rest.pop() if rest[-1] in ("bit", "bits", "wide", "whole") else ""
+        rule = Rule(code, tuple(rest[:-1]), rest[-1], condition)
+        rules.append(rule)
+        if code in SYMMETRIC and rule.operands[0] != rule.operands[1]:
+            swapped = rule.operands[::-1]
+            # Patterns bind from left to right: a complement follows what it complements.
+            if not swapped[0].startswith("-"):
+                rules.append(rule._replace(operands=swapped))
+    return rules
+
+
+def _rules(*tables: str, folds: bool) -> Rules:
+    by_code: dict[int, list[Rule]] = {}
+    for table in tables:
+        for rule in _read(table):
+            by_code.setdefault(rule.code, []).append(rule)
+    return Rules({code: tuple(found) for code, found in by_code.items()}, folds)
+
+
+FIGURE = _rules(_FIGURE, folds=False)
+"""The rules of figure 4.2, no more."""
+EVERY = _rules(_FIGURE, _MORE, folds=True)
+"""All rules, and computing with constants."""
+
+
+class Operand(NamedTuple):
+    """What is known of an operand: its reference, width (0: no bit-vector), and value if constant.
+
+    The value is that of the reference, so complemented where the reference is.
+    """
+
+    reference: int
+    width: int
+    value: int | None = None
+
+
+class Replacement(NamedTuple):
+    """What stands for a simplified node: a reference, or where that is None a value."""
+
+    reference: int | None
+    value: int = 0
+
+
+def simplify(
+    code: int,
+    operands: Sequence[Operand],
+    width: int,
+    numbers: Sequence[int] = (),
+    rules: Rules = EVERY,
+) -> Replacement | None:
+    """Return what replaces an operator with such operands, None if no rule applies.
+
+    `width` is that of the result (0 for arrays), `numbers` those of the line.
+    """
+    if rules.folds and width:
+        value = _computed(code, operands, width, numbers)
+        if value is not None:
+            return Replacement(None, value)
+    for rule in rules.by_code.get(code, ()):
+        found = _applied(rule, operands, width)
+        if found is not None:
+            return found
+    return None
+
+
+def _applied(rule: Rule, operands: Sequence[Operand], width: int) -> Replacement | None:
+    first = operands[0].width
+    condition = rule.condition
+    if condition and not (
+        (condition == "bit" and first == 1)
+        or (condition == "bits" and width == 1)
+        or (condition == "wide" and first > 1)
+        or (condition == "whole" and first == width)
+    ):
+        return None
+    bound: dict[str, Operand] = {}
+    for pattern, operand in zip(rule.operands, operands, strict=True):
+        if not _matches(pattern, operand, bound):
+            return None
+    result = rule.result
+    if result in _VALUES:
+        return Replacement(None, _VALUES[result](width))
+    complement = result.startswith("-")
+    operand = bound[result.removeprefix("-")]
+    return Replacement(~operand.reference if complement else operand.reference)
+
+
+_VALUES: Mapping[str, Callable[[int], int]] = {
+    "0": lambda width: 0,
+    "1": lambda width: (1 << width) - 1,
+    "u": lambda width: 1,
+}
+
+
+def _matches(pattern: str, operand: Operand, bound: dict[str, Operand]) -> bool:
+    if pattern in _VALUES:
+        return operand.value is not None and operand.value == _VALUES[pattern](operand.width)
+    if pattern.startswith("-"):
+        return _same(_complement(bound[pattern[1:]]), operand)
+    other = bound.setdefault(pattern, operand)
+    return other is operand or _same(other, operand)
+
+
+def _complement(operand: Operand) -> Operand:
+    value = None if operand.value is None else operand.value ^ ((1 << operand.width) - 1)
+    return Operand(~operand.reference, operand.width, value)
+
+
+def _same(a: Operand, b: Operand) -> bool:
+    if a.reference == b.reference:
+        return True
+    return a.value is not None and a.value == b.value and a.width == b.width
+
+
+def _computed(
+    code: int, operands: Sequence[Operand], width: int, numbers: Sequence[int]
+) -> int | None:
+    """Return the value of an operator of constants."""
+    values = [each.value for each in operands if each.value is not None]
+    if len(values) < len(operands) or not values or code == Op.ROOT:
+        return None
+    first = operands[0].width
+    ones = (1 << width) - 1
+    if code in BINARY:
+        return BINARY[code](values[0], values[1], first) & ones
+    if code in UNARY:
+        return UNARY[code](values[0], first) & ones
+    if code == Op.SLICE:
+        return values[0] >> numbers[1] & ones
+    if code == Op.CONCAT:
+        return values[0] << operands[1].width | values[1]
+    if code == Op.ITE:
+        return values[1] if values[0] else values[2]
+    return None
+
+
+def constant_value(dag: Dag, line: int) -> int | None:
+    """Return the value of a line that is a constant, None for any other."""
+    code = dag.op[line]
+    if code not in CONSTANTS:
+        return None
+    if code in (Op.ZERO, Op.ONE):
+        return int(code == Op.ONE)
+    width = dag.width(line)
+    if code == Op.ONES:
+        return (1 << width) - 1
+    return literal_value(code, dag.literals[line], width)
+
+
+def simplify_dag(dag: Dag, rules: Rules = EVERY) -> Dag:
+    """Return the graph with all rules applied until none does, without what is no longer needed.
+
+    It means the same, and has no text. Kept are the roots and properties, what is below
+    them, and the `init` and `next` of the states and variables there. Of the constants of
+    one width and value (or its complement) the first one stays. The order of lines stays.
+    """
+    size = len(dag)
+    meaning = array("q", range(size))
+    values: dict[int, int] = {}  # of lines that are constants
+    holders: dict[tuple[int, int], int] = {}  # sort and value -> a reference
+    new_constants: set[int] = set()
+
+    def constant(line: int, value: int) -> None:
+        """Let a line mean a constant: an earlier one, or itself."""
+        sort = dag.sort[line]
+        holder = holders.get((sort, value))
+        if holder is None:
+            ones = (1 << dag.width(line)) - 1
+            holders[sort, value], holders[sort, value ^ ones] = line, ~line
+            values[line] = value
+            new_constants.add(line)
+        else:
+            meaning[line] = holder
+
+    # Operands come first, so that each sees what has become of its operands: one walk is all.
+    for line, code in enumerate(dag.op):
+        value = constant_value(dag, line)
+        if value is not None:
+            constant(line, value)
+            new_constants.discard(line)
+        elif code in rules.by_code or rules.folds:
+            arguments = dag.arguments(line)
+            if not arguments or dag.sort[line] < 0 or code in _KEPT:
+                continue
+            operands = [_operand(dag, _meant(meaning, each), values) for each in arguments]
+            width, numbers = dag.width(line), dag.numbers.get(line, ())
+            found = simplify(code, operands, width, numbers, rules)
+            if found is None:
+                continue
+            if found.reference is not None:
+                known = _operand(dag, found.reference, values)
+                if known.value is None:
+                    meaning[line] = found.reference
+                    continue
+                found = Replacement(None, known.value)
+            constant(line, found.value)
+    return _built(dag, meaning, values, new_constants)
+
+
+_KEPT = frozenset({Op.ROOT, Op.INIT, Op.NEXT, Op.SORT, Op.LAMBDA, Op.APPLY})
+
+
+def _meant(meaning: array[int], reference: int) -> int:
+    """Return what a reference to an old line has become."""
+    return meaning[reference] if reference >= 0 else ~meaning[~reference]
+
+
+def _operand(dag: Dag, reference: int, values: Mapping[int, int]) -> Operand:
+    line = line_of(reference)
+    width = dag.width(line)
+    value = values.get(line)
+    if value is not None and reference < 0:
+        value ^= (1 << width) - 1
+    return Operand(reference, width, value)
+
+
+def _built(
+    dag: Dag, meaning: array[int], values: Mapping[int, int], new_constants: set[int]
+) -> Dag:
+    live = _live(dag, meaning, new_constants)
+    builder = Builder(dag.dialect, dag.sorts)
+    place: dict[int, int] = {}
+    for line, code in enumerate(dag.op):
+        if not live[line]:
+            continue
+        if line in new_constants:
+            place[line] = builder.constant(dag.width(line), values[line])
+            continue
+        args = []
+        for each in dag.arguments(line):
+            meant = _meant(meaning, each)
+            args.append(place[meant] if meant >= 0 else ~place[~meant])
+        numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
+        symbol = dag.symbols.get(line, b"")
+        place[line] = builder.add(code, dag.sort[line], args, numbers, literal, symbol)
+    return builder.dag()
+
+
+def _live(dag: Dag, meaning: array[int], leaves: set[int]) -> bytearray:
+    """Mark what is needed: the roots, and whatever they are made of now."""
+    live = bytearray(len(dag))
+    belongs: dict[int, list[int]] = {}  # the init and next of a leaf
+    for line in dag.lines_of(Op.INIT, Op.NEXT):
+        belongs.setdefault(line_of(dag.arguments(line)[0]), []).append(line)
+    work = list(dag.roots)
+    while work:
+        line = work.pop()
+        if live[line]:
+            continue
+        live[line] = 1
+        work += belongs.get(line, ())
+        if line not in leaves:
+            work += [line_of(_meant(meaning, each)) for each in dag.arguments(line)]
+    return live

@@ -1,0 +1,104 @@
+"""A BTOR text as the passes see it: the graph, and the text as lines of tokens."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from functools import cached_property
+
+from reducekit.document import Document
+from reducekit.frontends.btor.model.dag import Array, Dag
+from reducekit.frontends.btor.model.operators import Op, spelling
+
+_WORD = re.compile(rb"\S+")
+
+
+class BtorView:
+    """A parsed file: `dag` has its lines, `document` the same lines as nodes, with their tokens.
+
+    The root's children are the lines of the graph, in its order. Each begins where the
+    one before it ends, so comments and blank lines go with the line below them, and ends
+    after its newline: what replaces a line brings its own newline. Its children are its
+    words from the id to the last operand, number, literal or symbol.
+    """
+
+    def __init__(self, document: Document, dag: Dag, line_nodes: array[int]) -> None:
+        self.document = document
+        self.dag = dag
+        self.line_nodes = line_nodes
+        """The node of each line; its words are the nodes after it."""
+
+    def argument_node(self, line: int, position: int) -> int:
+        """Return the node of the token of an operand (from 0) of a line."""
+        return self.line_nodes[line] + 1 + self._first_operand(line) + position
+
+    def header_node(self, line: int) -> int:
+        """Return the node of the first token after the operator: a width, sort id or count."""
+        return self.line_nodes[line] + 3
+
+    def _first_operand(self, line: int) -> int:
+        dag = self.dag
+        code, sort = dag.op[line], dag.sort[line]
+        on_array = sort >= 0 and isinstance(dag.sorts[sort], Array)
+        row = spelling(dag.dialect, code, on_array)
+        header = "s" if row is None else row.header
+        return {"-": 2, "wi": 4, "wp": 4}.get(header, 3)
+
+    @cached_property
+    def ids(self) -> list[bytes]:
+        """The id of each line, as it is written in the canonical form."""
+        return [b"%d" % each for each in self.dag.ids]
+
+    @cached_property
+    def users(self) -> list[list[int]]:
+        """The lines that refer to each line, in file order, without repetition."""
+        dag = self.dag
+        users: list[list[int]] = [[] for _ in range(len(dag))]
+        offset, args = dag.offset, dag.args
+        for line in range(len(dag)):
+            for each in args[offset[line] : offset[line + 1]]:
+                found = users[each if each >= 0 else ~each]
+                if not found or found[-1] != line:
+                    found.append(line)
+        return users
+
+
+def view_of(dag: Dag) -> BtorView:
+    """Return the view of a graph that was read. Raises ValueError if it has no text."""
+    text = dag.text
+    if text is None:
+        raise ValueError("the graph was built and has no text")
+    start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
+    line_nodes = array("i")
+    before = 0
+    add_start, add_end, add_stop, add_line = (
+        start.append,
+        end.append,
+        stop.append,
+        line_nodes.append,
+    )
+    find = text.find
+    words = _WORD.finditer
+    for first, last in zip(dag.start, dag.end, strict=True):
+        newline = find(b"\n", last) + 1
+        following = newline or len(text)
+        node = len(start)
+        add_line(node)
+        add_start(before)
+        add_end(following)
+        add_stop(0)
+        for word in words(text, first, last):
+            begin, finish = word.span()
+            add_start(begin)
+            add_end(finish)
+            node += 1
+            add_stop(node + 1)
+        stop[line_nodes[-1]] = node + 1
+        before = following
+    stop[0] = len(start)
+    return BtorView(Document(text, start, end, stop), dag, line_nodes)
+
+
+def is_leaf(code: int) -> bool:
+    """Return whether an operator has no operands in any dialect."""
+    return code <= Op.ONES

@@ -1,0 +1,146 @@
+"""Takes single nodes out of small graphs where no edge can be pointed past them.
+
+The idea is this: a failure may need what is below a node, but not the node itself. Pointing an
+edge past the node would lose some of what is below. So the users of the node get another node
+of its sort, and in the same step an operand of a remaining node is made to lead to what would
+be lost. Where no operand has the right sort, an operator over bit-vectors gets it for all its
+operands.
+
+An attached node may stand after its new user, so candidates are written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.btor.model.dag import Dag, line_of
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.bridges import bridged, resized, retyped
+from reducekit.frontends.btor.passes.shape import Shape, Slot, is_value, shape_of
+from reducekit.search.problem import FixedSearch, Search
+
+_TARGETS = 2
+"""How many nodes are tried in place of one; more found nothing that these do not."""
+_BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
+"""What has a state or param as its first operand, and no other."""
+
+
+def without(shape: Shape, line: int) -> Iterator[bytes]:
+    """Yield graphs without a line that keep all other operators, as far as there is a place."""
+    dag, live = shape.dag, shape.live()
+    inner = {each for each in live if shape.args[each] and is_value(dag, each)}
+    if line not in inner:
+        return
+    found = 0
+    for target in dict.fromkeys((*map(line_of, shape.args[line]), *sorted(live))):
+        if dag.sort[target] != dag.sort[line] or not is_value(dag, target):
+            continue
+        if line in shape.below(target):
+            continue
+        past, slots = shape.past(line, target)
+        lost = inner - past.live() - {line}
+        if not lost:
+            continue  # one edge or node pointed elsewhere does the same
+        grafted = _grafted(past, slots, lost, inner - lost - {line})
+        if grafted is not None and (text := grafted.text()) is not None:
+            yield text
+        found += 1
+        if found == _TARGETS:
+            return
+
+
+def _grafted(shape: Shape, slots: Collection[Slot], lost: set[int], kept: set[int]) -> Shape | None:
+    """Hang in the uppermost lines of what is lost, each in the first place there is.
+
+    One that has no place goes, and its operands are hung in, if they are lost as well.
+    None if nothing could be.
+    """
+    inside = {each for line in lost for each in map(line_of, shape.args[line])}
+    work = sorted(lost - inside)
+    some = False
+    while work:
+        line = work.pop()
+        if line in shape.live():
+            continue
+        found = next(_places(shape, slots, line, kept), None)
+        if found is None:
+            work += [each for each in map(line_of, shape.args[line]) if each in lost]
+        else:
+            shape, some = found, True
+    return shape if some else None
+
+
+def _places(shape: Shape, slots: Collection[Slot], item: int, kept: set[int]) -> Iterator[Shape]:
+    """Yield the graphs in which a line is hung in and all of `kept` stay.
+
+    The users of the line that goes come first, but not in the `slots` where that was.
+    """
+    op = shape.dag.op
+    users = {user for user, _ in slots}
+    lines = sorted(shape.live() - shape.below(item), key=lambda line: (line not in users, -line))
+    for line in lines:
+        args = shape.args[line]
+        for at, each in enumerate(args):
+            if (line, at) in slots or shape.sort[line_of(each)] != shape.sort[item]:
+                continue
+            if op[line] == Op.SORT or (at == 0 and op[line] in _BOUND):
+                continue
+            found = shape.with_(line, (*args[:at], item, *args[at + 1 :]), shape.sort[line])
+            if kept <= found.live():
+                yield found
+    for line in lines:
+        whole = shape.retyped(line, item)
+        if whole is not None and item in (live := whole.live()) and kept <= live:
+            yield whole
+
+
+@dataclass(frozen=True, slots=True)
+class Grafting(Search):
+    """The search: `texts` are the candidates for `line`, those for the lines above come next."""
+
+    shape: Shape
+    line: int
+    texts: tuple[bytes, ...] = ()
+
+    def propose(self) -> Change | None:
+        """Return the whole file written anew."""
+        return Change((Edit(0, (self.texts[0],)),), "graft") if self.texts else None
+
+    def after(self, ok: bool) -> Grafting:
+        """Begin again in the new graph after a success, else go on."""
+        if ok:
+            return _grafting(read(self.texts[0], self.shape.dag.dialect))
+        return replace(self, texts=self.texts[1:])._settled()
+
+    def _settled(self) -> Grafting:
+        line, texts = self.line, self.texts
+        while not texts and line > 0:
+            line -= 1
+            ways = (each(self.shape, line) for each in (without, retyped, bridged, resized))
+            texts = tuple(chain.from_iterable(ways))
+        return Grafting(self.shape, line, texts)
+
+
+def _grafting(dag: Dag) -> Grafting:
+    return Grafting(shape_of(dag), len(dag))._settled()
+
+
+class NodeRemoval:
+    """The pass over operators, from the roots on, for graphs of a limited number of lines."""
+
+    name = "node removal"
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def problem(self, view: BtorView) -> FixedSearch | None:
+        """Return the search over the operators."""
+        dag = view.dag
+        if len(dag) > self.most or dag.dialect is Dialect.BTOR_2007:
+            return None
+        return FixedSearch(_grafting(dag))

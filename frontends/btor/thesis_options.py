@@ -1,0 +1,107 @@
+"""The options of the thesis' programs, its generator and its delta debugger, in our words.
+
+A. Vida, Random Test Case Generation and Delta Debugging for Bit-Vector Logic with Arrays
+(Linz 2008), appendix A.2. Its generator takes `-vars 10` and `-vars=10`, `-cnf` and
+`-cnf=false`; its debugger `[-timeout N] [-interval N] [-ALGORITHM] [-exe COMMAND] IN OUT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+STRATEGIES: Mapping[str, str] = MappingProxyType(
+    {
+        "lw": "lw",
+        "bfs": "bfs",
+        "ddmin": "ddmin",
+        "hdd": "hdd",
+        "hddplus": "hdd+",
+        "hddstar": "hdd*",
+        "cref": "changeref",
+        "cbref": "changeref+",
+    }
+)
+"""The algorithms of the debugger, each with its name here."""
+
+GENERATOR_NUMBERS: Mapping[str, str] = MappingProxyType(
+    {
+        "s": "--seed",
+        "n": "--nodes",
+        "d": "--depth",
+        **{
+            name: f"--{name}"
+            for name in (
+                "vars", "arrays", "writes", "minwidth", "maxwidth", "arrmaxwidth", "dag", "clauses",
+            )
+        },
+    }
+)  # fmt: skip
+"""The generator's options with a number."""
+
+GENERATOR_FLAGS: Mapping[str, str] = MappingProxyType(
+    {name: f"--{name}" for name in ("cnf", "cnfonly", "all", "noarrays")}
+)
+"""The generator's options that are on or off; ours are off unless they are given."""
+
+_DIALECTS = {"true": "btor1", "false": "btor-old"}  # of -newformat
+
+
+def generator_words(words: Sequence[str]) -> list[str]:
+    """Return a command line of the thesis' generator as one of `reducekit generate btor`.
+
+    What is none of its options is left as it is, so that both ways of writing may be mixed.
+    """
+    out: list[str] = []
+    for word in words:
+        name, given, value = word.removeprefix("-").partition("=")
+        option = GENERATOR_NUMBERS.get(name) if _is_old(word) else None
+        if option is not None:
+            out += [option, value] if given else [option]
+        elif _is_old(word) and value in ("", "true", "false") and name in GENERATOR_FLAGS:
+            out += [] if value == "false" else [GENERATOR_FLAGS[name]]
+        elif _is_old(word) and name == "newformat" and value in ("", "true", "false"):
+            out += ["--dialect", _DIALECTS[value or "true"]]
+        else:
+            out.append(word)
+    return out
+
+
+def debugger_words(words: Sequence[str]) -> list[str]:
+    """Return a command line of the thesis' delta debugger as one of `reducekit btor`.
+
+    `-interval`, how often it looked whether the solver still runs, has no counterpart: we are
+    told at once. What is none of its options is left as it is.
+    """
+    out: list[str] = []
+    files: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, given, value = word.removeprefix("-").partition("=")
+        if not _is_old(word):
+            (out if word.startswith("-") else files).append(word)
+        elif name in STRATEGIES and not given:
+            out += ["--strategy", STRATEGIES[name]]
+        elif name == "timeout":
+            out += ["--timeout", *_value(value, given, left)]
+        elif name == "exe":
+            out += ["--cmd", *_value(value, given, left)]
+        elif name == "interval":
+            _value(value, given, left)
+        elif name == "newformat":
+            out += ["--dialect", _DIALECTS[value or "true"]]
+        else:
+            out.append(word)
+    if len(files) == 2:
+        files.insert(1, "-o")
+    return [*files, *out]
+
+
+def _is_old(word: str) -> bool:
+    """Return whether a word is written as the thesis does: one dash and a name."""
+    return word[:1] == "-" and word[1:2].isalpha()
+
+
+def _value(value: str, given: str, left: Iterator[str]) -> list[str]:
+    """Return the value of an option: after `=`, or the next word if there is one."""
+    return [value] if given else [each for each in (next(left, None),) if each is not None]

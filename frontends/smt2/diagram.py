@@ -1,0 +1,102 @@
+"""A script as a face draws it: commands and terms, with what is bound once drawn once.
+
+A `let` is no node of its own: what it binds is a node that every use points to, so that sharing
+can be seen, and its value is that of its body. What is declared is one node for all its uses.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from reducekit.diagram import Diagram, Kind, Node
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.script import Script
+from reducekit.frontends.smt2.sorts import print_sort
+from reducekit.frontends.smt2.terms import subterms
+from reducekit.text import shortened
+
+_LABEL = 32  # characters
+
+
+def diagram(script: Script) -> Diagram:
+    """Return the commands that hold terms, their terms, and what these refer to."""
+    document, definitions = script.document, script.definitions
+    stop, start, end = document.stop, document.start, document.end
+    said = cache(lambda sort: "" if sort is None else shortened(print_sort(sort), _LABEL))
+    alias = _aliases(script)
+    # Of a place in the document (a term, or the symbol of a definition) the number of its node.
+    numbers: dict[int, int] = {}
+    kept: list[int] = []
+    shared = {alias[use] for use in alias if alias[use] not in alias}
+    defined = {definition.node for definition in definitions}
+    commands = dict(zip(script.commands, script.names, strict=True))
+    for node in range(1, len(stop)):
+        is_term = script.is_term[node] and node not in alias
+        speaks = node in commands and subterms(script, node)
+        if is_term or speaks or (node in defined and node in shared):
+            numbers[node] = len(kept)
+            kept.append(node)
+
+    def number(node: int) -> int:
+        return numbers.get(alias.get(node, node), -1)
+
+    by_symbol = {definition.node: definition for definition in definitions}
+    nodes: list[Node] = []
+    for node in kept:
+        edges: list[int] = []
+        kind: Kind = "inner"
+        definition = by_symbol.get(node)
+        if node in commands:
+            label, detail, kind = commands[node], "", "root"
+            edges = [number(each) for each in subterms(script, node)]
+        elif definition is not None and not script.is_term[node]:
+            label, detail, kind = definition.name, said(definition.sort), "leaf"
+            if definition.kind == "define":
+                edges = [number(each) for each in subterms(script, definition.binder)]
+        else:
+            detail = said(script.sort[node])
+            if stop[node] == node + 1:
+                label, kind = document.source(node), "constant"
+            else:
+                label = head_of(document, node) or document.source(node + 1)
+                edges = [number(each) for each in subterms(script, node)]
+                head = node + 1
+                if not script.is_term[head] and script.refs[head] >= 0:
+                    edges.append(number(definitions[script.refs[head]].node))
+        nodes.append(
+            Node(
+                shortened(label, _LABEL), detail, kind, start[node], end[node],
+                [each for each in edges if each >= 0],
+            )
+        )  # fmt: skip
+    return Diagram("graph", nodes)
+
+
+def _aliases(script: Script) -> dict[int, int]:
+    """Return for each let, and each use of what is bound or declared, the place it stands for."""
+    document, found = script.document, dict[int, int]()
+    stop = document.stop
+    for node in range(1, len(stop)):
+        reference = script.refs[node]
+        if reference >= 0:
+            definition = script.definitions[reference]
+            if not script.is_term[node]:
+                found[node] = definition.node  # a function that is applied
+            elif definition.kind == "let":
+                found[node] = definition.node + 1  # the bound term follows its symbol
+            else:
+                found[node] = definition.binder if definition.kind == "named" else definition.node
+        elif script.is_term[node] and head_of(document, node) == b"let":
+            terms = subterms(script, node)
+            if terms:
+                found[node] = terms[-1]
+    # An alias may stand for another: a let whose body is a let. All lead to the last in the end;
+    # each is followed once, with what was passed on the way, as they may be a million deep.
+    for first in found:
+        way = [first]
+        while found.get(found[way[-1]], way[-1]) != way[-1] and len(way) <= len(found):
+            way.append(found[way[-1]])
+        last = found[way[-1]]
+        for each in way:
+            found[each] = last
+    return found

@@ -1,0 +1,282 @@
+"""Closing moves: what is tried on a small graph when no node can be replaced as such.
+
+Each is a way out of a local minimum of the descent, which replaces whole nodes
+at all their uses by something below them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.graph.widths import widths
+from reducekit.frontends.smt2.passes.spelling import shortest
+from reducekit.frontends.smt2.passes.widths import literal_value
+from reducekit.frontends.smt2.sorts import Sort
+
+_MOST = 1000
+"""Graphs of more nodes have no closing moves: these look at pairs of nodes."""
+_PARTNERS = 6
+"""So many nodes at most are tried in place of one that has nothing to do with them."""
+_RAW = frozenset((-1,))
+_BIT: Sort = ("BitVec", 1)
+_DEEP = 8
+_COMPLEMENTS = {b"not": "Bool", b"bvnot": "BitVec"}
+_NUMERAL = re.compile(rb"[0-9]+")
+_DECIMAL = re.compile(rb"([0-9]+)\.([0-9]+)")
+
+Closing = Callable[[Moves], Iterator[Candidate]]
+
+
+def unlet(moves: Moves) -> Iterator[Candidate]:
+    """Terms that a let binds only because the input has it are written out: many, then fewer."""
+    graph = moves.graph
+    bound = [node for node in moves.nodes if node in graph.bound]
+    size = len(bound)
+    while size:
+        for begin in range(0, len(bound), size):
+            block = frozenset(bound[begin : begin + size])
+            changed = replace(graph, bound=graph.bound - block)
+            yield Candidate("write out", changed, {}, -1, printed=block)
+        size //= 2
+
+
+def lift(moves: Moves) -> Iterator[Candidate]:
+    """An equality of one-bit vectors, one of them a constant, becomes a Boolean term."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, args = graph.shape[node], graph.args[node]
+        if shape.head != b"=" or len(args) != 2 or graph.sort[args[0]] != _BIT:
+            continue
+        for constant, other in (args, args[::-1]):
+            bit = _bit(graph, constant)
+            if bit is None:
+                continue
+            lifted = _lifted(graph, bit, other, _DEEP)
+            if lifted is not None:
+                yield Candidate("lift", graph, {node: lifted}, node)
+
+
+def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
+    """Add the Boolean term that says that a one-bit term has a value; None if it is an equality.
+
+    What is more than `deep` levels below stays an equality.
+    """
+    head, args, get = graph.shape[node].head, graph.args[node], graph.shapes.application
+    if head == b"ite":
+        values = [_bit(graph, each) for each in args[1:]]
+        if None in values or values[0] == values[1]:
+            return None
+        return args[0] if values[0] == bit else graph.add(get(b"not", 1), args[:1], "Bool")
+    if head == b"bvcomp" and len(args) == 2:
+        equation = graph.add(get(b"=", 2), args, "Bool")
+        return equation if bit else graph.add(get(b"not", 1), (equation,), "Bool")
+    if head == b"bvnot":
+        return _said(graph, 1 - bit, args[0], deep - 1)
+    if head in (b"bvand", b"bvor"):
+        said = tuple(_said(graph, bit, each, deep - 1) for each in args)
+        every = (head == b"bvand") == bool(bit)
+        return graph.add(get(b"and" if every else b"or", len(said)), said, "Bool")
+    return None
+
+
+def _said(graph: Graph, bit: int, node: int, deep: int) -> int:
+    """Add the Boolean term that says that a one-bit term has a value, an equality at worst."""
+    lifted = _lifted(graph, bit, node, deep) if deep else None
+    if lifted is not None:
+        return lifted
+    value = graph.add(graph.shapes.leaf(b"#b%d" % bit), (), _BIT)
+    return graph.add(graph.shapes.application(b"=", 2), (value, node), "Bool")
+
+
+def _bit(graph: Graph, node: int) -> int | None:
+    """Return the value of a one-bit literal."""
+    if graph.sort[node] != _BIT or graph.args[node] or graph.shape[node].uses:
+        return None
+    return literal_value(graph.shape[node].head)
+
+
+def merge(moves: Moves) -> Iterator[Candidate]:
+    """A declared variable becomes another one of its sort."""
+    graph = moves.graph
+    variables: dict[Sort, list[int]] = {}
+    for node in moves.nodes:
+        sort = graph.sort[node]
+        if sort is not None and not graph.args[node] and graph.shape[node].uses:
+            variables.setdefault(sort, []).append(node)
+    for nodes in variables.values():
+        nodes.sort()
+        for later in nodes[1:]:
+            for earlier in nodes[:_PARTNERS]:
+                if earlier >= later:
+                    break
+                if moves.fits(earlier, later):
+                    yield Candidate("merge", graph, {later: earlier}, later)
+
+
+def edge(moves: Moves) -> Iterator[Candidate]:
+    """One use of a node becomes a constant, a declared variable, or a term directly below it."""
+    graph, users = moves.graph, moves.analysis.users
+    for node in moves.nodes:
+        above = users[node]
+        if len(above) < 2:
+            continue
+        alternatives = [candidate.replaced[node] for candidate in moves.simple(node)]
+        for user in dict.fromkeys(above):
+            if graph.shape[user].raw == _RAW:
+                continue
+            for position, argument in enumerate(graph.args[user]):
+                if argument != node or position in graph.shape[user].raw:
+                    continue
+                for other in alternatives:
+                    args = list(graph.args[user])
+                    args[position] = other
+                    copy = graph.add(graph.shape[user], tuple(args), graph.sort[user])
+                    yield Candidate("one use", graph, {user: copy}, user)
+
+
+def exist(moves: Moves) -> Iterator[Candidate]:
+    """A node becomes any other node of its sort that is not above it."""
+    graph, analysis = moves.graph, moves.analysis
+    by_sort: dict[Sort, list[int]] = {}
+    for node in reversed(moves.nodes):
+        sort = graph.sort[node]
+        if sort is not None:
+            by_sort.setdefault(sort, []).append(node)
+    for node in moves.nodes:
+        sort = graph.sort[node]
+        if sort is None or not graph.args[node]:
+            continue
+        above = _above(moves, node)
+        tried = 0
+        for other in by_sort[sort]:
+            if other == node or other in above or other in graph.args[node]:
+                continue
+            if not analysis.free[other] <= analysis.available[node]:
+                continue
+            if moves.fits(other, node):
+                yield Candidate("another term", graph, {node: other}, node)
+                tried += 1
+                if tried == _PARTNERS:
+                    break
+
+
+def _above(moves: Moves, node: int) -> set[int]:
+    """Return all that a node is part of."""
+    users = moves.analysis.users
+    found: set[int] = set()
+    todo = [node]
+    while todo:
+        for each in users[todo.pop()]:
+            if each not in found:
+                found.add(each)
+                todo.append(each)
+    return found
+
+
+def flip(moves: Moves) -> Iterator[Candidate]:
+    """A complement goes, and a constant elsewhere is complemented."""
+    graph = moves.graph
+    for node in moves.nodes:
+        kind = _COMPLEMENTS.get(graph.shape[node].head)
+        if kind is None or len(graph.args[node]) != 1:
+            continue
+        for constant in moves.nodes:
+            text = _complement(graph, constant)
+            if text is not None:
+                other = moves.leaf(text, graph.sort[constant])
+                yield Candidate("flip", graph, {node: graph.args[node][0], constant: other}, node)
+
+
+def _complement(graph: Graph, node: int) -> bytes | None:
+    """Return the complement of a literal."""
+    sort, shape = graph.sort[node], graph.shape[node]
+    if shape.arity or shape.uses:
+        return None
+    if sort == "Bool":
+        return {b"true": b"false", b"false": b"true"}.get(shape.head)
+    if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+        value = literal_value(shape.head)
+        return None if value is None else shortest((1 << sort[1]) - 1 - value, sort[1])
+    return None
+
+
+def literals(moves: Moves) -> Iterator[Candidate]:
+    """A literal becomes a smaller one of its sort."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, sort = graph.shape[node], graph.sort[node]
+        if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
+            continue
+        for text in smaller_literals(shape.head, sort):
+            yield Candidate("smaller literal", graph, {node: moves.leaf(text, sort)}, node)
+
+
+def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
+    """Return smaller values of a sort than a literal, the smallest first."""
+    found: list[bytes] = []
+    decimal = _DECIMAL.fullmatch(text)
+    if _NUMERAL.fullmatch(text) and len(text) < 1000:
+        found = [b"%d" % value for value in _smaller(int(text))]
+    elif decimal is not None and len(text) < 1000:
+        whole, fraction = decimal.groups()
+        if fraction.strip(b"0"):
+            found = [whole + b".0"]
+            found += [whole + b"." + fraction[:count] for count in (1, len(fraction) // 2) if count]
+        found += [b"%d.0" % value for value in _smaller(int(whole))]
+    elif text[:1] == b'"' and len(text) > 3:
+        inside = text[1:-1]
+        if b'"' not in inside and b"\\" not in inside:
+            pieces = [inside[: len(inside) >> k] for k in range(len(inside).bit_length(), 0, -1)]
+            pieces += [inside[:-1], inside[1:], b"a" * (len(inside) // 2)]
+            found = [b'"%b"' % part for part in pieces]
+    elif isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+        value = literal_value(text)
+        width = sort[1]
+        if value is not None and value > 1 and width < 1 << 16:
+            half = max(1, value.bit_length() // 2)
+            parts = {value & ((1 << half) - 1), value >> half, value >> 1, value & (value - 1)}
+            parts.add(value ^ (1 << (value.bit_length() - 1)))
+            found = [shortest(each, width) for each in sorted(parts) if 1 < each < value]
+    return [each for each in dict.fromkeys(found) if (len(each), each) < (len(text), text)]
+
+
+def _smaller(value: int) -> list[int]:
+    """Return values below one: by halving the distance from 0 and from the value itself."""
+    found = {value >> shift for shift in range(1, value.bit_length())}
+    found |= {value - (value >> shift) for shift in range(2, value.bit_length())}
+    found.add(value - 1)
+    return sorted(each for each in found if 1 < each < value)[:12]
+
+
+CLOSING: Sequence[tuple[str, Closing]] = (
+    ("unlet", unlet),
+    ("lift", lift),
+    ("merge", merge),
+    ("widths", widths),
+    ("edge", edge),
+    ("exist", exist),
+    ("flip", flip),
+    ("literals", literals),
+)
+
+
+def closing(moves: Moves, begin: tuple[int, int]) -> Iterator[tuple[tuple[int, int], Candidate]]:
+    """Yield the closing moves from a place on, once around, each with its place.
+
+    A place is a kind of move and how many candidates of it come before.
+    """
+    if len(moves.nodes) > _MOST:
+        return
+    first, skip = begin
+    for turn in range(len(CLOSING) + 1):
+        kind = (first + turn) % len(CLOSING)
+        for number, candidate in enumerate(CLOSING[kind][1](moves)):
+            if turn == 0 and number < skip:
+                continue
+            if turn == len(CLOSING) and number >= skip:
+                return
+            yield (kind, number), candidate

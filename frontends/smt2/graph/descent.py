@@ -1,0 +1,187 @@
+"""The search over a graph: one candidate at a time, the heaviest nodes first.
+
+What can be tried on a graph is one sequence, made while it is read: the nodes
+that this round has not seen yet, heaviest first, then the closing moves, then
+the nodes seen on an earlier graph. A failure is a step along the sequence, a
+success another graph with a sequence of its own. So a search is a graph and a
+place in its sequence, and what would follow a failure is known before the
+verdict is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from reducekit.change import Change
+from reducekit.frontends.smt2.graph.closing import closing
+from reducekit.frontends.smt2.graph.listing import Listing
+from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.search.lazy import Lazy
+from reducekit.search.problem import Search
+
+_SMALLER = 8
+"""A style that has failed is tried again when the graph has become so many times smaller."""
+_KEPT = 64
+"""So many candidates are kept in print: each is asked for a few times in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a search over a graph knows of its past.
+
+    `done` are the nodes that this round has dealt with. `last` is the candidate
+    that led here. `styled` is the weight of the graph on which another style was
+    tried last, and `closed` where the closing moves go on.
+    """
+
+    style: Style
+    done: frozenset[int] = frozenset()
+    last: Candidate | None = None
+    styled: int = 0
+    closed: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A candidate, and the place that its success leads to."""
+
+    candidate: Candidate
+    after: Place
+
+
+class Steps:
+    """What can be tried on one graph, and what it looks like in print: for all states on it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        material: Material,
+        place: Place,
+        listing: Listing,
+        different: frozenset[int],
+    ) -> None:
+        self.material = material
+        self.style = place.style
+        self.listing = listing
+        self.different = different
+        """Commands that the document does not show like the listing, until a success."""
+        self._moves = Moves(graph, material)
+        self._steps: Sequence[Step] = Lazy(_steps(self._moves, place))
+        self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
+
+    def __getitem__(self, at: int) -> Step | None:
+        """Return a step, None at the end."""
+        try:
+            return self._steps[at]
+        except IndexError:
+            return None
+
+    def printed(self, at: int) -> tuple[Listing, set[int]] | None:
+        """Return the listing of a candidate, and which commands change; None if there is none."""
+        if at not in self._printed:
+            step = self[at]
+            assert step is not None
+            if len(self._printed) == _KEPT:
+                del self._printed[next(iter(self._printed))]
+            self._printed[at] = self._print(step)
+        return self._printed[at]
+
+    def _print(self, step: Step) -> tuple[Listing, set[int]] | None:
+        candidate, style = step.candidate, step.after.style
+        if style is self.style:
+            commands: Collection[int] = self._moves.analysis.standing(
+                candidate.printed.union(candidate.replaced)
+            )
+        else:
+            commands = range(len(self.listing.commands))
+        try:
+            return self.listing.printed_again(candidate.graph, style, candidate.replaced, commands)
+        except Unprintable:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Descent(Search):
+    """The state: a graph with what can be tried on it, and the place among that."""
+
+    steps: Steps
+    at: int = 0
+
+    def propose(self) -> Change | None:
+        """Return the next candidate as a change of commands."""
+        step = self.steps[self.at]
+        if step is None:
+            return None
+        printed = self.steps.printed(self.at)
+        if printed is None:
+            return Change(())
+        listing, changed = printed
+        return listing.change(changed | self.steps.different, step.candidate.what)
+
+    def after(self, ok: bool) -> Descent:
+        """Go on along the steps, or on the graph that a success has made."""
+        if not ok:
+            return Descent(self.steps, self.at + 1)
+        step, printed = self.steps[self.at], self.steps.printed(self.at)
+        assert step is not None, "after() without a proposal"
+        assert printed is not None, "success of what was not proposed"
+        candidate = step.candidate
+        graph = candidate.graph.rebuilt(candidate.replaced)
+        return start(graph, self.steps.material, step.after, printed[0])
+
+
+def start(
+    graph: Graph,
+    material: Material,
+    place: Place,
+    listing: Listing,
+    different: Iterable[int] = (),
+) -> Descent:
+    """Return the search over a graph from a place on.
+
+    `listing` is the graph in print, and `different` the commands that the document shows in
+    another way.
+    """
+    return Descent(Steps(graph, material, place, listing, frozenset(different)))
+
+
+def _steps(moves: Moves, place: Place) -> Iterator[Step]:
+    """Yield what to try on a graph."""
+    done, weight, here = place.done, moves.analysis.total, replace(place, last=None)
+    if _SMALLER * weight <= here.styled:
+        here = replace(here, styled=weight)
+        yield from _styles(moves.graph, here)
+    seen = set(done)
+    last = place.last
+    if last is not None and last.run is not None and last.node in moves.analysis.users:
+        for candidate in moves.of(last.node, last.run):
+            yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
+    for node in moves.nodes:
+        if node not in done:
+            for candidate in moves.of(node):
+                yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
+            seen.add(node)
+    if here.styled != weight:
+        here = replace(here, styled=weight)
+        yield from _styles(moves.graph, here)
+    everything = done.union(moves.nodes)
+    for closed, candidate in closing(moves, here.closed):
+        yield Step(candidate, replace(here, done=everything, closed=closed))
+    seen.difference_update(done)
+    for node in moves.nodes:
+        if node in done:
+            for candidate in moves.of(node):
+                yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
+            seen.add(node)
+
+
+def _styles(graph: Graph, place: Place) -> Iterator[Step]:
+    """Yield the graph itself in the styles that are better than the present one."""
+    for style in Style:
+        if style is place.style:
+            return
+        candidate = Candidate(style.value, replace(graph, bound=frozenset()), {}, -1)
+        yield Step(candidate, replace(place, style=style))

@@ -1,0 +1,168 @@
+"""The commands of a graph as they are printed, and what a replaced node changes of them.
+
+Only commands that a replaced node stands in are printed again, and a
+declaration goes with the last command that uses it. So a candidate is a few
+edits of commands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.graph.model import Graph, ScriptContext
+from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable, print_command
+
+_MOST = 1 << 26
+"""More bytes are not printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The commands of a script. `None` is one that has been dropped. Immutable."""
+
+    around: ScriptContext
+    commands: Sequence[Command | None]
+    count: Mapping[int, int]
+    """How many commands use each definition."""
+    fresh: Mapping[bytes, int]
+    """The command before which each new variable is declared."""
+    dropped: Mapping[int, Command] = field(default_factory=dict)
+    """The declarations that have gone, as they come back when one is used again."""
+
+    def text(self, command: int) -> bytes | None:
+        """Return what stands in place of a command of the document; None for nothing."""
+        own = self.commands[command]
+        parts = [declaration for declaration, at in self.fresh.items() if at == command]
+        if own is not None:
+            parts.append(own.text)
+        return b"\n".join(parts) if parts else None
+
+    def whole(self) -> bytes:
+        """Return the text of the script."""
+        gaps, pieces = self.around.gaps, []
+        first = True
+        for command in range(len(self.commands)):
+            text = self.text(command)
+            if text is not None:
+                pieces += [text] if first else [gaps[command], text]
+                first = False
+        return b"".join((*pieces, gaps[-1]))
+
+    def printed_again(
+        self, graph: Graph, style: Style, replaced: Mapping[int, int], commands: Iterable[int]
+    ) -> tuple[Listing, set[int]]:
+        """Print some commands anew; return the listing, and which commands are different.
+
+        Raises Unprintable.
+        """
+        around = self.around
+        new = list(self.commands)
+        count = dict(self.count)
+        fresh = dict(self.fresh)
+        changed: set[int] = set()
+        dropped = dict(self.dropped)
+        unused: list[int] = []
+        used: list[int] = []
+        for command in sorted(commands):
+            before = new[command]
+            if before is None:
+                if command in dropped:
+                    dropped[command] = print_command(graph, command, style, replaced)
+                continue
+            after = print_command(graph, command, style, replaced)
+            new[command] = after
+            if after.text != before.text:
+                changed.add(command)
+            used += _take_up(count, after.uses - before.uses)
+            unused += _give_up(count, before.uses - after.uses)
+            for declaration in after.fresh:
+                if declaration not in fresh:
+                    fresh[declaration] = around.outer[command]
+                    changed.add(fresh[declaration])
+        while used:
+            command = around.visible.get(used.pop(), (-1, 0))[0]
+            back = dropped.pop(command, None)
+            if back is not None:
+                new[command] = back
+                changed.add(command)
+                used += _take_up(count, back.uses)
+        while unused:
+            place = around.visible.get(unused.pop())
+            if place is None:
+                continue
+            command, _ = place
+            own = new[command]
+            defines = around.defines[command]
+            if own is None or not defines or any(count.get(number) for number in defines):
+                continue
+            new[command] = None
+            dropped[command] = own
+            changed.add(command)
+            unused += _give_up(count, own.uses)
+        if len(fresh) > len(self.fresh) or self.fresh:
+            needed = {each for command in new if command is not None for each in command.fresh}
+            for declaration in fresh.keys() - needed:
+                changed.add(fresh.pop(declaration))
+        if around.named:
+            _check_names(around, new)
+        return Listing(around, new, count, fresh, dropped), changed
+
+    def change(self, changed: Iterable[int], what: str) -> Change:
+        """Return the change of a document that gives commands of it the text they have here."""
+        edits = []
+        for command in sorted(changed):
+            text = self.text(command)
+            edits.append(Edit(self.around.nodes[command], () if text is None else (text,)))
+        return Change(tuple(edits), what)
+
+
+def _take_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
+    """Count one user more of some definitions; return those that had none."""
+    first = []
+    for number in numbers:
+        count[number] = count.get(number, 0) + 1
+        if count[number] == 1:
+            first.append(number)
+    return first
+
+
+def _give_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
+    """Count one user less of some definitions; return those without any left."""
+    without = []
+    for number in numbers:
+        count[number] -= 1
+        if not count[number]:
+            without.append(number)
+    return without
+
+
+def _check_names(around: ScriptContext, commands: Iterable[Command | None]) -> None:
+    """Raise Unprintable if a name made by `:named` is used and missing, or made twice."""
+    provided: Counter[int] = Counter()
+    used: set[int] = set()
+    for command in commands:
+        if command is not None:
+            provided.update(command.provided)
+            used |= command.uses & around.named
+    if any(times > 1 for times in provided.values()) or not used <= provided.keys():
+        raise Unprintable
+
+
+def list_commands(graph: Graph, style: Style) -> Listing:
+    """Print a whole graph. Raises Unprintable."""
+    commands: list[Command | None] = []
+    count: Counter[int] = Counter()
+    total = 0
+    for command in range(len(graph.roots)):
+        printed = print_command(graph, command, style)
+        total += len(printed.text)
+        if total > _MOST:
+            raise Unprintable
+        commands.append(printed)
+        count.update(printed.uses)
+    if graph.around.named:
+        _check_names(graph.around, commands)
+    return Listing(graph.around, commands, count, {})

@@ -1,0 +1,310 @@
+"""Prints a graph as a script: terms are written out, or bound by a let where that is shorter.
+
+A node that stands at several places of a term is printed once, by a let, if
+that takes fewer bytes, and written out at each place otherwise. The let stands
+around the body of the innermost binder that holds all places of its node. A
+node with a free variable is only ever reached through the binder of that
+variable, so the variable is visible there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
+
+_LET = len(b"(let (( )) )")
+_MOST = 1 << 26
+"""More bytes are not printed: written out, a graph may be exponentially larger."""
+_NOTHING: Mapping[int, int] = {}
+_TOP = (-1, 0)
+"""The region around the term itself."""
+
+
+class Style(Enum):
+    """Which nodes a let binds."""
+
+    SHORTEST = "lets where they are shorter"
+    """What does not need each other is bound by one let."""
+    IN_ORDER = "lets where they are shorter, in the order of the input"
+    """A failure may depend on which of two terms a solver reads first."""
+    AS_INPUT = "lets where the input has them"
+
+
+class Unprintable(Exception):
+    """No script is like this: a `:named` term is printed twice, or used and not printed."""
+
+
+class Command(NamedTuple):
+    """A command as it is printed, and what it needs of others."""
+
+    text: bytes
+    uses: frozenset[int] = frozenset()
+    """The definitions that it uses."""
+    provided: frozenset[int] = frozenset()
+    """The definitions by `:named` that it makes, of those that are used anywhere."""
+    fresh: tuple[bytes, ...] = ()
+    """The declarations that it needs of variables that a search has made."""
+
+
+def print_command(
+    graph: Graph, command: int, style: Style, replaced: Mapping[int, int] = _NOTHING
+) -> Command:
+    """Return a command of a graph, with nodes replaced. Raises Unprintable."""
+    printer = _Printer(graph, style, replaced)
+    text = printer.command(follow(replaced, graph.roots[command]))
+    return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
+
+
+class _Printer:
+    """Prints one command, and notes what it needs of others."""
+
+    def __init__(self, graph: Graph, style: Style, replaced: Mapping[int, int]) -> None:
+        self.graph = graph
+        self.style = style
+        self.replaced = replaced
+        self.uses: set[int] = set()
+        """The definitions that are used."""
+        self.provided: set[int] = set()
+        """The definitions by `:named` that are made."""
+        self.fresh: dict[bytes, None] = {}
+        """The declarations of variables that a search has made."""
+        self.names: dict[int, bytes] = {}
+        """The names of what a let binds in the present term, by node."""
+        self.regions: dict[tuple[int, int], list[int]] = {}
+        """What lets bind around an argument that a binder has, by node and argument."""
+        self.level: dict[int, int] = {}
+        """Of a node, how many lets one within the other it needs at least."""
+        self.renamed: dict[int, bytes] = {}
+        """Names of variables that would be taken for others."""
+        self.used = 0
+        """How many of the spare names are in use."""
+
+    def command(self, root: int) -> bytes:
+        """Return the text of a command."""
+        shape = self.graph.shape[root]
+        self.uses.update(shape.uses)
+        if shape.arity == 0 and isinstance(shape.items[0], bytes) and len(shape.items) == 1:
+            return shape.items[0]
+        terms = [self._term(each) for each in self._arguments(root)]
+        return b"".join(
+            item
+            if isinstance(item, bytes)
+            else terms[~item]
+            if item < 0
+            else self.graph.names[item]
+            for item in shape.items
+        )
+
+    def _term(self, top: int) -> bytes:
+        """Return the text of a term."""
+        self.names, self.regions, self.level, self.renamed = {}, {}, {}, {}
+        self.used = self.graph.fresh
+        if self.graph.args[top]:
+            self._plan(top)
+        else:
+            shape = self.graph.shape[top]
+            self.uses.update(shape.uses)
+            if shape.fresh:
+                self.fresh[shape.fresh] = None
+        return self._text(top)
+
+    def _arguments(self, node: int) -> tuple[int, ...]:
+        """Return the arguments of a node as they are with the replaced nodes."""
+        own = self.graph.args[node]
+        replaced = self.replaced
+        if replaced and not replaced.keys().isdisjoint(own):
+            return tuple([follow(replaced, each) for each in own])
+        return own
+
+    def _plan(self, top: int) -> None:
+        """Decide for one term which nodes lets bind, and where."""
+        graph, shapes = self.graph, self.graph.shape
+        order = post_order(graph.args, (top,), self.replaced)
+        counts: dict[int, int] = dict.fromkeys(order, 0)
+        binders = pinned = False
+        for node in order:
+            shape = shapes[node]
+            self.uses.update(shape.uses)
+            if shape.fresh:
+                self.fresh[shape.fresh] = None
+            if shape.names:
+                pinned = True
+                if not self.provided.isdisjoint(shape.names):
+                    raise Unprintable
+                self.provided.update(shape.names)
+            if shape.binds:
+                binders = True
+            if not shape.raw:
+                for each in self._arguments(node):
+                    counts[each] += 1
+            elif -1 not in shape.raw:
+                for position, each in enumerate(self._arguments(node)):
+                    counts[each] += position not in shape.raw
+        lets = self._lets(order, counts, pinned)
+        if binders:
+            self._rename(order)
+        if not lets:
+            return
+        if binders:
+            self._place(order, top, lets)
+        else:
+            self.regions[_TOP] = lets
+        for nodes in self.regions.values():
+            if self.style is Style.SHORTEST:
+                nodes.sort(key=self.level.__getitem__)
+            elif graph.ordered:
+                nodes.sort()
+
+    def _lets(self, order: Sequence[int], counts: Mapping[int, int], pinned: bool) -> list[int]:
+        """Choose what lets bind; note names and levels."""
+        graph, shapes, spare = self.graph, self.graph.shape, self.graph.around.spare
+        as_input = self.style is Style.AS_INPUT
+        size: dict[int, int] = {}
+        level = self.level
+        once: set[int] = set()
+        lets: list[int] = []
+        for node in order:
+            shape = shapes[node]
+            own, height = shape.size, 0
+            for each in self._arguments(node):
+                own += size[each]
+                if level[each] > height:
+                    height = level[each]
+                if pinned and each in once:
+                    once.add(node)
+            if shape.names:
+                once.add(node)
+            count = counts[node]
+            if node in once:
+                bound = count > 1
+            elif as_input:
+                bound = node in graph.bound
+            else:
+                bound = count > 1 and (count - 1) * own > _LET + 2 * count and shape.arity > 0
+            if bound and shape.raw != _RAW:
+                name = spare[self.used]
+                self.used += 1
+                self.names[node] = name
+                lets.append(node)
+                own = len(name)
+                height += 1
+            size[node] = own
+            level[node] = height
+        return lets
+
+    def _place(self, order: Sequence[int], top: int, lets: Sequence[int]) -> None:
+        """Put each let around the innermost binder's body that holds all places of its node."""
+        shapes = self.graph.shape
+        place: dict[int, tuple[int, int]] = {top: _TOP}
+        above: dict[tuple[int, int], tuple[int, int]] = {}
+        depth: dict[tuple[int, int], int] = {_TOP: 0}
+        for node in reversed(order):
+            shape, here = shapes[node], place[node]
+            for position, each in enumerate(self._arguments(node)):
+                region = here
+                if shape.binds and shape.binds[position]:
+                    region = (node, position)
+                    above[region] = here
+                    depth[region] = depth[here] + 1
+                other = place.get(each, region)
+                while region != other:
+                    if depth[region] >= depth[other]:
+                        region = above[region]
+                    else:
+                        other = above[other]
+                place[each] = region
+        for node in lets:
+            self.regions.setdefault(place[node], []).append(node)
+
+    def _rename(self, order: Sequence[int]) -> None:
+        """Rename variables whose name another one has that is free in their binder's body."""
+        graph, names = self.graph, self.graph.names
+        free: dict[int, frozenset[int]] = {}
+        nothing: frozenset[int] = frozenset()
+        for node in order:
+            shape = graph.shape[node]
+            own = nothing if shape.variable < 0 else frozenset((shape.variable,))
+            for position, each in enumerate(self._arguments(node)):
+                if not free[each]:
+                    continue
+                below = free[each]
+                if shape.binds and shape.binds[position]:
+                    below = below.difference(shape.binds[position])
+                    outer = {names[each] for each in below}
+                    for variable in shape.binds[position]:
+                        if names[variable] in outer:
+                            self.renamed[variable] = graph.around.spare[self.used]
+                            self.used += 1
+                if below and not below <= own:
+                    own = own | below
+            free[node] = own
+
+    def _text(self, top: int) -> bytes:
+        """Return the text of a term, its lets in their places."""
+        graph = self.graph
+        shapes, names, regions, renamed = graph.shape, self.names, self.regions, self.renamed
+        out: list[bytes] = []
+        # What is yet to be written, the last first: text, or a node with whether it is written
+        # out though a let binds it (1), or because no let is allowed there (2).
+        stack: list[bytes | tuple[int, int]] = [(top, 1)]
+        if _TOP in regions:
+            stack.clear()
+            self._bind(stack, regions[_TOP], (top, 1))
+            stack.reverse()
+        while stack:
+            task = stack.pop()
+            if isinstance(task, bytes):
+                out.append(task)
+                continue
+            node, mode = task
+            if mode == 0 and node in names:
+                out.append(names[node])
+                continue
+            shape = shapes[node]
+            if shape.arity == 0 and shape.variable < 0:
+                out += shape.items  # type: ignore[arg-type]  # no variables
+                continue
+            args = self._arguments(node)
+            below = 2 if mode == 2 or shape.raw == _RAW else 0
+            tasks: list[bytes | tuple[int, int]] = []
+            for item in shape.items:
+                if isinstance(item, bytes):
+                    tasks.append(item)
+                elif item >= 0:
+                    tasks.append(renamed.get(item) or graph.names[item])
+                else:
+                    position = ~item
+                    each = args[position]
+                    inner = 2 if below or position in shape.raw else 0
+                    lets = regions.get((node, position)) if regions else None
+                    if lets:
+                        self._bind(tasks, lets, (each, inner))
+                    else:
+                        tasks.append((each, inner))
+            tasks.reverse()
+            stack += tasks
+        text = b"".join(out)
+        if len(text) > _MOST:
+            raise Unprintable
+        return text
+
+    def _bind(
+        self, tasks: list[bytes | tuple[int, int]], lets: Sequence[int], body: tuple[int, int]
+    ) -> None:
+        """Write lets around a body: one for all nodes of a level."""
+        level, count = -1, 0
+        for node in lets:
+            if self.level[node] != level or self.style is not Style.SHORTEST:
+                tasks.append(b") (let ((" if count else b"(let ((")
+                level = self.level[node]
+                count += 1
+            else:
+                tasks.append(b" (")
+            tasks += (self.names[node] + b" ", (node, 1), b")")
+        tasks += (b") ", body, b")" * count)
+
+
+_RAW = frozenset((-1,))

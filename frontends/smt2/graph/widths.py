@@ -1,0 +1,348 @@
+"""Bit-vectors of a graph become narrower: all that have to be of one width together.
+
+Which widths have to be the same follows from the operators: those of the two
+sides of an equality, of an index and the array it is for, of all that a
+declared function is applied to. The widths are classes of a union-find; one
+class is given another width, and where it meets others (extract, extend,
+concat) the operator is adapted or goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from reducekit.frontends.smt2.graph.model import Graph, Shape
+from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.passes.spelling import shortest
+from reducekit.frontends.smt2.passes.widths import literal_value
+from reducekit.frontends.smt2.sorts import Sort, print_sort
+
+_TARGETS = (1, 2, 4, 8, 16, 32)
+_CLASSES = 24
+"""So many classes at most are tried, the largest first."""
+_SAME = frozenset(
+    b"bvadd bvmul bvand bvor bvxor bvsub bvudiv bvurem bvsdiv bvsrem bvsmod bvshl bvlshr bvashr"
+    b" bvnand bvnor bvxnor bvneg bvnot ite ext_rotate_left ext_rotate_right".split()
+)
+"""Operators whose arguments and result are of one width; of `ite` but the condition."""
+_PREDICATES = frozenset(
+    b"= distinct bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge bvcomp bvnego bvuaddo bvsaddo"
+    b" bvumulo bvsmulo bvusubo bvssubo bvsdivo".split()
+)
+_BOUNDARY = re.compile(rb"\(_ (extract|zero_extend|sign_extend|repeat) ([0-9]+)(?: ([0-9]+))?\)")
+_ROTATE = re.compile(rb"\(_ rotate_(?:left|right) [0-9]+\)")
+_CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
+_DECLARES = (b"declare-fun", b"declare-const")
+
+Skeleton = Any
+"""A sort in which the number of a class stands for each width."""
+
+
+class Classes:
+    """The classes of widths of a graph."""
+
+    def __init__(self, moves: Moves) -> None:
+        self.moves = moves
+        self.graph = moves.graph
+        self.width: list[int] = []
+        self._above: list[int] = []
+        self._frozen: list[bool] = []
+        self.skeleton: dict[int, Skeleton] = {}
+        self.signature: dict[int, tuple[Skeleton, ...]] = {}
+        """Of each declared function: the skeletons of its parameters and its result."""
+        self.boundaries: list[int] = []
+        """The nodes at which classes meet."""
+        self._read()
+
+    def find(self, number: int) -> int:
+        """Return the class that stands for one."""
+        above = self._above
+        while above[number] != number:
+            above[number] = above[above[number]]
+            number = above[number]
+        return number
+
+    def is_frozen(self, number: int) -> bool:
+        """Tell whether a class has to keep its width."""
+        return self._frozen[self.find(number)]
+
+    def _new(self, sort: Sort | int | None) -> Skeleton:
+        """Return the skeleton of a sort, with classes of its own."""
+        if isinstance(sort, tuple):
+            if sort[0] == "BitVec" and isinstance(sort[1], int):
+                self.width.append(sort[1])
+                self._above.append(len(self._above))
+                self._frozen.append(False)
+                return ("BitVec", len(self._above) - 1)
+            if not isinstance(sort[-1], int):
+                return (sort[0], *(self._new(each) for each in sort[1:]))
+        return sort
+
+    def _unify(self, first: Skeleton, second: Skeleton) -> None:
+        if not isinstance(first, tuple) or not isinstance(second, tuple):
+            return
+        if first[0] == second[0] == "BitVec":
+            one, other = self.find(first[1]), self.find(second[1])
+            if self.width[one] != self.width[other]:
+                self._frozen[one] = self._frozen[other] = True
+                return
+            self._above[one] = other
+            self._frozen[other] = self._frozen[other] or self._frozen[one]
+        elif first[0] == second[0] and len(first) == len(second):
+            for one, other in zip(first[1:], second[1:], strict=True):
+                self._unify(one, other)
+        else:
+            self._freeze(first)
+            self._freeze(second)
+
+    def _freeze(self, skeleton: Skeleton) -> None:
+        if isinstance(skeleton, tuple):
+            if skeleton[0] == "BitVec":
+                self._frozen[self.find(skeleton[1])] = True
+            else:
+                for each in skeleton[1:]:
+                    self._freeze(each)
+
+    def _read(self) -> None:
+        """Find the classes and what joins them."""
+        graph, skeleton = self.graph, self.skeleton
+        declared = self._declared()
+        roots = set(graph.roots)
+        for node in self.moves.analysis.order:
+            shape, args = graph.shape[node], graph.args[node]
+            own = skeleton[node] = self._new(graph.sort[node])
+            given = [skeleton[each] for each in args]
+            if node in roots:
+                continue
+            if shape.raw or shape.fresh or shape.variable >= 0 or shape.names:
+                self._freeze_all(own, given)
+            elif shape.arity == 0:
+                self._read_leaf(node, own, declared)
+            elif shape.uses:
+                self._read_application(shape, own, given, declared)
+            else:
+                self._read_operator(node, own, given)
+
+    def _freeze_all(self, own: Skeleton, given: list[Skeleton]) -> None:
+        self._freeze(own)
+        for each in given:
+            self._freeze(each)
+
+    def _declared(self) -> set[int]:
+        """Return the definitions whose declaring command can be written anew."""
+        graph = self.graph
+        found = set()
+        definitions = self.moves.material.terms.script.definitions
+        for command, root in enumerate(graph.roots):
+            numbers = graph.around.defines[command]
+            if len(numbers) == 1 and graph.shape[root].head in _DECLARES:
+                definition = definitions[numbers[0]]
+                if definition.sort is not None and "" not in definition.parameters:
+                    found.add(numbers[0])
+        return found
+
+    def _signature(self, number: int) -> tuple[Skeleton, ...]:
+        known = self.signature.get(number)
+        if known is None:
+            sorts = self.moves.sorts_of(number)
+            known = self.signature[number] = tuple(self._new(each) for each in sorts)
+        return known
+
+    def _read_leaf(self, node: int, own: Skeleton, declared: set[int]) -> None:
+        shape = self.graph.shape[node]
+        if len(shape.uses) == 1 and shape.uses[0] in declared:
+            signature = self._signature(shape.uses[0])
+            if len(signature) == 1:
+                self._unify(signature[0], own)
+                return
+        elif not shape.uses and _is_vector(own) and literal_value(shape.head) is not None:
+            return
+        self._freeze(own)
+
+    def _read_application(
+        self, shape: Shape, own: Skeleton, given: list[Skeleton], declared: set[int]
+    ) -> None:
+        (number, *more) = shape.uses
+        if not more and number in declared:
+            signature = self._signature(number)
+            if len(signature) == len(given) + 1:
+                for one, other in zip(signature, (*given, own), strict=True):
+                    self._unify(one, other)
+                return
+            for each in signature:
+                self._freeze(each)
+        self._freeze_all(own, given)
+
+    def _read_operator(self, node: int, own: Skeleton, given: list[Skeleton]) -> None:
+        head = self.graph.shape[node].head
+        if head in _SAME or _ROTATE.fullmatch(head):
+            for each in given[1:] if head == b"ite" else given:
+                self._unify(own, each)
+        elif head in _PREDICATES:
+            self._freeze(own)
+            for each in given[1:]:
+                self._unify(given[0], each)
+        elif head == b"concat" or _BOUNDARY.fullmatch(head):
+            self.boundaries.append(node)
+        elif head in (b"select", b"store") and _is_array(given[0]):
+            _, index, element = given[0]
+            self._unify(index, given[1])
+            self._unify(element, own if head == b"select" else given[2])
+            if head == b"store":
+                self._unify(own, given[0])
+        elif _CONST.fullmatch(head) and _is_array(own):
+            self._unify(own[2], given[0])
+        elif own != "Bool" or any(isinstance(each, tuple) for each in given):
+            self._freeze_all(own, given)
+
+    def sort(self, skeleton: Skeleton, changed: int, width: int) -> Sort | None:
+        """Return the sort of a skeleton where a class is of another width."""
+        if not isinstance(skeleton, tuple):
+            return skeleton  # type: ignore[no-any-return]
+        if skeleton[0] == "BitVec":
+            number = self.find(skeleton[1])
+            return ("BitVec", width if number == changed else self.width[number])
+        if isinstance(skeleton[-1], int):
+            return skeleton
+        parts = [self.sort(each, changed, width) for each in skeleton[1:]]
+        return (skeleton[0], *parts)
+
+
+def _is_vector(skeleton: Skeleton) -> bool:
+    return isinstance(skeleton, tuple) and skeleton[0] == "BitVec"
+
+
+def _is_array(skeleton: Skeleton) -> bool:
+    return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
+
+
+def widths(moves: Moves) -> Iterator[Candidate]:
+    """All bit-vectors that have to be of one width get another one."""
+    graph = moves.graph
+    if not any(isinstance(graph.sort[node], tuple) for node in moves.nodes):
+        return
+    classes = Classes(moves)
+    size: dict[int, int] = {}
+    for skeleton in classes.skeleton.values():
+        for number in _classes_in(skeleton):
+            root = classes.find(number)
+            size[root] = size.get(root, 0) + 1
+    near: dict[int, set[int]] = {}
+    for node in classes.boundaries:
+        here = classes.skeleton[node]
+        for each in graph.args[node]:
+            there = classes.skeleton[each]
+            if _is_vector(here) and _is_vector(there):
+                one, other = classes.find(here[1]), classes.find(there[1])
+                near.setdefault(one, set()).add(classes.width[other])
+                near.setdefault(other, set()).add(classes.width[one])
+    ranked = sorted(
+        (number for number in size if not classes.is_frozen(number)),
+        key=lambda number: (-size[number], number),
+    )
+    for number in ranked[:_CLASSES]:
+        width = classes.width[number]
+        targets = sorted(near.get(number, ()))
+        targets += [target for target in _TARGETS if target < width]
+        for target in dict.fromkeys(targets):
+            if target != width:
+                candidate = _narrowed(moves, classes, number, target)
+                if candidate is not None:
+                    yield candidate
+
+
+def _classes_in(skeleton: Skeleton) -> Iterator[int]:
+    if isinstance(skeleton, tuple):
+        if skeleton[0] == "BitVec":
+            yield skeleton[1]
+        else:
+            for each in skeleton[1:]:
+                yield from _classes_in(each)
+
+
+def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candidate | None:
+    """Return the graph in which a class has another width; None where that cannot be built."""
+    graph = moves.graph
+    new: dict[int, int] = {}
+    for node in moves.analysis.order:
+        shape, args = graph.shape[node], graph.args[node]
+        sort = classes.sort(classes.skeleton[node], number, width)
+        changed = tuple([new[each] for each in args])
+        if changed == args and sort == graph.sort[node]:
+            new[node] = node
+        elif shape.arity == 0:
+            if not shape.uses and isinstance(sort, tuple):
+                value = literal_value(shape.head)
+                assert value is not None, "a class without frozen members has no other leaves"
+                new[node] = moves.leaf(shortest(value, int(str(sort[1]))), sort)
+            else:
+                new[node] = graph.add(shape, (), sort)
+        elif shape.head == b"concat" or _BOUNDARY.fullmatch(shape.head):
+            new[node] = _met(moves, shape, changed, sort)
+        elif _CONST.fullmatch(shape.head):
+            assert sort is not None
+            written = print_sort(sort)
+            head = b"(as const %b)" % written
+            uses = moves.material.uses_of(written)
+            new[node] = graph.add(graph.shapes.application(head, 1, uses), changed, sort)
+        else:
+            new[node] = graph.add(shape, changed, sort)
+    replaced = {root: new[root] for root in graph.roots if new[root] != root}
+    signatures = dict(graph.signatures)
+    for definition, signature in classes.signature.items():
+        sorts = [classes.sort(each, number, width) for each in signature]
+        if sorts != list(moves.sorts_of(definition)):
+            signatures[definition] = tuple(sorts)
+            command, _ = graph.around.visible[definition]
+            declared = moves.declaration(definition, sorts)
+            replaced[graph.roots[command]] = graph.add(declared, (), None)
+    if not replaced:
+        return None
+    return Candidate("width", replace(graph, signatures=signatures), replaced, -1)
+
+
+def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
+    """Add an operator that makes one width of others, adapted to the widths that there are now."""
+    graph = moves.graph
+    width = _width(sort)
+    given = [_width(graph.sort[each]) for each in args]
+    if shape.head == b"concat":
+        if sum(given) == width:
+            return graph.add(shape, args, sort)
+        if width in given:
+            return args[given.index(width)]
+        return _adapted(graph, args[-1], given[-1], width, b"zero_extend")
+    match = _BOUNDARY.fullmatch(shape.head)
+    assert match is not None
+    (argument,), (own,) = args, given
+    if match[1] == b"extract" and width < own:
+        low = min(int(match[3]), own - width)
+        return _extract(graph, argument, low, width)
+    if match[1] == b"repeat" and own * int(match[2]) == width:
+        return graph.add(shape, args, sort)
+    extend = match[1] if match[1].endswith(b"extend") else b"zero_extend"
+    return _adapted(graph, argument, own, width, extend)
+
+
+def _adapted(graph: Graph, node: int, width: int, wanted: int, extend: bytes) -> int:
+    """Return a node of a width made of one of another width."""
+    if width == wanted:
+        return node
+    if width > wanted:
+        return _extract(graph, node, 0, wanted)
+    shape = graph.shapes.application(b"(_ %b %d)" % (extend, wanted - width), 1)
+    return graph.add(shape, (node,), ("BitVec", wanted))
+
+
+def _extract(graph: Graph, node: int, low: int, width: int) -> int:
+    shape = graph.shapes.application(b"(_ extract %d %d)" % (low + width - 1, low), 1)
+    return graph.add(shape, (node,), ("BitVec", width))
+
+
+def _width(sort: Sort | None) -> int:
+    assert isinstance(sort, tuple)
+    assert isinstance(sort[1], int)
+    return sort[1]

@@ -1,0 +1,165 @@
+"""The pass over a script as a graph of terms, and over terms as written where the graph fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from reducekit.change import Change
+from reducekit.frontends.smt2.graph.analysis import Analysis
+from reducekit.frontends.smt2.graph.build import build
+from reducekit.frontends.smt2.graph.descent import Descent, Place, start
+from reducekit.frontends.smt2.graph.listing import Listing, list_commands
+from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import Material
+from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.passes.term_tree import TermPass
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import FixedSearch, Problem, Search
+from reducekit.strategies.adaptive import adaptive
+
+_TRIES, _FEW_TRIES = 20, 3
+"""So many candidates are tried on a graph that does not show the failure itself; on one of more
+than so many nodes only a few, since printing takes long."""
+_LARGE = 5000
+_MOST = 1 << 17
+"""Scripts of more nodes are searched as they are written: what takes most away from them needs no
+graph, and reading and printing one takes seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Search):
+    """The first steps: which way of printing still shows the failure. Then the descent begins.
+
+    `styles` are the ways that make the text smaller, with what they print.
+    Without one that holds, the descent goes on from `last`; if the text is
+    printed like that already (`proved`), it needs no check.
+    """
+
+    graph: Graph
+    material: Material
+    view: ScriptView
+    styles: Sequence[Printed]
+    last: Printed
+    proved: bool
+
+    def propose(self) -> Change | None:
+        """Return the script printed in the next style."""
+        printed = self.styles[0]
+        return printed.listing.change(self._different(printed), printed.style.value)
+
+    def after(self, ok: bool) -> Search:
+        """Begin the descent with the style that holds."""
+        if ok:
+            return self._descent(self.styles[0], ())
+        if len(self.styles) > 1:
+            return replace(self, styles=self.styles[1:])
+        return self.without_style()
+
+    def without_style(self) -> Search:
+        """Begin the descent though no way of printing has been found to hold."""
+        search = self._descent(self.last, self._different(self.last))
+        tries = _TRIES if len(self.graph.shape) < _LARGE else _FEW_TRIES
+        return search if self.proved else Unproved(search, self.view, tries)
+
+    def _descent(self, printed: Printed, different: Iterable[int]) -> Descent:
+        place = Place(printed.style, styled=Analysis(self.graph).total)
+        graph = self.graph
+        if printed.style is not Style.AS_INPUT:
+            graph = replace(graph, bound=frozenset())
+        return start(graph, self.material, place, printed.listing, different)
+
+    def _different(self, printed: Printed) -> list[int]:
+        """Return the commands that the document shows in another way."""
+        document, listing = self.view.document, printed.listing
+        return [
+            command
+            for command, node in enumerate(listing.around.nodes)
+            if listing.text(command) != document.source(node)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved(Search):
+    """The search over a graph that may not show the failure itself, in any style.
+
+    A part of it may: after the first success it is a search like any other.
+    Otherwise the terms are searched as they are written.
+    """
+
+    search: Search
+    view: ScriptView
+    left: int
+
+    def propose(self) -> Change | None:
+        """Return the next candidate."""
+        return self.search.propose()
+
+    def after(self, ok: bool) -> Search:
+        """Go on with the graph after a success, with the terms after too many failures."""
+        search = self.search.after(ok)
+        if ok:
+            return search
+        if self.left > 1 and search.propose() is not None:
+            return Unproved(search, self.view, self.left - 1)
+        tree = TermPass().problem(self.view)
+        return search if tree is None else adaptive.start(tree)
+
+
+class Printed(NamedTuple):
+    """A graph in print."""
+
+    style: Style
+    listing: Listing
+    text: bytes
+
+
+def styles_of(graph: Graph, text: bytes) -> list[Printed]:
+    """Return the ways to print a graph, up to the first that does not make the text smaller."""
+    found: list[Printed] = []
+    for style in Style:
+        try:
+            listing = list_commands(graph, style)
+        except Unprintable:
+            continue
+        found.append(Printed(style, listing, listing.whole()))
+        if not _is_smaller(found[-1].text, text):
+            break
+    return found
+
+
+def _is_smaller(printed: bytes, text: bytes) -> bool:
+    return (len(printed), printed) < (len(text), text)
+
+
+class GraphPass:
+    """The pass over all terms as one graph."""
+
+    name = "graph"
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the search over the graph; of a script too large for one, over its terms."""
+        graph = build(view) if len(view.document) <= _MOST else None
+        text = view.document.text
+        styles = [] if graph is None else styles_of(graph, text)
+        if graph is None or not styles:
+            return TermPass().problem(view)
+        last = styles[-1]
+        smaller = [each for each in styles if _is_smaller(each.text, text)]
+        entry = Entry(graph, Material(view.terms), view, smaller, last, last.text == text)
+        return FixedSearch(entry if smaller else entry.without_style())
+
+
+class Written:
+    """The thorough pass over the terms as they are written, of scripts that have to stay so."""
+
+    name = "all of the terms"
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the tree of terms; None where the text is how a graph is printed."""
+        graph = build(view) if len(view.document) <= _MOST else None
+        text = view.document.text
+        if graph is not None and any(each.text == text for each in styles_of(graph, text)):
+            return None
+        return TermPass(thorough=True).problem(view)

@@ -1,0 +1,127 @@
+"""CNF in DIMACS format to traces, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reducekit.errors import ParseError, UsageError
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats.convert import APIS, NAMES, SOLVES
+
+_TOKEN = re.compile(rb"[^\s]+")
+
+
+def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
+    """Return the calls that add the clauses of a CNF in DIMACS format and solve it.
+
+    Raises ParseError with the place and what was expected.
+    """
+    if api not in NAMES:
+        raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
+    names = NAMES[api]
+    calls = [Call(names["init"], ())]
+    add = names["add"]
+    header: tuple[int, int] | None = None
+    clauses, open_at, offset = 0, -1, 0
+    for line in text.splitlines(keepends=True):
+        words = line.split()
+        if words and words[0] == b"%":  # SATLIB ends its files so
+            break
+        if words and words[0] == b"p":
+            if header is not None:
+                raise ParseError("expected one 'p cnf' line, found another", text, offset)
+            header = _header(words, text, offset)
+        elif words and not words[0].startswith(b"c"):
+            if header is None:
+                raise ParseError("expected 'p cnf VARIABLES CLAUSES' first", text, offset)
+            for match in _TOKEN.finditer(line):
+                at = offset + match.start()
+                literal = _literal(match.group(), header[0], text, at)
+                calls.append(Call(add, (literal,)))
+                clauses += not literal
+                open_at = at if literal else -1
+        offset += len(line)
+    if header is None:
+        raise ParseError("expected 'p cnf VARIABLES CLAUSES', found the end", text, len(text))
+    if open_at >= 0:
+        raise ParseError("expected 0 at the end of the last clause", text, open_at)
+    if clauses != header[1]:
+        what = f"expected {header[1]} clauses as the header says, found {clauses}"
+        raise ParseError(what, text, text.find(b"p"))
+    return (*calls, Call(names["solve"], ()), Call(names["release"], ()))
+
+
+def _header(words: list[bytes], text: bytes, offset: int) -> tuple[int, int]:
+    try:
+        if len(words) == 4 and words[1] == b"cnf":
+            variables, clauses = int(words[2]), int(words[3])
+            if 0 <= variables < 1 << 31 and clauses >= 0:
+                return variables, clauses
+    except ValueError:
+        pass
+    raise ParseError("expected 'p cnf VARIABLES CLAUSES'", text, offset)
+
+
+def _literal(word: bytes, variables: int, text: bytes, offset: int) -> int:
+    try:
+        literal = int(word) if len(word) < 20 else None
+    except ValueError:
+        literal = None
+    if literal is None or b"_" in word:
+        raise ParseError(
+            f"expected a literal, found {ascii(word.decode('latin-1'))[:40]}", text, offset
+        )
+    if abs(literal) > variables:
+        what = f"expected variables up to {variables} as the header says, found {abs(literal)}"
+        raise ParseError(what, text, offset)
+    return literal
+
+
+def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
+    """Return what is solved as a CNF in DIMACS format: the clauses, and assumptions as units.
+
+    `solve` counts the calls that solve from 0, or from the end if negative; a
+    trace without any stands for its clauses. Raises UsageError if there is no
+    such one.
+    """
+    if api not in NAMES:
+        raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
+    meaning = {name: what for what, name in NAMES[api].items()}
+    clauses: list[tuple[int, ...]] = []
+    clause: list[int] = []
+    assumed: list[int] = []
+    solved = False
+    moments: list[tuple[int, tuple[int, ...]]] = []
+    for call in calls:
+        what = meaning.get(call.name)
+        if call.name == "fixate" and api == "lingeling" and not solved:
+            clauses += [(literal,) for literal in assumed]
+        elif what in ("add", "assume"):
+            literal = call.arguments[0] if call.arguments else None
+            if not isinstance(literal, int):
+                raise UsageError(f"'{call}' has no literal")
+            if solved:
+                assumed, solved = [], False
+            if what == "assume":
+                assumed.append(literal)
+            elif literal:
+                clause.append(literal)
+            else:
+                clauses.append(tuple(clause))
+                clause = []
+        elif what in SOLVES:
+            if solved:
+                assumed = []
+            moments.append((len(clauses), tuple(assumed)))
+            solved = True
+    if not moments and solve == -1:
+        moments.append((len(clauses), ()))
+    if not -len(moments) <= solve < len(moments):
+        raise UsageError(f"there are {len(moments)} calls that solve, and no number {solve}")
+    count, units = moments[solve]
+    found = clauses[:count] + [(literal,) for literal in units]
+    variables = max((abs(literal) for each in found for literal in each), default=0)
+    lines = [f"p cnf {variables} {len(found)}"]
+    lines += [" ".join(map(str, (*each, 0))) for each in found]
+    return ("\n".join(lines) + "\n").encode("ascii")

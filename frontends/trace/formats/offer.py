@@ -1,0 +1,87 @@
+"""What traces offer to `convert`: the formats of three APIs, and CNF in DIMACS format."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from reducekit.errors import UsageError
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import print_trace, read_trace, unpack
+from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, convert
+from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf
+from reducekit.offers import Conversions, Converted, Notation
+
+CNF = "cnf"
+_API = {"lgl": "lingeling", "mobical": "cadical", "ipasir": "ipasir"}
+"""Of each notation."""
+_NOTATION = {FORMAT_OF[api]: name for name, api in _API.items()}
+"""Of each format; `words` may be any API's, and is taken for IPASIR's."""
+_CNF_HEADER = re.compile(rb"\A(?:[ \t]*(?:c[^\n]*)?\r?\n)*[ \t]*p[ \t]+cnf\b")
+_NAMED = 5  # calls that are named of those left out
+
+
+def converted(text: bytes, source: str | None, target: str) -> Converted:
+    """Return a trace in another format, or as a CNF. Raises ParseError or UsageError."""
+    text = unpack(text)
+    notation = detected(text) if source is None else source
+    if notation == CNF:
+        if target == CNF:
+            return Converted(text)
+        calls = from_cnf(text, _API[target])
+        return Converted(print_trace(calls, FORMAT_OF[_API[target]]))
+    api = _API[notation]
+    trace = read_trace(text, FORMAT_OF[api])
+    if target == CNF:
+        return Converted(to_cnf(trace.calls, api), _only_last(trace.calls, api))
+    made, left_out = convert(trace.calls, api, _API[target])
+    return Converted(print_trace(made, FORMAT_OF[_API[target]]), _left_out(left_out, target))
+
+
+def detected(text: bytes) -> str:
+    """Return the notation of a text. Raises ParseError or UsageError."""
+    if _CNF_HEADER.match(text):
+        return CNF
+    found = read_trace(text).format
+    if found not in _NOTATION:
+        raise UsageError(
+            f"traces in the format {found} cannot be converted, only those of "
+            f"{', '.join(_API.values())}"
+        )
+    return _NOTATION[found]
+
+
+def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:
+    """Say which solve the CNF stands for, if there are several."""
+    solving = {NAMES[api][what] for what in SOLVES if what in NAMES[api]}
+    solves = sum(call.name in solving for call in calls)
+    return (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()
+
+
+def _left_out(calls: Sequence[Call], target: str) -> tuple[str, ...]:
+    """Say which calls have no counterpart."""
+    if not calls:
+        return ()
+    names = Counter(call.name for call in calls).most_common()
+    named = ", ".join(f"{name} ({count})" for name, count in names[:_NAMED])
+    more = ", ..." if len(names) > _NAMED else ""
+    return (f"{target} has nothing like {len(calls):,} of the calls, left out: {named}{more}",)
+
+
+CONVERSIONS = Conversions(
+    reads=(
+        Notation("lgl", (".trace",)),
+        Notation("mobical", (".mobical", ".trace")),
+        Notation("ipasir", (".ipasir", ".trace")),
+        Notation(CNF, (".cnf", ".dimacs")),
+    ),
+    writes=(
+        Notation("lgl", (".trace",)),
+        Notation("mobical", (".mobical",)),
+        Notation("ipasir", (".ipasir",)),
+        Notation(CNF, (".cnf", ".dimacs")),
+    ),
+    convert=converted,
+    recognises=lambda text: _CNF_HEADER.match(text) is not None,
+)

@@ -1,0 +1,286 @@
+"""API traces: formats, models of APIs, replays, and what may be changed in a trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reducekit.diagram import Diagram
+from reducekit.errors import ParseError, UsageError
+from reducekit.executors.executor import Executor
+from reducekit.frontend import (
+    FormatCheck,
+    FormatOption,
+    Frontend,
+    OracleRequest,
+    OwnOracle,
+    Schedule,
+    Testing,
+)
+from reducekit.frontends.trace.calls import Trace
+from reducekit.frontends.trace.formats import FORMATS, read_trace, unpack
+from reducekit.frontends.trace.model.check import check, find_model
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.model.diagram import diagram
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.own_oracle import Learnt, Target, in_words, replay_oracle
+from reducekit.frontends.trace.passes.drop import mentions
+from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
+from reducekit.frontends.trace.passes.options import OptionMode
+from reducekit.frontends.trace.passes.schedule import (
+    OPTION_MODES,
+    careful_schedule,
+    own_schedule,
+)
+from reducekit.frontends.trace.replay.contract import (
+    ContractCriterion,
+    ContractExecutor,
+    may_be_lawful,
+)
+from reducekit.frontends.trace.view import FirstFailing, TraceView
+from reducekit.offers import Conversions, Generation, Inspection, Playing
+from reducekit.oracle.oracle import Oracle
+from reducekit.search.strategy import Passes
+
+__all__ = ["Traces"]
+
+
+_FIRST_CALL = re.compile(rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new)\b")
+
+
+class Traces(Frontend):
+    """The frontend for API traces.
+
+    `model` is the model they go by, or its name, and `format` their format, by default those
+    of the first trace that is read. `options` says which options are reduced. `library`, `fault`,
+    `faults` and `check_returns` say what they are replayed against where no command is given.
+    `last` returns the index of the call in which the replay of a text ended, if
+    that is known. `keeps_result`: the failure is what the last call
+    returned, so that only what changes no answer is dropped. `first_failing`
+    plays many small traces at a time (see `TraceView`).
+    """
+
+    name = "trace"
+    title = "a trace of API calls"
+    help = (
+        "Without --cmd the trace is replayed against the library of its API, such as the Lingeling "
+        "inside python-sat. With --cmd, an interpreter of traces (lgluntrace, mobical, ...) "
+        "replays it."
+    )
+    suffix = ".trace"
+    suffixes = (".trace", ".mobical", ".ipasir")
+    inspected = (".toml",)
+    unit = "calls"
+    options = (
+        FormatOption("model", "The API's model; default: the trace's.", metavar="NAME|FILE"),
+        FormatOption(
+            "options",
+            "Which options of the solver to reduce: those that the trace sets, or all there are.",
+            kind="choice",
+            choices=OPTION_MODES,
+            default="all",
+        ),
+        FormatOption("library", "The library; default: what is installed.", metavar="NAME|PATH"),
+        FormatOption(
+            "fault",
+            "Overwrite an instruction of it: SYMBOL+OFFSET:abort or :delete, or a name in "
+            "--faults.",
+            metavar="FAULT",
+        ),
+        FormatOption("faults", "A list of faults (JSON).", metavar="FILE"),
+        FormatOption(
+            "check_returns",
+            "A result that is not as the trace says is a failure too.",
+            kind="flag",
+            default=False,
+        ),
+    )
+
+    def __init__(
+        self,
+        model: Model | str | None = None,
+        *,
+        options: OptionMode = "all",
+        library: str | None = None,
+        fault: str | None = None,
+        faults: str | None = None,
+        check_returns: bool = False,
+        format: str | None = None,  # noqa: A002 - as everywhere in this package
+        last: Callable[[bytes], int | None] = lambda text: None,
+        keeps_result: bool = False,
+        first_failing: FirstFailing | None = None,
+    ) -> None:
+        self._model_name = model if isinstance(model, str) else None
+        self._model = load_model(model) if isinstance(model, str) else model
+        self._target = Target(library, fault, faults, check_returns)
+        self._options: OptionMode = options
+        self._format = format
+        self._last = last
+        self._keeps_result = keeps_result
+        self._first_failing = first_failing
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        """Look for the first calls that most traces begin with."""
+        return _FIRST_CALL.match(text) is not None
+
+    def parse(self, text: bytes) -> TraceView:
+        """Read a trace. Raises ParseError with the place and what was expected."""
+        trace = read_trace(text, self._format)
+        if self._model is None:
+            self._model = find_model(trace)
+        if self._format is None:
+            self._format = trace.format
+        return TraceView(
+            trace,
+            self._model,
+            lambda: self._last(text),
+            keeps_result=self._keeps_result,
+            first_failing=self._first_failing,
+        )
+
+    def check(self, text: bytes) -> FormatCheck:
+        """Say which calls the API does not allow."""
+        trace, model = self._read(text)
+        problems = [str(problem) for problem in check(trace, model)]
+        return FormatCheck(problems, f"{in_words(trace.calls)} as {model.title} allows them")
+
+    def own_oracle(self, request: OracleRequest) -> OwnOracle:
+        """Replay the trace against the library of its API; candidates are replayed there."""
+        trace, model = self._read(request.text)
+
+        def frontend_of(learnt: Learnt) -> Traces:
+            return Traces(
+                model,
+                options=self._options,
+                format=trace.format,
+                last=learnt.last,
+                keeps_result=learnt.keeps_result,
+                first_failing=learnt.first_failing,
+            )
+
+        return replay_oracle(
+            request, self._target, trace, model, frontend_of, named_model=self._model_name
+        )
+
+    def opener(
+        self, opener: Callable[[Oracle, int], Executor], text: bytes
+    ) -> Callable[[Oracle, int], Executor]:
+        """Keep the command from traces that break the contract of the API: that is no failure."""
+        given = self._target.given()
+        if given is not None:
+            raise UsageError(f"`{given}` is for replays against a library, not for a command")
+        try:
+            trace, model = self._read(text)
+        except ParseError:
+            return opener
+        lawful = may_be_lawful(model, trace.calls)
+
+        def guarded(oracle: Oracle, jobs: int) -> Executor:
+            judged = ContractCriterion(oracle.criterion, model.classify)
+            executor = opener(Oracle(oracle.commands, judged), jobs)
+            if not lawful:
+                return executor
+            return ContractExecutor(
+                executor, lambda text: read_trace(text, trace.format).calls, model
+            )
+
+        return guarded
+
+    def _read(self, text: bytes) -> tuple[Trace, Model]:
+        """Return a trace and its model. Raises ParseError for what is no call, UsageError."""
+        trace = read_trace(text, self._format)
+        model = find_model(trace) if self._model is None else self._model
+        check(trace, model)
+        return trace, model
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return our passes, otherwise those of lglddtrace; where a result counts, careful ones."""
+        if self._keeps_result:
+            return careful_schedule(self._options)
+        if passes == "own":
+            return own_schedule(self._options)
+        return paper_schedule(self._options)
+
+    def order(self, text: bytes) -> Any:
+        """Return the key: fewer calls, then fewer options, then fewer bytes."""
+        text = unpack(text)
+        options = len(self._option_lines.findall(text))
+        return len(self._lines.findall(text)) - options, options, len(text), text
+
+    def measure(self, view: TraceView) -> Mapping[str, int]:
+        """Count calls without options and `return` lines, options, clauses, variables and bytes."""
+        options = len(view.options)
+        results = sum(call.name == "return" for call in view.calls)
+        return {
+            "calls": len(view.calls) - options - results,
+            "options": options,
+            "clauses": len(view.groups),
+            "variables": len({variable for _, variable in mentions(view)}),
+            "bytes": len(view.document.text),
+        }
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator of the models."""
+        from reducekit.frontends.trace.hunt.generator import GENERATION
+
+        return GENERATION
+
+    @classmethod
+    def testing(cls) -> Testing:
+        """Return the tests by a library."""
+        from reducekit.frontends.trace.hunt.library_tests import TESTING
+
+        return TESTING
+
+    @classmethod
+    def conversions(cls) -> Conversions:
+        """Return the conversions between formats of traces, and from and to CNF."""
+        from reducekit.frontends.trace.formats.offer import CONVERSIONS
+
+        return CONVERSIONS
+
+    @classmethod
+    def playing(cls) -> Playing:
+        """Return how a trace is replayed once."""
+        from reducekit.frontends.trace.replay.playing import PLAYING
+
+        return PLAYING
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Look into a trace or a model."""
+        from reducekit.frontends.trace.inspection import inspect
+
+        return inspect(text, notation, path)
+
+    @classmethod
+    def named(cls, name: str) -> Inspection | None:
+        """Look into a model that is shipped."""
+        from reducekit.frontends.trace.inspection import named
+
+        return named(name)
+
+    def diagram(self, view: TraceView) -> Diagram:
+        """Return the calls as a timeline, with the chart of states."""
+        return diagram(view.trace, view.model)
+
+    @cached_property
+    def _lines(self) -> re.Pattern[bytes]:
+        """Finds the lines that are calls, `return` lines left out."""
+        syntax = FORMATS[self._format or "lgl"]
+        other = rb"return[ \t]|" if syntax.result_line else b""
+        comment = re.escape(syntax.comment) + rb"|" if syntax.comment else b""
+        return re.compile(rb"^[ \t]*(?!" + other + comment + rb"[ \t\r\n])[^ \t\r\n]", re.MULTILINE)
+
+    @cached_property
+    def _option_lines(self) -> re.Pattern[bytes]:
+        """Finds the lines that set an option."""
+        name = "" if self._model is None else self._model.options.call
+        if not name:
+            return re.compile(rb"(?!)")
+        return re.compile(rb"^[ \t]*(?:[0-9]+[ \t]+)?" + name.encode() + rb"[ \t]", re.MULTILINE)

@@ -1,0 +1,1 @@
+"""Random traces that keep to the model of an API."""

@@ -1,0 +1,1 @@
+"""Random traces for `generate` and `hunt`: made with a solver's feedback, played and checked."""

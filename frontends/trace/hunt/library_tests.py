@@ -1,0 +1,306 @@
+"""Tests random traces by a library: crashes, models that are none, answers that another refutes.
+
+The trace is played while it is made, so most tests cost one replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from reducekit.errors import UsageError
+from reducekit.executors.executor import Closing, Executor
+from reducekit.frontend import OwnReduction, OwnTests, Tested, Testing
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import print_trace, read_trace
+from reducekit.frontends.trace.formats.convert import NAMES
+from reducekit.frontends.trace.frontend import Traces
+from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.hunt.options import TraceOptions
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import (
+    Library,
+    Patch,
+    ReplayOutcome,
+    ReplayServer,
+    find_library,
+)
+from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
+from reducekit.frontends.trace.replay.contract import was_lawful
+from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor
+from reducekit.frontends.trace.replay.live_tester import LiveTester
+from reducekit.offers import FormatOption
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion, SameSignature
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import Signature, signature
+
+_PATIENCE = 1000  # checks in a row without success that end a reduction
+_OUTPUT = 1 << 20  # bytes that a replay may print
+_DIED = ("signal", "exit", "output")
+CALLS, BROKEN, CHECKED = "calls", "contract violations", "answers checked"
+"""What is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The system under test: its model, and its library, perhaps with a fault.
+
+    `reference` plays the API `ipasir`; None: answers are not checked.
+    """
+
+    model: Model
+    library: Library
+    patch: Patch | None
+    reference: Library | None
+    limits: Limits
+    options: bool | None = None
+    variables: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends with this signature. `call` is where it did so first: it tells bugs apart, no more."""
+
+    expected: Signature
+    call: str
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        """Compare the signatures."""
+        return SameSignature(self.expected).judge(outcomes)
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        return f"{self.expected.describe()} in '{self.call}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Gives a wrong answer of this kind."""
+
+    wrong: str
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        """Look for what the replay says of answers."""
+        return outcomes[0].stderr == self.wrong.encode()
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        return self.wrong
+
+
+class LibraryTester(Closing):
+    """Makes and plays traces of a system; use it in a `with`."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._opened = ExitStack()
+        self._replays: tuple[ReplayServer, AnswerChecker | None] | None = None
+        self._tester = LiveTester(
+            Generator(system.model, options=system.options, variables=system.variables),
+            system.library,
+            patch=system.patch,
+            reference=system.reference,
+            limits=system.limits,
+        )
+
+    def close(self) -> None:
+        """End what plays them."""
+        self._tester.close()
+        self._opened.close()
+
+    def test(self, seed: int) -> Tested:
+        """Make the trace of a seed, play it, and check its answers.
+
+        Raises UsageError if the library cannot play it: it has not all of the model's calls.
+        """
+        trial = self._tester.run(seed)
+        made = trial.made
+        found = self._judged(made.calls, trial.outcome, trial.wrong, checked=trial.checked)
+        if found.criterion is None:
+            return replace(found, seed=seed)
+        text = print_trace(made.recorded(), self._system.model.formats[0])
+        return replace(found, seed=seed, text=text, preceding=trial.company)
+
+    def test_text(self, text: bytes) -> Tested:
+        """Play a trace, and check its answers. Raises ParseError or UsageError."""
+        if self._replays is None:
+            server = self._opened.enter_context(
+                ReplayServer(self._system.library, patch=self._system.patch)
+            )
+            self._replays = server, _checker(self._system, self._opened)
+        server, checker = self._replays
+        calls = read_trace(text, self._system.model.formats[0]).calls
+        outcome = server.replay(calls, self._system.limits)
+        wrong = None
+        if checker is not None and outcome.kind == "ok":
+            wrong = checker.check(calls, outcome.results)
+        checked = checker is not None and outcome.kind == "ok"
+        if outcome.kind in _DIED:  # as a trace that was made until it died
+            calls = calls[: outcome.last_call + 1]
+        return replace(self._judged(calls, outcome, wrong, checked=checked), text=text)
+
+    def _judged(
+        self, calls: Sequence[Call], outcome: ReplayOutcome, wrong: Wrong | None, *, checked: bool
+    ) -> Tested:
+        """Say what a replay shows, without the text."""
+        model = self._system.model
+        if outcome.kind == "parse":
+            raise UsageError(
+                f"the library {self._system.library.path} cannot play traces of {model.name}: "
+                f"{outcome.reason}"
+            )
+        counts = {CALLS: len(calls), CHECKED: int(checked)}
+        failed = wrong is not None or outcome.kind in _DIED
+        if outcome.kind == "contract" or (failed and not was_lawful(model, calls, outcome)):
+            # A library need not notice what it forbids: nothing that follows is its fault.
+            return Tested(counts={**counts, BROKEN: 1})
+        criterion: Ends | Answers | None = None
+        if outcome.kind in _DIED:
+            last = calls[-1].name if calls else ""
+            criterion = Ends(signature(outcome.as_outcome()), last)
+        elif wrong is not None:
+            criterion = Answers(wrong.describe())
+        late = outcome.kind == "timeout"
+        return Tested(criterion=criterion, timed_out=late, counts=counts)
+
+
+def _checker(system: System, stack: ExitStack) -> AnswerChecker | None:
+    """Return what checks answers, its servers closed by the stack; None if none are checked."""
+    if system.reference is None:
+        return None
+    server = stack.enter_context(ReplayServer(system.library, patch=system.patch))
+    reference = stack.enter_context(ReplayServer(system.reference))
+    return AnswerChecker(system.library.interface.api, server, reference, system.limits)
+
+
+def reduction(system: System, criterion: Criterion) -> OwnReduction:
+    """Return how a trace is reduced that shows a bug."""
+
+    def read(text: bytes) -> tuple[Call, ...]:
+        return read_trace(text, system.model.formats[0]).calls
+
+    crashes = CrashCache()
+
+    def opened(oracle: Oracle, jobs: int) -> Executor:
+        with ExitStack() as stack:
+            server = stack.enter_context(
+                ReplayServer(system.library, jobs=jobs, patch=system.patch)
+            )
+            checks = isinstance(criterion, Answers)
+            return CrashExecutor(
+                server,
+                read,
+                oracle.criterion,
+                crashes,
+                proofs=not checks,
+                model=system.model,
+                checker=_checker(system, stack) if checks else None,
+                opened=stack.pop_all(),
+            )
+
+    return OwnReduction(
+        Traces(system.model, last=crashes.last),
+        opened,
+        _PATIENCE,
+        lambda text: len(read(text)),
+        "calls",
+    )
+
+
+def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:
+    """Return how traces are tested by a library. Raises UsageError."""
+    compare, no_compare = values["compare"], values["no_compare"]
+    if no_compare and compare is not None:
+        raise UsageError("`compare` names a solver, `no_compare` wants none")
+    if values["feedback"] is False:
+        raise UsageError(
+            "`no_feedback` is for `command`: a library plays traces while they are made"
+        )
+    options = TraceOptions.of(values)
+    model = load_model(options.model)
+    library, patch = options.target(model.name)
+    notes = [library.note] if library.note else []
+    reference = None
+    if not no_compare:
+        reference = _reference(model.name, compare, options.library, notes)
+    system = System(
+        model,
+        library,
+        patch,
+        reference,
+        replace(limits, cpu=limits.wall, output=_OUTPUT),
+        options.fuzzed,
+        options.variables,
+    )
+    return OwnTests(
+        label=options.label(model.name),
+        command=Command(("reducekit", "replay", *options.played_by)),
+        suffix=".trace",
+        limits=system.limits,
+        open=partial(LibraryTester, system),
+        words=options.words,
+        reduction=partial(reduction, system),
+        summary=_summary,
+        notes=tuple(notes),
+    )
+
+
+def _reference(
+    api: str, compare: str | None, library: str | None, notes: list[str]
+) -> Library | None:
+    """Return the solver that answers are compared with, other than the one under test."""
+    if api not in NAMES and api != "mobical":
+        if compare is not None:
+            raise UsageError(f"answers of {api} cannot be checked: `compare` is of no use")
+        return None
+    if compare is not None:
+        return find_library("ipasir", compare)
+    own = library or {"ipasir": "cadical195", "lingeling": ""}.get(api, "cadical195")
+    try:
+        return find_library("ipasir", "cadical153" if own == "cadical195" else None)
+    except UsageError as error:
+        notes.append(f"answers are not checked: {error}")
+        return None
+
+
+def _summary(counts: Mapping[str, int], inputs: int, seconds: float) -> tuple[str, ...]:
+    broken = counts.get(BROKEN, 0)
+    share = broken / inputs if inputs else 0.0
+    return (
+        f"{counts.get(CALLS, 0):,} calls, {inputs / max(seconds, 0.001):,.0f} traces a second; "
+        f"{broken:,} broke the contract ({share:.1%}), {counts.get(CHECKED, 0):,} had their "
+        "answers checked",
+    )
+
+
+TESTING = Testing(
+    own_tests,
+    (
+        FormatOption(
+            "compare",
+            "The solver that has to agree on what is unsatisfiable; default: a CaDiCaL.",
+            metavar="ENGINE",
+        ),
+        FormatOption(
+            "no_compare",
+            "Do not check answers: look for crashes only.",
+            "flag",
+            default=False,
+        ),
+    ),
+    "Without --cmd, traces are played against a library until it fails, or answers wrongly. "
+    "Models are checked against the clauses, failed assumptions are solved anew by another "
+    "solver. Traces that break the API's contract are counted, and are no bugs.",
+    4_096_000_000,
+)

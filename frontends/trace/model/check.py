@@ -1,0 +1,139 @@
+"""Checks traces against a model: which call breaks which rule, in which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reducekit.errors import ParseError
+from reducekit.frontends.trace.calls import Call, Trace
+from reducekit.frontends.trace.model.definition import Model, ModelError
+from reducekit.frontends.trace.model.loader import load_model, shipped
+from reducekit.frontends.trace.model.machine import Machine, Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A call that breaks a rule of the model; `line` counts from 1."""
+
+    line: int
+    call: Call
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the problem as it is shown to users."""
+        return f"line {self.line}: {self.message} (rule: {self.rule})"
+
+
+def check(trace: Trace, model: Model) -> list[Problem]:
+    """Return all calls that break the contract of the API; none if the trace keeps to it.
+
+    A call that breaks a rule is passed over for those that follow. Raises
+    ParseError at the first line that is no call of the API: an unknown call, a
+    wrong number or kind of arguments, or one that no interpreter reads.
+    """
+    machine = Machine(model)
+    problems: list[Problem] = []
+    for index, call in enumerate(trace.calls):
+        violation = machine.allowed(call) or _option(call, model) or _result(call, model)
+        if violation is None:
+            machine.after(call)
+        elif violation.malformed:
+            message = violation.message
+            if index == len(trace.calls) - 1 and not trace.text.endswith(b"\n"):
+                message += "; the file ends within this line"
+            raise ParseError(message, trace.text, _offset(trace.text, call.line))
+        else:
+            problems.append(Problem(call.line, call, violation.rule, violation.message))
+    return problems
+
+
+def first_violation(calls: Iterable[Call], model: Model) -> tuple[int, Violation] | None:
+    """Return the index of the first call that is not allowed, and why; None if all are."""
+    machine = Machine(model)
+    for index, call in enumerate(calls):
+        violation = machine.allowed(call)
+        if violation is not None:
+            return index, violation
+        machine.after(call)
+    return None
+
+
+def find_model(trace: Trace) -> Model:
+    """Return the shipped model that a trace goes by.
+
+    That is the one of its format that knows most of its calls and refuses
+    fewest. Raises ModelError if no model has the format.
+    """
+    names = {call.name for call in trace.calls} - {"return"}
+    found: list[tuple[int, int, int, Model]] = []
+    for number, name in enumerate(shipped()):
+        model = load_model(name)
+        if trace.format in model.formats:
+            found.append((len(names - set(model.calls)), 0, number, model))
+    if not found:
+        raise ModelError(
+            f"no model is shipped for traces in the format {trace.format}; "
+            "write one, and name its file (`reducekit show lingeling` shows what is in one)"
+        )
+    least = min(unknown for unknown, _, _, _ in found)
+    found = [each for each in found if each[0] == least]
+    if len(found) > 1:
+        found = [
+            (unknown, _refused(trace.calls, model), number, model)
+            for unknown, _, number, model in found
+        ]
+    return min(found, key=lambda each: each[:3])[3]
+
+
+def _refused(calls: Iterable[Call], model: Model) -> int:
+    machine = Machine(model)
+    count = 0
+    for call in calls:
+        if machine.allowed(call) is None:
+            machine.after(call)
+        else:
+            count += 1
+    return count
+
+
+def _option(call: Call, model: Model) -> Violation | None:
+    """Return what is wrong with an option, where the solver refuses options at all."""
+    options = model.options
+    if not options.strict or call.name != options.call:
+        return None
+    arguments = model.calls[call.name].arguments
+    name: object = None
+    value: object = None
+    for argument, given in zip(arguments, call.arguments, strict=True):
+        if argument.type.kind == "word":
+            name = given
+        elif argument.type.kind == "int":
+            value = given  # the last one: a number of the option may stand before its name
+    option = options.table.get(str(name))
+    if option is None:
+        return Violation("option", f"'{call}': there is no option '{name}'")
+    if isinstance(value, int) and not option.low <= value <= option.high:
+        wanted = f"a value between {option.low} and {option.high}"
+        return Violation("option", f"'{call}': option '{name}' takes {wanted}")
+    return None
+
+
+def _result(call: Call, model: Model) -> Violation | None:
+    """Return what is wrong with a recorded result that leads to a state."""
+    rules = model.calls.get(call.name)
+    if rules is None or not rules.outcomes or call.result is None:
+        return None
+    if call.result in rules.outcomes:
+        return None
+    wanted = ", ".join(map(str, rules.outcomes))
+    return Violation("result", f"'{call}' returned {call.result}, expected one of {wanted}")
+
+
+def _offset(text: bytes, line: int) -> int:
+    """Return where a line begins, counted from 1."""
+    offset = 0
+    for _ in range(line - 1):
+        offset = text.find(b"\n", offset) + 1
+    return offset

@@ -1,0 +1,318 @@
+"""Compiles the rules of a model's calls to Python functions, for `machine`.
+
+The functions take the machine `m`, whose `data` they call `d`, and the
+arguments `a` of the call; the result is `r`. Their text is made of names and
+numbers that were looked up when the model was read, and of quoted words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from reducekit.frontends.trace.calls import Value
+from reducekit.frontends.trace.model.definition import Argument, CallModel, Model, Rule, Type
+
+# The first argument of each is a machine, which is defined in terms of these.
+_Allow = Callable[[Any, tuple[Value, ...]], int]
+_After = Callable[[Any, tuple[Value, ...], Any], None]
+_Holds = Callable[[Any, tuple[Value, ...]], bool]
+_One = Callable[[Any, int], bool]
+_Each = Callable[[Any, Iterable[int]], list[int]]
+
+_MOST = re.compile(r"^( *)(d\[\d+\]) = max\(\2, (x_0|a_0)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the number that an allow function returns means."""
+
+    rule: str
+    why: str
+    malformed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The functions of a call; `faults[n - 1]` explains the number n.
+
+    `refuses` is what a generator asks: `allow`, then `careful`. For calls of one literal
+    whose result means nothing to the model, `one` makes the call of a literal if a generator
+    may, and says whether it did; `each` does so for one literal after the other, and returns
+    those that it did it for. They cost half of asking first.
+    """
+
+    allow: _Allow
+    after: _After
+    careful: _Allow
+    refuses: _Allow
+    end: _Holds | None
+    faults: tuple[Fault, ...]
+    one: _One | None = None
+    each: _Each | None = None
+
+
+def compiled(model: Model) -> dict[str, Compiled]:
+    """Return the functions of each call of a model."""
+    return _compiled(_ById(model))
+
+
+class _ById:
+    """A model as the key of a cache: models hold dictionaries, so they have no hash."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.model is self.model
+
+
+@lru_cache(maxsize=16)
+def _compiled(key: _ById) -> dict[str, Compiled]:
+    model = key.model
+    names: dict[str, Any] = {f"h_{name}": hook for name, hook in model.hooks.items()}
+    # A `return` line that belongs to no call: whoever replays compares it with the result before.
+    stray = CallModel("return", (Argument("result", Type("result", "word")),), model.sets["any"])
+    result: dict[str, Compiled] = {}
+    for call in (stray, *model.calls.values()):
+        faults: list[Fault] = []
+        allow = _allow(call, model, faults)
+        careful = _rules(call.careful, call, faults)
+        after = _after(call, model)
+        end = [] if call.end is None else [f"return {call.end.code.text}"]
+        head = _head(call.arguments)
+        source = "\n".join(
+            [
+                *_function("allow(m, a)", [*allow, "return 0"]),
+                *_function("careful(m, a)", head + careful + ["return 0"]),
+                *_function("refuses(m, a)", [*allow, *careful, "return 0"]),
+                *_function("after(m, a, r)", after),
+                *_function("end(m, a)", head + end),
+            ]
+        )
+        quick = _quick(call, model)
+        source += "\n" + "\n".join(quick)
+        # The text was made here, of names and numbers that were looked up when the model was read.
+        space = dict(names)
+        exec(compile(source, f"<{model.name}: {call.name}>", "exec"), space)
+        result[call.name] = Compiled(
+            space["allow"], space["after"], space["careful"], space["refuses"],
+            space["end"] if end else None, tuple(faults), space.get("one"), space.get("each"),
+        )  # fmt: skip
+    return result
+
+
+def _quick(call: CallModel, model: Model) -> list[str]:
+    """Return the text of `one` and `each`; nothing for a call that is not of their kind."""
+    arguments = call.arguments
+    if call.rejected or call.produces or call.releases or call.outcomes:
+        return []
+    if len(arguments) != 1 or arguments[0].star or arguments[0].type.kind != "literal":
+        return []
+    refused = [] if call.source == model.sets["any"] else [f"not m.mask & {call.source}"]
+    refused += [check for check, _, _ in _ranges(arguments[0], "a_0", model)]
+    refused += [f"not {rule.code.text}" for rule in (*call.requires, *call.careful)]
+    asked = [f"if {' or '.join(refused)}:"] if refused else []
+    asked = ["x_0 = abs(a_0)", *(each.replace("abs(a_0)", "x_0") for each in asked)]
+    effects = [
+        _MOST.sub(r"\1if \3 > \2: \2 = \3", each.replace("abs(a_0)", "x_0"))
+        for each in _effects(call, model)
+    ]
+    one = [*asked, *(["    return False"] if refused else []), *effects, "return True"]
+    inner = [*asked, *(["    continue"] if refused else []), *effects, "made.append(a_0)"]
+    each = ["made = []", "for a_0 in literals:", *("    " + line for line in inner), "return made"]
+    return [
+        *_function("one(m, a_0)", ["r = None", *one]),
+        *_function("each(m, literals)", ["r = None", *each]),
+    ]
+
+
+def _function(head: str, body: list[str]) -> list[str]:
+    return [f"def {head}:", *("    " + line for line in ["d = m.data", *body])]
+
+
+def _head(arguments: tuple[Argument, ...]) -> list[str]:
+    """Return the lines that take the arguments apart: `a_0`, `a_1`, ..., and `a_1s` for a list."""
+    star = next((number for number, each in enumerate(arguments) if each.star), len(arguments))
+    behind = len(arguments) - star - 1
+    lines = [f"a_{number} = a[{number}]" for number in range(star)]
+    if star < len(arguments):
+        lines.append(
+            f"a_{star}s = a[{star}:len(a) - {behind}]" if behind else f"a_{star}s = a[{star}:]"
+        )
+        lines += [
+            f"a_{star + number} = a[{number - behind - 1}]" for number in range(1, behind + 1)
+        ]
+    return lines
+
+
+def _allow(call: CallModel, model: Model, faults: list[Fault]) -> list[str]:
+    """Return the lines that find the first rule which a call breaks."""
+
+    def number(rule: str, why: str, malformed: bool = False) -> int:
+        faults.append(Fault(rule, why, malformed))
+        return len(faults)
+
+    if call.rejected:
+        return [f"return {number('rejected', call.rejected, True)}"]
+    arguments = call.arguments
+    count = sum(not each.star for each in arguments)
+    shape = " ".join([call.name, *(_shape(each) for each in arguments)])
+    sign = "<" if count < len(arguments) else "!="
+    wanted = (
+        f"expected '{shape}' ({count} argument{'s' * (count != 1)}{' or more' * (sign == '<')})"
+    )
+    lines = [f"if len(a) {sign} {count}: return {number('arguments', wanted, True)}"]
+    lines += _head(arguments)
+    for position, each in enumerate(arguments):
+        check = _malformed(each, f"a_{position}")
+        if check is not None:
+            what = f"expected {_what(each)} as '{each.name}'"
+            lines.append(_each(each, position, check, number(what, what, True)))
+    if call.source != model.sets["any"]:
+        allowed = _states(call.source, model)
+        why = f"allowed in {allowed} only"
+        lines.append(f"if not m.mask & {call.source}: return {number(f'from {allowed}', why)}")
+    for position, each in enumerate(arguments):
+        for check, rule, why in _ranges(each, f"a_{position}", model):
+            lines.append(_each(each, position, check, number(rule, why)))
+    return lines + _rules(call.requires, call, faults)
+
+
+def _rules(rules: tuple[Rule, ...], call: CallModel, faults: list[Fault]) -> list[str]:
+    lines: list[str] = []
+    for rule in rules:
+        faults.append(Fault(rule.text, rule.why or f"requires {rule.text}"))
+        lines.append(f"if not {rule.code.text}: return {len(faults)}")
+    return lines
+
+
+def _each(argument: Argument, position: int, check: str, number: int) -> str:
+    """Return the line that refuses an argument, or any of a list, for which `check` holds."""
+    name = f"a_{position}"
+    if argument.star:
+        return f"if any({check} for {name} in {name}s): return {number}"
+    return f"if {check}: return {number}"
+
+
+def _malformed(argument: Argument, name: str) -> str | None:
+    kind = argument.type.kind
+    if kind in ("int", "literal", "variable"):
+        return f"{name}.__class__ is not int"
+    if kind == "handle":
+        return f"{name}.__class__ is not str"
+    return None
+
+
+def _what(argument: Argument) -> str:
+    kind = argument.type.kind
+    return "a number" if kind in ("int", "literal", "variable") else "a handle"
+
+
+def _ranges(argument: Argument, name: str, model: Model) -> list[tuple[str, str, str]]:
+    """Return what to refuse of the values of a type: condition, rule, why."""
+    found = argument.type
+    shown = argument.name
+    if found.kind == "handle":
+        negation = found.negation
+        key = f"{name}.replace({negation!r}, '', 1)" if negation else name
+        check = f"d[{model.live[found.name]}].get({key}, 0) <= 0"
+        if found.values:
+            check = f"({check} and {name} not in {found.values!r})"
+        return [
+            (check, f"live({shown})", f"no call returned this {found.name}, or it was released")
+        ]
+    if found.kind == "choice":
+        listed = ", ".join(found.values)
+        return [(f"{name} not in {found.values!r}", f"{shown} in {listed}", f"expected {listed}")]
+    checks: list[tuple[str, str, str]] = []
+    if found.kind == "literal" and not found.zero:
+        checks.append((f"not {name}", f"{shown} != 0", "0 is no literal"))
+    if found.kind == "variable":
+        least = 0 if found.zero else 1
+        checks.append((f"{name} < {least}", f"{shown} >= {least}", "expected a variable"))
+    if found.low is not None:
+        rule = f"{shown} >= {found.low}"
+        checks.append((f"{name} < {found.low}", rule, f"expected a number of at least {found.low}"))
+    if found.high is not None:
+        rule = f"{shown} <= {found.high}"
+        checks.append(
+            (f"{name} > {found.high}", rule, f"expected a number of at most {found.high}")
+        )
+    return checks
+
+
+def _after(call: CallModel, model: Model) -> list[str]:
+    """Return the lines that a call's effects are."""
+    count = sum(not each.star for each in call.arguments)
+    lines = [f"if len(a) < {count}: return"] if count else []
+    lines += _head(call.arguments)
+    # What is not of its type has no effect; `allow` refuses it.
+    for position, each in enumerate(call.arguments):
+        name = f"a_{position}"
+        check = _malformed(each, name)
+        if check is not None and each.star:
+            lines.append(f"if any({check} for {name} in {name}s): return")
+        elif check is not None:
+            lines.append(f"if {check}: return")
+    if call.result is None:
+        lines.append("r = None")
+    elif call.result.kind in ("int", "literal", "variable"):
+        lines.append("if r.__class__ is not int: r = None")
+    else:
+        lines.append("if r is not None: r = str(r)")
+    return lines + _effects(call, model)
+
+
+def _effects(call: CallModel, model: Model) -> list[str]:
+    """Return the lines of what a call does, its arguments being what they have to be."""
+    lines: list[str] = []
+    if call.source != model.sets["any"]:
+        lines.append(f"m.mask = m.mask & {call.source} or {call.source}")
+    for name in call.releases:
+        position, argument = next(
+            (number, each) for number, each in enumerate(call.arguments) if each.name == name
+        )
+        key = _handle(f"a_{position}", argument.type.negation)
+        slot = model.live[argument.type.name]
+        lines.append(f"k_ = {key}; d[{slot}][k_] = d[{slot}].get(k_, 0) - 1")
+    for effect in call.effects:
+        lines += effect.lines
+    if call.produces:
+        slot = model.live[call.produces]
+        key = _handle("r", model.types[call.produces].negation)
+        lines.append(
+            f"if r is not None: k_ = {key}; d[{slot}][k_] = max(d[{slot}].get(k_, 0), 0) + 1"
+        )
+    if call.outcomes:
+        every = 0
+        for mask in call.outcomes.values():
+            every |= mask
+        lines.append(f"m.mask = {dict(call.outcomes)!r}.get(r, {every})")
+    elif call.target:
+        lines.append(f"m.mask = {call.target}")
+    return lines
+
+
+def _handle(name: str, negation: str) -> str:
+    return f"{name}.replace({negation!r}, '', 1)" if negation else name
+
+
+def _shape(argument: Argument) -> str:
+    return argument.name.upper() + ("..." if argument.star else "")
+
+
+def _states(mask: int, model: Model) -> str:
+    """Return the names of the states, by the name of a set where there is one."""
+    for name, each in model.sets.items():
+        if each == mask:
+            return f"'{name}'"
+    return ", ".join(f"'{n}'" for k, n in enumerate(model.states) if mask >> k & 1)

@@ -1,0 +1,282 @@
+"""The declarative model of a solver's API, as plain data.
+
+One TOML file a solver API says which calls there are and what they take, in
+which states they may be made, what they require, what they change and return;
+which options there are; what random input looks like; and how to tell the
+outcomes of a run apart. The generator, the checker, the reducer's filter, the
+replayer and the documentation all go by it. The language of the file is
+described in `docs/trace-models.md`; `reducekit.frontends.trace.model.loader` reads
+it, `reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `models/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from reducekit.errors import UsageError
+from reducekit.frontends.trace.model.conditions import Code, Variable
+
+TypeKind = Literal["int", "literal", "variable", "word", "choice", "handle"]
+Role = Literal[
+    "init", "release", "option", "clause", "assume", "solve", "query", "hint", "define", "other"
+]
+ROLES: tuple[Role, ...] = (
+    "init",
+    "release",
+    "option",
+    "clause",
+    "assume",
+    "solve",
+    "query",
+    "hint",
+    "define",
+    "other",
+)
+"""What a call is for: `query` changes nothing, `hint` changes no answer, `define` makes a handle,
+`solve` ends a round."""
+
+
+class ModelError(UsageError):
+    """A model file that cannot be used: names the file, table, key and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What an argument may be.
+
+    - `int`: a number in `low .. high` (None: no bound).
+    - `literal`: a number other than 0 whose absolute value is a variable; 0 too with `zero`.
+    - `variable`: a number of at least 1 (0 with `zero`).
+    - `word`: any word; with `values` (kind `choice`) one of these.
+    - `handle`: a word that a call returned and that was not released yet, or
+      one of `values`. `negation` is what in the word says that the handle is
+      negated; it is left out to tell which handle it is.
+    """
+
+    name: str
+    kind: TypeKind
+    low: int | None = None
+    high: int | None = None
+    zero: bool = False
+    values: tuple[str, ...] = ()
+    negation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a call; one with `star` stands for any number of values."""
+
+    name: str
+    type: Type
+    star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition: as written, why it holds (for messages), compiled."""
+
+    text: str
+    why: str
+    code: Code
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect: as written, compiled to lines of Python."""
+
+    text: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """What is known of one call of the API.
+
+    - `source`: the states that it may be made in, a bit each; `target`: the
+      state that it leads to, 0 if it stays.
+    - `result`: the type of what it returns, None for nothing; `outcomes`: the
+      state each result leads to.
+    - `requires`: conditions that the API insists on; `careful`: conditions
+      that a generator keeps to besides, as it cannot know better.
+    - `group`, `end`: calls of a group belong together up to the one for which
+      `end` holds, as the literals of a clause up to its 0.
+    - `pair`: the call that takes this one back (freeze: melt), for the same
+      first argument.
+    - `produces`: the type of the handle that is returned; `releases`: the
+      names of the arguments whose handle is given back.
+    - `rejected`: why no trace may hold the call, empty if it may.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...] = ()
+    source: int = 0
+    target: int = 0
+    result: Type | None = None
+    outcomes: Mapping[int, int] = field(default_factory=dict)
+    requires: tuple[Rule, ...] = ()
+    careful: tuple[Rule, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    role: Role = "other"
+    group: str = ""
+    end: Rule | None = None
+    pair: str = ""
+    produces: str = ""
+    releases: tuple[str, ...] = ()
+    rejected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A numeric option: its default, least and greatest value."""
+
+    name: str
+    default: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Options that are set together, with a probability."""
+
+    probability: Fraction
+    values: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionModel:
+    """The options of the solver, and how a generator sets them.
+
+    - `call`: the name of the call that sets one; its arguments of kind word
+      and int are the name and the value. Empty if there is none.
+    - `table`: all options, in the order of the solver.
+    - `strict`: whether the solver refuses unknown names and values out of
+      range, rather than passing over them.
+    - `probability`: of setting options at all; `instead`: presets that are
+      taken instead of fuzzing, `besides`: presets that are added to it.
+    - `touch`: one option in m is touched, m uniform between these two.
+    - `exclude`: options that are not fuzzed. `limits`: narrower ranges for
+      fuzzing. `fixed_direction`: options that are only lowered (-1) or raised (1).
+    - `meta`: options that set others, so that their place among the rest matters.
+    """
+
+    call: str = ""
+    table: Mapping[str, Option] = field(default_factory=dict)
+    strict: bool = False
+    probability: Fraction = Fraction(0)
+    instead: tuple[Preset, ...] = ()
+    besides: tuple[Preset, ...] = ()
+    touch: tuple[int, int] = (1, 1)
+    exclude: frozenset[str] = frozenset()
+    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    fixed_direction: Mapping[str, int] = field(default_factory=dict)
+    meta: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class DataModel:
+    """Random clauses: n variables in `variables`, n * x / 100 clauses with x in `ratio`.
+
+    A clause is closed behind its k-th literal with probability `close[k - 1]`,
+    the last one for all further. Each increment multiplies the number of
+    clauses by x / 100 with x in `growth` and brings `fresh` new variables.
+    """
+
+    variables: tuple[int, int]
+    ratio: tuple[int, int]
+    close: tuple[Fraction, ...]
+    growth: tuple[int, int]
+    fresh: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a generator's phase.
+
+    - `action`: `call`, or `options` or `clauses`, which set options and add
+      clauses as the option and data models say.
+    - `calls`: names and weights of the calls, one of which is made.
+    - `probability`: of taking the step; `again`: of repeating it each time.
+    - `times`: how often it is taken, between these two expressions.
+    - `share`: taken for a share between these two of the variables for which
+      `where` holds (all without it), each once, in random order.
+    - `where`: a condition on the variable `v` that literals are chosen by;
+      `upto`: an expression for the greatest variable, known or not, that they
+      are chosen from, signs at random.
+    - `same`: takes the arguments of the step before.
+    - `arguments`: ranges of numeric arguments by name.
+    """
+
+    action: Literal["call", "options", "clauses"]
+    calls: tuple[tuple[str, int], ...] = ()
+    probability: Fraction = Fraction(1)
+    again: Fraction = Fraction(0)
+    times: tuple[Code, Code] | None = None
+    share: tuple[Fraction, Fraction] | None = None
+    where: Rule | None = None
+    upto: Code | None = None
+    same: bool = False
+    arguments: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Where a phase leads to: the first one for which `when` holds and the dice fall so."""
+
+    phase: str
+    probability: Fraction = Fraction(1)
+    when: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A state of the generator: steps in order, then the next phase; the end if there is none."""
+
+    name: str
+    steps: tuple[Step, ...]
+    following: tuple[Next, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One way to tell an outcome: all that is given has to fit.
+
+    `exit` is an exit status, `signal` a name such as SIGABRT; `stderr` and
+    `stdout` are regular expressions that are searched for.
+    """
+
+    exit: int | None = None
+    signal: str | None = None
+    stderr: str | None = None
+    stdout: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model; immutable.
+
+    `states` are the names of the states, state k being bit k of a mask; `sets`
+    also has the sets of states, by mask. `variables` are counters and flags by
+    name, `live` the slots that count the handles of each handle type.
+    `classify` are the outcomes in order, each with its signs.
+    """
+
+    name: str
+    title: str
+    formats: tuple[str, ...]
+    types: Mapping[str, Type]
+    states: tuple[str, ...]
+    initial: int
+    final: int
+    sets: Mapping[str, int]
+    variables: Mapping[str, Variable]
+    live: Mapping[str, int]
+    calls: Mapping[str, CallModel]
+    options: OptionModel
+    data: DataModel | None
+    phases: Mapping[str, Phase]
+    classify: tuple[tuple[str, tuple[Sign, ...]], ...]
+    hooks: Mapping[str, Callable[..., int]]

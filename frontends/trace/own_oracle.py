@@ -1,0 +1,334 @@
+"""How traces are checked without a command: by replays against the library of their API."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from reducekit.errors import NotInterestingError, UsageError
+from reducekit.executors.executor import Executor
+from reducekit.frontend import OracleRequest, OwnOracle
+from reducekit.frontends.trace.calls import Call, Trace, with_result
+from reducekit.frontends.trace.formats import print_trace, read_trace
+from reducekit.frontends.trace.model.check import check
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.replay import (
+    DEFAULT_LIMITS,
+    Library,
+    Patch,
+    ReplayOutcome,
+    ReplayServer,
+    find_library,
+    read_fault,
+    resolve,
+)
+from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.contract import was_lawful
+from reducekit.frontends.trace.replay.crash_cache import (
+    Batching,
+    CrashCache,
+    CrashExecutor,
+    batching,
+)
+from reducekit.frontends.trace.view import FirstFailing
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+
+_USUAL = "lingeling"  # the API that a trace is of where it may be of several
+_BATCH_SECONDS = 10.0  # for many small traces at a time, which take some 50 ms
+_NEEDS_COMMAND = ("reference", "stdin")
+_OTHER_FAILURES = ("exit_code", "slower_than", "match_out", "match_err")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What traces are played against: a library, perhaps with a fault seeded into it, by name."""
+
+    library: str | None = None
+    fault: str | None = None
+    faults: str | None = None
+    check_returns: bool = False
+    """A result that is not as the trace says is a failure too."""
+
+    def given(self) -> str | None:
+        """Return the name of an option that only makes sense for replays; None if none is given."""
+        chosen = (
+            ("library", self.library),
+            ("fault", self.fault),
+            ("check_returns", self.check_returns),
+        )
+        return next((name for name, value in chosen if value), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What the first replay tells the frontend."""
+
+    last: Callable[[bytes], int | None]
+    keeps_result: bool
+    first_failing: FirstFailing | None
+
+
+def replay_oracle(
+    request: OracleRequest,
+    target: Target,
+    trace: Trace,
+    model: Model,
+    frontend_of: Callable[[Learnt], object],
+    *,
+    named_model: str | None,
+) -> OwnOracle:
+    """Replay a trace, and return how its candidates are checked.
+
+    `frontend_of` makes the frontend that reduces it. Raises NotInterestingError with what can be
+    done if the trace does not fail.
+    """
+    for name in _NEEDS_COMMAND:
+        if request.failure[name]:
+            raise UsageError(
+                f"`{name}` goes with `command`: say which program is to be run, "
+                "such as 'reducekit replay'"
+            )
+    library = find_library(model.name, target.library)
+    fault = None
+    if target.fault is not None:
+        fault = read_fault(target.fault, target.faults)
+    patch = None if fault is None else resolve(fault, library.path)
+    replays = _Replays(library, patch, target.check_returns, trace.format)
+    with ExitStack() as opened:
+        with request.guard.held():
+            server = replays.serve()
+            opened.callback(server.close)
+        crashes = CrashCache(lambda text: replays.once(server, text))
+        outcome = server.replay(trace.calls, _first_limits(request.limits))
+        _refuse_success(request, target, trace, model, outcome, library)
+        crashes.remember(trace.text, trace.calls, outcome)
+        if was_lawful(model, trace.calls, outcome):
+            replays = replace(replays, model=model)
+        if not target.check_returns and not _told(request):
+            replays = replace(replays, batch=batching(model, outcome))
+        executors: list[CrashExecutor] = []
+        learnt = Learnt(
+            crashes.last,
+            outcome.kind == "mismatch",
+            _first_failing(
+                request,
+                model,
+                outcome,
+                server,
+                executors,
+                crashes,
+                lawful=replays.model is not None,
+            ),
+        )
+        limits = replace(
+            request.limits,
+            cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
+            memory=request.limits.memory or DEFAULT_LIMITS.memory,
+        )
+        recorded = any(call.result is not None for call in trace.calls)
+        return OwnOracle(
+            frontend_of(learnt),  # type: ignore[arg-type]  # a frontend; it imports this module
+            _replay_command(target, named_model, model),
+            replays.opener(crashes, executors),
+            limits,
+            notes=(f"note: {library.note}",) if library.note else (),
+            finish=lambda text: _with_results(text, replays, server, model) if recorded else text,
+            close=opened.pop_all().close,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Replays:
+    """What is replayed against, and how."""
+
+    library: Library
+    patch: Patch | None
+    check_results: bool
+    format: str
+    model: Model | None = None
+    """What all replays have to keep to; None where the first one does not."""
+    batch: Batching | None = None
+    """How candidates share a replay, if they can."""
+
+    def serve(self, jobs: int = 1) -> ReplayServer:
+        """Start a server."""
+        return ReplayServer(
+            self.library, jobs=jobs, patch=self.patch, check_results=self.check_results
+        )
+
+    def read(self, text: bytes) -> Sequence[Call]:
+        """Return the calls of a text."""
+        return read_trace(text, self.format).calls
+
+    def once(self, server: ReplayServer, text: bytes) -> tuple[Sequence[Call], ReplayOutcome]:
+        """Replay a text."""
+        calls = self.read(text)
+        return calls, server.replay(calls)
+
+    def opener(
+        self, crashes: CrashCache, opened: list[CrashExecutor]
+    ) -> Callable[[Oracle, int], Executor]:
+        """Return what opens executors that replay; they are added to `opened`."""
+
+        def opener(oracle: Oracle, jobs: int) -> Executor:
+            executor = CrashExecutor(
+                self.serve(jobs),
+                self.read,
+                oracle.criterion,
+                crashes,
+                proofs=not self.check_results,
+                model=self.model,
+                batch=self.batch if jobs == 1 else None,
+            )
+            opened.append(executor)
+            return executor
+
+        return opener
+
+
+def _first_failing(
+    request: OracleRequest,
+    model: Model,
+    wanted: ReplayOutcome,
+    server: ReplayServer,
+    opened: Sequence[CrashExecutor],
+    crashes: CrashCache,
+    *,
+    lawful: bool,
+) -> FirstFailing | None:
+    """Return what plays many small traces at a time, each replay counted as a run.
+
+    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
+    None where the failure is not the way in which a replay ends, or where a solver cannot be made
+    anew: no call makes it or takes it down.
+    """
+    releases = [name for name, call in model.calls.items() if call.role == "release"]
+    makes = any(call.role == "init" for call in model.calls.values())
+    if wanted.kind not in ("signal", "exit") or _told(request) or len(releases) != 1 or not makes:
+        return None
+    if model.calls[releases[0]].arguments:
+        return None
+    limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=_BATCH_SECONDS)
+
+    def played(calls: Sequence[Call]) -> ReplayOutcome:
+        opened[-1].count_run()
+        outcome = server.replay(calls, limits)
+        if outcome.kind == wanted.kind and lawful and not was_lawful(model, calls, outcome):
+            return replace(outcome, kind="contract")  # so that the next one is looked for
+        crashes.prove(calls, outcome)
+        return outcome
+
+    return BatchReplay(played, Call(releases[0], ()), wanted, server.playable).first
+
+
+def _told(request: OracleRequest) -> bool:
+    """Say whether the user told what the failure is, other than how the replay ends."""
+    return any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
+
+
+def _first_limits(limits: Limits) -> Limits:
+    """Return the limits of the first replay."""
+    return replace(
+        DEFAULT_LIMITS,
+        wall=limits.wall or DEFAULT_LIMITS.wall,
+        cpu=limits.cpu or DEFAULT_LIMITS.cpu,
+    )
+
+
+def _refuse_success(
+    request: OracleRequest,
+    target: Target,
+    trace: Trace,
+    model: Model,
+    outcome: ReplayOutcome,
+    library: Library,
+) -> None:
+    """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
+    name = request.name
+    if outcome.kind == "parse":
+        raise NotInterestingError(f"{name}: the library cannot play it: {outcome.reason}")
+    problems = check(trace, model)
+    hint = f"\nThe model says of {name}, {problems[0]}" if problems else ""
+    if outcome.kind == "contract":
+        raise NotInterestingError(
+            f"{name} breaks the contract of the API, which is no failure of the solver\n"
+            f"{outcome.reason}{hint}\n(reducekit trace --check {name} shows all such calls)"
+        )
+    if outcome.kind != "ok" or _told(request):
+        return
+    kinds = Counter(call.name for call in trace.calls)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    recorded = sum(call.result is not None for call in trace.calls)
+    checked = " and returned what the trace says" if target.check_returns and recorded else ""
+    ways = [f"  reducekit replay --results {name}   shows what each call returns"]
+    if not target.check_returns:
+        compared = f"{recorded} results" if recorded else "it has none"
+        ways.insert(
+            0,
+            f"  --check-returns   compares results with the `return` lines ({compared})",
+        )
+    ways += [
+        "  --check-returns --library NAME   compares them with those of a second engine,",
+        "                    such as boolector-lingeling for a trace of Lingeling",
+        "  --cmd CMD         replays with another interpreter or build, such as lgluntrace",
+        "  --fault FAULT     seeds a fault into the library, to see what a failure looks like",
+    ]
+    raise NotInterestingError(
+        f"{name} does not fail: all its {in_words(trace.calls)} were replayed{checked}\n"
+        f"library: {library.path}\ncalls: {counts}{hint}\nWhat else can be wrong with it:\n"
+        + "\n".join(ways)
+    )
+
+
+def _replay_command(target: Target, named_model: str | None, model: Model) -> tuple[str, ...]:
+    """Return the command that shows the same failure.
+
+    It names the model if a part of the trace may look like one of another API.
+    """
+    api = named_model or (None if model.name == _USUAL else model.name)
+    program = shutil.which("reducekit")
+    words = [program] if program else [sys.executable, "-m", "reducekit"]
+    words.append("replay")
+    for name, value in (
+        ("--model", api),
+        ("--library", target.library),
+        ("--fault", target.fault),
+        ("--faults", target.faults),
+    ):
+        if value is not None:
+            words += [name, value]
+    return (*words, "--check-returns") if target.check_returns else tuple(words)
+
+
+def _with_results(text: bytes, replays: _Replays, server: ReplayServer, model: Model) -> bytes:
+    """Return a trace with what its calls return, if its replay then ends as without."""
+    trace = read_trace(text, replays.format)
+    before = server.replay(trace.calls)
+    calls = [
+        with_result(call, result)
+        if result is not None and call.result is None and _has_result(model, call)
+        else call
+        for call, result in zip(trace.calls, before.results, strict=False)
+    ]
+    calls += trace.calls[len(calls) :]
+    printed = print_trace(calls, trace.format, trace.tail)
+    if printed == trace.text:
+        return text
+    after = server.replay(replays.read(printed))
+    same = (after.kind, after.status, after.signal) == (before.kind, before.status, before.signal)
+    return printed if same else text
+
+
+def _has_result(model: Model, call: Call) -> bool:
+    known = model.calls.get(call.name)
+    return known is not None and known.result is not None
+
+
+def in_words(calls: Sequence[Call]) -> str:
+    """Say how many calls there are."""
+    return f"{len(calls)} call{'' if len(calls) == 1 else 's'}"

@@ -1,0 +1,121 @@
+"""The order of the passes over traces."""
+
+from __future__ import annotations
+
+from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.arguments import (
+    Compact,
+    Fold,
+    Merge,
+    Numbers,
+    Shorten,
+    Signs,
+)
+from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
+from reducekit.frontends.trace.passes.handles import Handles
+from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
+from reducekit.frontends.trace.passes.options import (
+    Default,
+    Import,
+    Lower,
+    OptionMode,
+    Unset,
+    Values,
+)
+from reducekit.frontends.trace.passes.skeleton import Skeleton
+from reducekit.frontends.trace.view import TraceView
+from reducekit.search.problem import Problem
+
+_FOLDED = 16
+"""Variables, fewer than which are merged one by one.
+
+Folding is worth its runs: on 40 generated traces, each with a fault at a random
+instruction of another function, about 380 calls are left with it after 8,400
+runs, and 930 without it after 11,300.
+"""
+_SHORT = 25
+"""Calls, up to which the neighbours of a trace are all played in a few replays.
+
+All drops of 25 calls, some 35 clauses, calls and variables, and all pairs of
+drops are 600 traces of at most 25 calls: one replay.
+"""
+
+OPTION_MODES: tuple[OptionMode, ...] = ("none", "explicit", "all")
+
+
+def own_schedule(options: OptionMode) -> Schedule:
+    """Return the passes in the order in which they save most for the least runs.
+
+    First comes the skeleton: most faults need a few calls, and no options. What is still long
+    then has its options set to their least, since with most of them off everything that follows
+    gets smaller; when the calls are few, options are brought back to default. Each pass is
+    followed by what drops the calls after the failure: that costs no run.
+    """
+    prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
+    if options == "all":
+        prepare += (_Long(Import()),)
+    if options != "none":
+        prepare += (_Long(Lower()), Truncate(), Unset())
+    calls = _truncated(
+        _Long(Units("kinds", drop.kinds)),
+        _Long(Units("rounds", drop.rounds)),
+        _Long(Units("solves", drop.solves)),
+        Fold(_FOLDED),
+        _Long(Units("variables", drop.variables)),
+        _Long(Units("clauses", drop.clauses)),
+        Handles(),
+        _Long(Units("singles", drop.singles, "drop calls")),
+        _Long(Shorten()),
+        _Long(Units("pieces", drop.pieces, "drop literals")),
+        _Long(Merge()),
+        Handles(rank=1),
+    )
+    reduced = options != "none"
+    return Schedule(
+        prepare=prepare,
+        rounds=calls,
+        closing=(
+            *((Default(), Truncate()) if reduced else ()),
+            Compact(),
+            _Long(Numbers()),
+            _Long(Signs()),
+            *((_Long(Values()),) if reduced else ()),
+            Neighbours(options),
+            Truncate(),
+        ),
+        sweep=(
+            Units("calls", drop.every_call),
+            *((Default(),) if reduced else ()),
+            Sideways(options),
+            Truncate(),
+        ),
+        alone=frozenset((Skeleton.name, Neighbours.name, Sideways.name)),
+    )
+
+
+def careful_schedule(options: OptionMode) -> Schedule:
+    """Return the passes that leave the right answer of the last call as it is.
+
+    For a wrong result there is no other sign than the `return` line: a smaller
+    formula may well have another answer, and that would be no failure.
+    """
+    passes = (Units("calls", drop.harmless), *((Default(),) if options != "none" else ()))
+    return Schedule(prepare=(Begin(),), rounds=(*passes, Compact()), sweep=passes)
+
+
+class _Long:
+    """A pass over traces whose neighbours are not all played anyway."""
+
+    def __init__(self, each: Pass) -> None:
+        self._each = each
+        self.name = each.name
+
+    def problem(self, view: TraceView) -> Problem | None:
+        """Return what the pass does; None for a short trace."""
+        short = len(view.calls) - len(view.options) <= _SHORT
+        return None if short and view.first_failing else self._each.problem(view)
+
+
+def _truncated(*passes: Pass) -> tuple[Pass, ...]:
+    return tuple(each for one in passes for each in (one, Truncate()))

@@ -1,0 +1,71 @@
+"""Many small traces played one after the other in one replay."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.replay.outcome import ReplayOutcome
+
+_MOST = 20_000
+"""Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
+_STRAY = 8
+"""So many traces that end in another way are passed over, each for one more replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReplay:
+    """Finds the first of many small traces that fails, in as few replays as can be.
+
+    A trace begins with the call that makes the solver; `release` is the call
+    that takes it down again, so that the next trace finds a new one. What is
+    found has failed by itself too. A trace with a call that is not `playable`, by
+    its name, does not fail.
+    """
+
+    replay: Callable[[Sequence[Call]], ReplayOutcome]
+    release: Call
+    wanted: ReplayOutcome
+    playable: Callable[[str], bool] = lambda name: True
+
+    def first(self, traces: Sequence[Sequence[Call]]) -> int | None:
+        """Return the index of the first trace that fails as wanted; None if none does."""
+        playable = {call.name for trace in traces for call in trace}
+        playable = {name for name in playable if self.playable(name)}
+        numbers = [
+            number
+            for number, trace in enumerate(traces)
+            if playable.issuperset([call.name for call in trace])
+        ]
+        at = stray = 0
+        while at < len(numbers) and stray <= _STRAY:
+            calls: list[Call] = []
+            begins: list[int] = []
+            for number in numbers[at:]:
+                trace = traces[number]
+                if begins and len(calls) + len(trace) > _MOST:
+                    break
+                begins.append(len(calls))
+                calls += trace
+                if trace[-1].name != self.release.name:
+                    calls.append(self.release)
+            outcome = self.replay(calls)
+            if outcome.kind == "ok":
+                at += len(begins)
+                continue
+            at += max(0, bisect_right(begins, outcome.last_call) - 1)
+            if self._fails(outcome) and self._fails(self.replay(traces[numbers[at]])):
+                return numbers[at]
+            at += 1
+            stray += 1 if outcome.kind != "timeout" else _STRAY // 2
+        return None
+
+    def _fails(self, outcome: ReplayOutcome) -> bool:
+        wanted = self.wanted
+        return (outcome.kind, outcome.signal, outcome.status) == (
+            wanted.kind,
+            wanted.signal,
+            wanted.status,
+        )

@@ -1,0 +1,375 @@
+"""Checks by replay that remember in which call each one ended, and what that proves."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from reducekit.errors import ParseError
+from reducekit.executors.executor import Executor, Finished
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.replay.answers import AnswerChecker
+from reducekit.frontends.trace.replay.contract import was_lawful
+from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
+from reducekit.frontends.trace.replay.server_pool import ReplayServer
+from reducekit.oracle.criterion import Criterion, verdict
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+
+_ENDED = ("signal", "exit", "mismatch")
+_MOST = 4096  # proofs that are kept
+MOST_TOGETHER = 32
+"""Checks that share a replay at most: each one that was not played was proposed for nothing."""
+CALLS_TOGETHER = 20_000
+"""Calls in one replay: they take some 50 ms, as those of a long recorded trace do."""
+_LOOKAHEAD_CALLS = 4_000
+"""Calls that are looked ahead for: to propose candidates that are not played costs time too."""
+_BATCH_SECONDS = 10.0
+_PATIENCE = 10  # times the wall limit for a replay that did not get to run
+
+
+class CrashCache:
+    """In which call the replays of texts ended, by text.
+
+    A trace whose replay died in call k proves that its first k + 1 calls by
+    themselves do: the library saw no more of it. Such a proof is used once, in
+    place of a replay; whoever asks again gets a replay. `replay`, if given,
+    plays a text of which nothing is known.
+    """
+
+    def __init__(
+        self, replay: Callable[[bytes], tuple[Sequence[Call], ReplayOutcome]] | None = None
+    ) -> None:
+        self._replay = replay
+        self._last: dict[bytes, int | None] = {}
+        self._proofs: dict[bytes, ReplayOutcome] = {}
+        self._used: set[bytes] = set()
+
+    def last(self, text: bytes) -> int | None:
+        """Return the index of the call in which the replay of a text ended; None if not known."""
+        key = _digest(text)
+        if key not in self._last and self._replay is not None:
+            self._last[key] = None
+            self.remember(text, *self._replay(text))
+        return self._last.get(key)
+
+    def remember(self, text: bytes, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
+        """Take in how a replay ended."""
+        if outcome.kind not in _ENDED or outcome.last_call < 0:
+            return
+        self._last[_digest(text)] = outcome.last_call
+        if outcome.last_call + 1 == len(calls):
+            return
+        key = _key(calls[: outcome.last_call + 1])
+        if key not in self._used:
+            self._keep(key, outcome)
+
+    def prove(self, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
+        """Take in how a replay ended that somebody has made who is about to ask for it again."""
+        if outcome.kind in _ENDED:
+            self._keep(_key(calls), outcome)
+
+    def _keep(self, key: bytes, outcome: ReplayOutcome) -> None:
+        if len(self._proofs) >= _MOST:
+            self._proofs.pop(next(iter(self._proofs)))
+        self._proofs[key] = outcome
+
+    def proof(self, text: bytes, calls: Sequence[Call]) -> ReplayOutcome | None:
+        """Return how the replay of a text has to end, once, if an earlier one shows it."""
+        key = _key(calls)
+        outcome = self._proofs.pop(key, None)
+        if outcome is not None:
+            self._used.add(key)
+            self._last[_digest(text)] = outcome.last_call
+        return outcome
+
+
+class _Waiting(NamedTuple):
+    """A check that was submitted and has not been played."""
+
+    ticket: int
+    text: bytes
+    calls: Sequence[Call]
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How traces share a process, one after the other, each with a solver of its own.
+
+    The idea is that most candidates of a reduction do not fail, and that a process costs more
+    than a short trace. It dies of the first trace that fails: those before it have passed, by
+    one replay in all, and what comes after it is mostly not needed any more. `begins` are the
+    names of the calls that make a solver, `release` takes it down; `ending` is how a replay
+    that fails as wanted ends.
+    """
+
+    begins: frozenset[str]
+    release: Call
+    ending: ReplayOutcome
+
+    def wanted(self, outcome: ReplayOutcome) -> bool:
+        """Say whether a replay ended as one that fails as wanted."""
+        ending = self.ending
+        return (outcome.kind, outcome.signal, outcome.status) == (
+            ending.kind,
+            ending.signal,
+            ending.status,
+        )
+
+    def limits(self, limits: Limits, count: int) -> Limits:
+        """Return the limits of a replay of so many traces."""
+        return replace(
+            limits,
+            wall=None if limits.wall is None else limits.wall + _BATCH_SECONDS,
+            cpu=None if limits.cpu is None else limits.cpu + _BATCH_SECONDS,
+        )
+
+
+def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
+    """Return how traces of a model share a process; None if they cannot.
+
+    That is where the failure is not the way in which a replay ends, or where a solver cannot
+    be made anew: no call makes it, or takes it down.
+    """
+    begins = frozenset(name for name, call in model.calls.items() if call.role == "init")
+    releases = [name for name, call in model.calls.items() if call.role == "release"]
+    if ending.kind not in ("signal", "exit") or len(releases) != 1 or not begins:
+        return None
+    if model.calls[releases[0]].arguments or any(c.produces for c in model.calls.values()):
+        return None
+    return Batching(begins, Call(releases[0], ()), ending)
+
+
+class CrashExecutor(Executor):
+    """Checks traces by replay.
+
+    `runs` counts the replays. With `proofs`, what an earlier replay proves is
+    not replayed. A replay in which a call was made that `model` does not allow
+    after what the calls before it returned is not interesting, however it ended;
+    without a model none is refused. With a `checker`, the answers of a replay that
+    passed are checked, and what is wrong with them is its standard error. The server
+    is closed with the executor, and so is what `opened` holds.
+
+    With a `batch`, checks that wait share a replay: see `Batching`. `jobs` is then of no use.
+    """
+
+    def __init__(
+        self,
+        server: ReplayServer,
+        read: Callable[[bytes], Sequence[Call]],
+        criterion: Criterion,
+        crashes: CrashCache,
+        *,
+        proofs: bool,
+        model: Model | None = None,
+        checker: AnswerChecker | None = None,
+        opened: ExitStack | None = None,
+        batch: Batching | None = None,
+    ) -> None:
+        self._server = server
+        self._read = read
+        self._criterion = criterion
+        self._crashes = crashes
+        self._proofs = proofs
+        self._model = model
+        self._checker = checker
+        self._opened = ExitStack() if opened is None else opened
+        self._batch = batch
+        self._queue: list[_Waiting] = []
+        self._known: list[Finished] = []
+        self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
+        self._again: set[int] = set()
+        self.runs = 0
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        if self._batch is not None:
+            return max(0, MOST_TOGETHER - len(self._queue) - len(self._known))
+        return self._server.free - len(self._known)
+
+    def lookahead(self, text: bytes) -> int:
+        """Return how many candidates of this size share a replay."""
+        if self._batch is None:
+            return 1
+        return max(1, min(MOST_TOGETHER, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
+        try:
+            calls = self._read(text)
+        except ParseError as error:
+            self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
+            return
+        known = self._crashes.proof(text, calls) if self._proofs else None
+        if known is not None:
+            self._know(ticket, known.as_outcome())
+            return
+        if self._batch is not None:
+            self._queue.append(_Waiting(ticket, text, calls, limits))
+            return
+        self._start(ticket, text, calls, limits)
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
+        if self._queue and not (self._known or self._texts):
+            self._play_queue()
+        finished, self._known = self._known, []
+        for ticket, replayed in self._server.wait(0 if finished else timeout):
+            text, calls, limits = self._texts.pop(ticket)
+            if self._starved(ticket, replayed, limits):
+                self._again.add(ticket)
+                self._start(
+                    ticket, text, calls, replace(limits, wall=_PATIENCE * (limits.wall or 0))
+                )
+                continue
+            self._again.discard(ticket)
+            finished.append(self._judged(_Waiting(ticket, text, calls, limits), replayed))
+        return finished
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and forget it; one that is not running is ignored."""
+        self._known = [done for done in self._known if done.ticket != ticket]
+        self._queue = [each for each in self._queue if each.ticket != ticket]
+        self._texts.pop(ticket, None)
+        self._again.discard(ticket)
+        self._server.cancel(ticket)
+
+    def close(self) -> None:
+        """End all checks."""
+        self._known.clear()
+        self._queue.clear()
+        self._server.close()
+        self._opened.close()
+
+    def count_run(self) -> None:
+        """Count a replay that somebody else has made for the same reduction."""
+        self.runs += 1
+
+    def _start(self, ticket: int, text: bytes, calls: Sequence[Call], limits: Limits) -> None:
+        self.runs += 1
+        self._texts[ticket] = text, calls, limits
+        self._server.submit(ticket, calls, limits)
+
+    def _play_queue(self) -> None:
+        """Play the checks that wait, as many as fit, and take in what that says of each.
+
+        The first one alone has a fresh process; so if another one seems to fail as wanted, it
+        is played once more by itself. What comes after it was not played, and goes on waiting.
+        """
+        batch = self._batch
+        assert batch is not None
+        together = self._together()
+        first = together[0]
+        if len(together) == 1:
+            self._queue.pop(0)
+            self._start(*first)
+            return
+        begins: list[int] = []
+        calls: list[Call] = []
+        for each in together:
+            begins.append(len(calls))
+            calls += each.calls
+            if not each.calls or each.calls[-1].name != batch.release.name:
+                calls.append(batch.release)
+        self.runs += 1
+        outcome = self._server.replay(calls, batch.limits(first.limits, len(together)))
+        played = len(together)
+        if outcome.kind != "ok":
+            played = max(0, bisect_right(begins, outcome.last_call) - 1)
+        for each in together[:played]:
+            self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
+        self._queue = self._queue[played:]
+        if outcome.kind == "ok":
+            return
+        last = self._queue.pop(0)
+        if played and not batch.wanted(outcome):
+            # Whatever it was, it may be the doing of those before: it is no failure to keep.
+            self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
+        elif played or outcome.kind == "timeout" or outcome.last_call >= len(last.calls):
+            self._start(*last)
+        else:
+            alone = replace(outcome, results=outcome.results[: len(last.calls)])
+            self._known.append(self._judged(last, alone))
+
+    def _together(self) -> list[_Waiting]:
+        """Return the first of the checks that wait, as many as one replay takes."""
+        found: list[_Waiting] = []
+        size = 0
+        for each in self._queue:
+            size += len(each.calls) + 1
+            if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
+                break
+            found.append(each)
+            if not self._separable(each.calls):
+                break
+        return found
+
+    def _separable(self, calls: Sequence[Call]) -> bool:
+        """Say whether others can be played after a trace in the same process.
+
+        That is if it makes a solver first, and only one, and takes it down last if at all.
+        """
+        batch = self._batch
+        assert batch is not None
+        names = [call.name for call in calls]
+        if not names or names[0] not in batch.begins or "return" in names:
+            return False
+        if sum(map(names.count, batch.begins)) != 1:
+            return False
+        return batch.release.name not in names[:-1]
+
+    def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
+        """Judge a replay of one trace."""
+        ticket, text, calls, _ = waiting
+        outcome = replayed.as_outcome()
+        wrong = self._wrong_answer(calls, replayed)
+        if wrong:
+            outcome = replace(outcome, stderr=wrong)
+        judged = verdict(self._criterion, [outcome])
+        if judged and not (wrong or self._lawful(calls, replayed)):
+            judged = False
+        else:
+            self._crashes.remember(text, calls, replayed)
+        return Finished(ticket, judged, (outcome,))
+
+    def _wrong_answer(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bytes:
+        """Say what is wrong with the answers of a replay; nothing if they are not checked."""
+        if self._checker is None or replayed.kind != "ok":
+            return b""
+        wrong = self._checker.check(calls, replayed.results)
+        if wrong is None or (self._model and not was_lawful(self._model, calls, replayed)):
+            return b""
+        return wrong.describe().encode()
+
+    def _starved(self, ticket: int, replayed: ReplayOutcome, limits: Limits) -> bool:
+        """Say whether time was up because the machine was busy: it is to be played once more.
+
+        A replay does not sleep. One that has used little CPU time has not had its turn.
+        """
+        if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
+            return False
+        return self._criterion.wall is None and replayed.cpu < limits.wall / 2
+
+    def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
+        ended = replayed.kind in ("signal", "exit")
+        return self._model is None or not ended or was_lawful(self._model, calls, replayed)
+
+    def _know(self, ticket: int, outcome: Outcome) -> None:
+        self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _key(calls: Sequence[Call]) -> bytes:
+    """Stand for the calls as they are played: what they returned does not matter."""
+    played = [(call.name, call.arguments) for call in calls if call.name != "return"]
+    return hashlib.blake2b(repr(played).encode(), digest_size=16).digest()

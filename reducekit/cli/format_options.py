@@ -1,0 +1,42 @@
+"""Makes options of the command line of those that formats declare as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from reducekit.cli.options import PATH, Option
+from reducekit.offers import FormatOption
+
+
+def format_option(option: FormatOption) -> Option:
+    """Return the option of a command for one that a format declares."""
+    shown = option.default not in (None, False, ())
+    spelled = option.long
+    given: dict[str, Any] = {"default": option.default, "show_default": shown, "help": option.help}
+    if option.kind == "flag":
+        given["is_flag"] = True
+        if option.default is not False:
+            spelled = f"{spelled}/--no-{spelled[2:]}"
+    else:
+        given["type"] = _type(option)
+        given["metavar"] = option.metavar or None
+        given["multiple"] = option.kind == "texts"
+    short = (f"-{option.short}",) if option.short else ()
+    return click.option(*short, spelled, option.name, **given)
+
+
+def _type(option: FormatOption) -> Any:
+    match option.kind:
+        case "path":
+            return PATH
+        case "choice":
+            return click.Choice(option.choices)
+        case "whole":
+            least, most = (None if x is None else int(x) for x in (option.least, option.most))
+            return click.IntRange(least, most)
+        case "decimal":
+            return click.FloatRange(option.least, option.most)
+        case _:
+            return str

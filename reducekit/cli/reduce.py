@@ -1,0 +1,118 @@
+"""`reducekit FORMAT INPUT --cmd CMD`: reduce a file of a format and print the summary."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reducekit import registry
+from reducekit.cli.context import INTERRUPTED, STOPPED_EARLY, ProcessContext
+from reducekit.cli.format_options import format_option
+from reducekit.cli.live import watch
+from reducekit.cli.options import adding
+from reducekit.cli.reduce_options import options_from, reduce_options
+from reducekit.cli.report import write_page
+from reducekit.cli.streams import say
+from reducekit.cli.summary import summary
+from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
+from reducekit.frontend import Frontend
+from reducekit.session import Options, Session
+from reducekit.session.files import naming, refuse_blank
+from reducekit.session.output import read_input
+from reducekit.session.report import Report, error_json
+from reducekit.session.unpack import unpacked
+
+
+def command_for(name: str) -> click.Command:
+    """Return the command that reduces files of a registered format."""
+    frontend = registry.frontend_class(name)
+
+    @click.pass_obj
+    def callback(process: ProcessContext, /, **values: Any) -> int:
+        chosen = {each.name: values.pop(each.name) for each in frontend.options}
+        json, quiet = values["json"], values["quiet"]
+        with json_errors(process, wanted=json):
+            made = frontend(**chosen)
+            if values["check"]:
+                return check(made, values["input"], quiet=quiet)
+            options, page = options_from(values, made), values["report"]
+            return run(options, process, json=json, quiet=quiet, page=page)
+
+    help_text = f"Reduce {frontend.title or name} INPUT while the program still fails on it."
+    add_options = adding((reduce_options, *map(format_option, frontend.options)))
+    return click.command(
+        name,
+        help=f"{help_text}\n\n{frontend.help}".strip(),
+        epilog="The command can also stand at the end: "
+        f"reducekit {name} in{frontend.suffix} -- ./solver --opt",
+    )(add_options(callback))
+
+
+@contextlib.contextmanager
+def json_errors(process: ProcessContext, *, wanted: bool) -> Any:
+    """With --json, print an error as one JSON object too, if no summary was printed."""
+    if wanted and not process.output_open:
+        raise UsageError("standard output is closed: --json has nowhere to go")
+    try:
+        yield
+    except BaseException as error:
+        if wanted and not isinstance(error, _Told):
+            code = error.exit_code if isinstance(error, ReducekitError) else 4
+            if isinstance(error, KeyboardInterrupt):
+                code = INTERRUPTED
+            print(error_json(str(error) or type(error).__name__, code))
+        raise
+
+
+class _Told(NotInterestingError):
+    """An error that came after the summary was printed."""
+
+
+def check(frontend: Frontend, path: Path, *, quiet: bool) -> int:
+    """Say whether a file keeps the rules of its format; return the exit code."""
+    text = unpacked(read_input(path), str(path))
+    with naming(str(path)):
+        refuse_blank(text)
+        found = frontend.check(text)
+    for problem in found.problems:
+        say(f"{path}, {problem}")
+    if not found.problems and not quiet:
+        print(f"{path}: {found.summary}")
+    return ParseError.exit_code if found.problems else 0
+
+
+def run(
+    options: Options, process: ProcessContext, *, json: bool, quiet: bool, page: Path | None = None
+) -> int:
+    """Run a session, show it, print its report; return the exit code.
+
+    `page` is where the report goes as HTML, None if it is not wanted.
+    """
+    if page is not None and not options.journal:
+        raise UsageError("--report is drawn from the journal: it does not go with --no-journal")
+    with watch(options, quiet=quiet) as watcher:
+        session = Session(options, watcher.see, guard=process.interrupts)
+        watcher.steer(session)
+        report = session.run()
+    if page is not None and report.output is not None:
+        write_page(report.output, page)
+    if json:
+        print(report.json())
+    elif not quiet:
+        print(summary(report))
+    return exit_code(report)
+
+
+def exit_code(report: Report) -> int:
+    """Return the exit code of a reduction. Raises NotInterestingError for an unstable result."""
+    if report.interrupted:
+        return INTERRUPTED
+    if report.verified is False:
+        raise _Told(
+            f"{report.output} did not show the failure in any of {report.tries} more runs: "
+            "the command does not always end the same way"
+        )
+    return STOPPED_EARLY if report.early else 0

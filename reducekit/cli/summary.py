@@ -1,0 +1,90 @@
+"""The summary of a reduction for people: what became smaller, its cost, how to see it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reducekit.session.report import Report
+from reducekit.text import shortened
+
+_LINES = 12  # of output in the summary
+_COLUMNS = 300
+_ROWS = 8  # lines about other failures, and about changes of this one
+
+
+def summary(report: Report) -> str:
+    """Return the summary of a report, in lines fit for a terminal and for a bug report."""
+    counts = report.counts
+    rows = [
+        (name, f"{before:,}", f"{report.after[name]:,}", before, report.after[name])
+        for name, before in report.before.items()
+        if name in report.after and (before or report.after[name])
+    ]
+    label = max(
+        (len(row[0]) for row in rows),
+        default=0,
+    )
+    label = max(label, len("other failures" if report.others else "failure"))
+    old_width = max((len(row[1]) for row in rows), default=0)
+    new_width = max((len(row[2]) for row in rows), default=0)
+    lines = [str(report.output)]
+    for name, old, new, before, after in rows:
+        share = f"  ({_percent(after / before)})" if before else ""
+        lines.append(f"  {name:<{label}}  {old:>{old_width}} -> {new:<{new_width}}{share}".rstrip())
+    cost = [
+        f"{counts.checks:,} (runs of commands in all: {report.runs:,})",
+        f"cache hits: {counts.cache_hits:,}",
+    ]
+    if counts.discarded:
+        cost.append(f"unread: {counts.discarded:,}")
+    cost.append(f"{report.seconds:.1f} s")
+    lines += [
+        f"  {'checks':<{label}}  {', '.join(cost)}",
+        f"  {'failure':<{label}}  {report.failure}",
+    ]
+    lines += _few(
+        f"  {'changed' if number == 0 else '':<{label}}  the failure changed on the way: "
+        f"{_line(each.before)} -> {_line(each.after)} "
+        f"at {each.size:,} bytes (step {each.step:,})"
+        for number, each in enumerate(report.changed)
+    )
+    lines += _few(
+        f"  {'other failures' if number == 0 else '':<{label}}  {each.count:,} x "
+        f"{_line(each.failure)} ({each.size:,} bytes{f': {each.file}' if each.file else ''})"
+        for number, each in enumerate(report.others)
+    )
+    if report.stopped:
+        more = "; the same command goes on from here" if report.early and report.output else ""
+        lines.append(f"  {'stopped':<{label}}  {report.stopped}; this is the best so far{more}")
+    lines.append("")
+    for each in report.reproducers:
+        lines.append(f"$ {each.command}")
+        if each.outcome is not None:
+            lines += _excerpt(each.outcome.stdout)
+            lines += _excerpt(each.outcome.stderr)
+            lines.append(f"({each.outcome.describe()})")
+    return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.{1 if share >= 0.1 else 2}f} %"
+
+
+def _excerpt(text: bytes) -> list[str]:
+    """Return the first lines of an output, fit for a terminal."""
+    lines = text.decode("utf-8", "backslashreplace").expandtabs().splitlines()
+    shown = [_line(line) for line in lines[:_LINES]]
+    return shown + ([f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])
+
+
+def _line(text: str) -> str:
+    """Return a line fit for a terminal."""
+    return shortened(text, _COLUMNS)
+
+
+def _few(rows: Iterable[str]) -> list[str]:
+    """Return the first rows, and how many more there are."""
+    lines = list(rows)
+    if len(lines) <= _ROWS:
+        return lines
+    return [*lines[: _ROWS - 1], f"  ... {len(lines) - _ROWS + 1} more"]

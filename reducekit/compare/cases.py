@@ -1,0 +1,181 @@
+"""The files that algorithms are compared on: each fails, and each may have a test of its own."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from reducekit import registry
+from reducekit.compare.runs import Settings
+from reducekit.compare.shared_oracle import SharedOracle
+from reducekit.errors import NotInterestingError, UsageError
+from reducekit.executors.guard import Guard
+from reducekit.frontend import FormatOption, Frontend
+from reducekit.session import Failure, Options, Session
+from reducekit.session.executors import opener_of
+from reducekit.session.files import naming, read_text
+from reducekit.session.options import Words
+
+_ON_OFF = {"on": True, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A file that fails, and what the sessions on it share."""
+
+    label: str
+    format: str
+    options: Options
+    """Of a session on it, but for the algorithm and the settings of the format."""
+
+    @property
+    def text(self) -> bytes:
+        """What is reduced."""
+        assert isinstance(self.options.input, bytes)
+        return self.options.input
+
+    def options_for(self, strategy: str, settings: Settings, checks: int | None) -> Options:
+        """Return the options of a session; `NAME:quick` is the strategy with quick effort."""
+        name, _, effort = strategy.partition(":")
+        return replace(
+            self.options,
+            strategy=name,
+            effort="quick" if effort else "full",
+            format=frontend_with(self.format, settings),
+            max_checks=checks,
+        )
+
+
+def open_case(
+    path: Path,
+    label: str,
+    format_name: str,
+    settings: Collection[Settings],
+    failure: Failure,
+    guard: Guard,
+) -> Case:
+    """Read a file and make sure that it fails, by a session that makes no check.
+
+    It is parsed with all settings that it is to be reduced with. Raises UsageError, ParseError or
+    NotInterestingError.
+    """
+    text = read_text(path)
+    with guard.allowed(), naming(str(path)):
+        for each in settings:
+            frontend_with(format_name, each).parse(text)
+    failure = filled(failure, path)
+    chosen = {field.name: getattr(failure, field.name) for field in fields(Failure)}
+    options = Options(
+        input=text,
+        name=str(path),
+        format=format_name,
+        journal=False,
+        patience=None,
+        **chosen,
+    )
+    shared = SharedOracle(opener_of(options, registry.frontend(format_name).suffix, guard))
+    options = replace(options, opener=shared.open)
+    try:
+        report = Session(replace(options, max_checks=0), guard=guard).run()
+    except NotInterestingError as error:
+        error.args = (f"{path}: {error}", *error.args[1:])
+        raise
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return Case(label, format_name, options)
+
+
+def labels_of(files: Sequence[Path]) -> list[str]:
+    """Return short names for files: without suffixes, or of their folders, or whole paths.
+
+    A file called `input` is named after its folder. Raises UsageError for a file given twice.
+    """
+    folders = [path.absolute().parent.name for path in files]
+    stems = [path.stem for path in files]
+    short = [
+        folder if stem == "input" and folder else stem
+        for stem, folder in zip(stems, folders, strict=True)
+    ]
+    for labels in (short, folders, [str(path) for path in files]):
+        if len(set(labels)) == len(files) and all(labels):
+            return labels
+    raise UsageError("a file is named twice")
+
+
+def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
+    """Return all combinations of the values of `NAME=VALUE,VALUE` for options of a format.
+
+    Of an option that is set twice the last counts, and one that the format lacks is left out.
+    Raises UsageError for one that no format has, and for a value that it cannot have.
+    """
+    declared = {option.name: option for option in registry.frontend_class(format_name).options}
+    wanted: dict[str, list[str]] = {}
+    for each in settings:
+        spelled, equals, values = each.partition("=")
+        name = spelled.replace("-", "_")
+        if not equals or not values:
+            raise UsageError(f"a setting is NAME=VALUE or NAME=VALUE,VALUE, not {each!r}")
+        if name in declared:
+            wanted[name] = values.split(",")
+        else:
+            _refuse_unknown(name)
+    found: list[Settings] = [()]
+    for name, chosen in wanted.items():
+        for value in chosen:
+            _value(declared[name], value)
+        found = [(*before, (name, value)) for value in chosen for before in found]
+    return found
+
+
+def _refuse_unknown(name: str) -> None:
+    """Raise UsageError if no format has an option of that name."""
+    known = {
+        option.name
+        for each in registry.names(registry.FRONTENDS)
+        for option in registry.frontend_class(each).options
+    }
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"no format has an option {name!r}: {', '.join(sorted(known))}{hint}")
+
+
+def frontend_with(format_name: str, settings: Settings) -> Frontend:
+    """Return a new frontend made with settings: some keep what they have seen."""
+    declared = {option.name: option for option in registry.frontend_class(format_name).options}
+    values = {name: _value(declared[name], value) for name, value in settings}
+    return registry.frontend(format_name, **values)
+
+
+def _value(option: FormatOption, value: str) -> str | bool:
+    """Read the value of an option as a frontend takes it. Raises UsageError."""
+    allowed = tuple(_ON_OFF) if option.kind == "flag" else option.choices
+    if allowed and value not in allowed:
+        raise UsageError(f"{option.name} is {' or '.join(allowed)}, not {value!r}")
+    return _ON_OFF[value] if option.kind == "flag" else value
+
+
+def filled(failure: Failure, path: Path) -> Failure:
+    """Put the folder and the name of a file in the places for them in its commands."""
+    places = {"{dir}": str(path.parent), "{stem}": path.stem}
+
+    def fill(command: Words | None) -> Words | None:
+        if isinstance(command, str):
+            return _replaced(command, {key: shlex.quote(each) for key, each in places.items()})
+        return None if command is None else [_replaced(word, places) for word in command]
+
+    return replace(
+        failure,
+        command=fill(failure.command),
+        oracle=fill(failure.oracle),
+        reference=fill(failure.reference),
+    )
+
+
+def _replaced(text: str, places: Mapping[str, str]) -> str:
+    for place, value in places.items():
+        text = text.replace(place, value)
+    return text

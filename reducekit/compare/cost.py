@@ -1,0 +1,78 @@
+"""Runs a command and says what it cost: CPU time, wall time and peak memory, children included."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Cost(NamedTuple):
+    """What a command cost and how it ended."""
+
+    cpu: float
+    """User and system seconds, including the children it waited for."""
+    wall: float
+    """Seconds."""
+    rss: float
+    """Peak memory of the largest process, in MB (10**6 bytes)."""
+    status: int
+    """Exit status, or minus the signal."""
+    capped: bool
+    """Stopped because it took longer than allowed."""
+    out: str
+
+
+def run(
+    command: Sequence[str | Path],
+    cap: float | None = None,
+    grace: float = 10.0,
+    environment: Mapping[str, str] | None = None,
+) -> Cost:
+    """Run a command to its end, in a process group of its own.
+
+    After `cap` seconds the group gets SIGINT, and `grace` seconds later SIGKILL. Its standard
+    error goes where ours goes; its environment is ours with `environment` on top.
+    """
+    with tempfile.TemporaryFile() as out:
+        before = time.monotonic()
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            start_new_session=True,
+            env=None if environment is None else {**os.environ, **environment},
+        )
+        steps = [] if cap is None else [(cap, signal.SIGINT), (cap + grace, signal.SIGKILL)]
+        capped = False
+        try:
+            while True:
+                # wait4 reports on this one process, where getrusage mixes all children.
+                pid, status, used = os.wait4(process.pid, os.WNOHANG if steps else 0)
+                wall = time.monotonic() - before
+                if pid:
+                    break
+                if wall >= steps[0][0]:
+                    os.killpg(process.pid, steps.pop(0)[1])
+                    capped = True
+                time.sleep(0.01)
+        finally:
+            # What it left running, or all of it when we are interrupted.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return Cost(
+            cpu=used.ru_utime + used.ru_stime,
+            wall=wall,
+            rss=used.ru_maxrss * 1024 / 1e6,
+            status=process.returncode,
+            capped=capped,
+            out=out.read().decode(errors="replace"),
+        )

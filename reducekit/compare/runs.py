@@ -1,0 +1,102 @@
+"""The data of a comparison: one run of one algorithm on one file, and tables of such runs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+Settings: TypeAlias = tuple[tuple[str, str], ...]
+"""The options of the format that a run was made with, by name: `(("simplify", "on"),)`."""
+
+
+class Point(NamedTuple):
+    """The size of the best text so far, from the check of that number on."""
+
+    checks: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One algorithm on one file. Sizes are in `unit`, such as nodes."""
+
+    format: str
+    file: str
+    algorithm: str
+    settings: Settings
+    unit: str
+    before: int
+    bytes_before: int
+    bytes_after: int
+    checks: int
+    """Texts given to the oracle; equal ones count once."""
+    asked: int
+    """Texts whose verdict was asked for: the number of checks without a memory of verdicts."""
+    curve: tuple[Point, ...]
+    """One point for each change of the size; the first is the size before any check."""
+    stopped: str | None = None
+    """Why it ended early; None: it did not."""
+
+    @property
+    def after(self) -> int:
+        """The size of the result."""
+        return self.curve[-1].size
+
+    @property
+    def reduction(self) -> float:
+        """How much of the size is gone, in percent."""
+        return 100 * (1 - self.after / self.before) if self.before else 0.0
+
+    @property
+    def per_check(self) -> float:
+        """Percent of the size removed by each check, on average."""
+        return self.reduction / self.checks if self.checks else 0.0
+
+    def size_at(self, checks: int) -> int:
+        """Return the size after that many checks."""
+        at = bisect_right(self.curve, checks, key=lambda point: point.checks)
+        return self.curve[max(0, at - 1)].size
+
+    def reached(self, size: float) -> int | None:
+        """Return the number of checks after which that size or less was reached; None: never."""
+        return next((point.checks for point in self.curve if point.size <= size), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The runs of all algorithms on all files of one format with the same settings.
+
+    `rows` has one run for each file, for every algorithm that has finished on all files.
+    """
+
+    format: str
+    settings: Settings
+    files: tuple[str, ...]
+    rows: dict[str, tuple[Run, ...]]
+
+    @property
+    def unit(self) -> str:
+        """What the sizes are in."""
+        return next(iter(self.rows.values()))[0].unit
+
+
+def tables(runs: Sequence[Run]) -> Iterator[Table]:
+    """Yield the tables of the runs, in their order.
+
+    Algorithms that have not finished on every file are left out: their means would be of others.
+    """
+    for kind in dict.fromkeys((run.format, run.settings) for run in runs):
+        here = {
+            (run.file, run.algorithm): run for run in runs if (run.format, run.settings) == kind
+        }
+        files = tuple(dict.fromkeys(file for file, _ in here))
+        names = dict.fromkeys(name for _, name in here)
+        rows = {
+            name: tuple(here[file, name] for file in files)
+            for name in names
+            if all((file, name) in here for file in files)
+        }
+        if rows:
+            yield Table(*kind, files, rows)

@@ -1,0 +1,278 @@
+"""A comparison as text: Markdown tables like those of Vida's thesis, TSV, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TypeAlias
+
+from reducekit.compare.runs import Run, Table, tables
+from reducekit.compare.statistics import (
+    Dominance,
+    checks_to,
+    dominance,
+    mean,
+    mean_of_percents,
+    size_at,
+)
+
+SCHEMA = 2
+OURS = ("auto", "adaptive")
+"""The names of the default strategy, which is compared with each of the others."""
+_STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+_SHARES = (50, 10, 1)
+"""Percent of the size, for the checks until no more than that is left."""
+_SEVERAL = 2
+
+Cell: TypeAlias = Callable[[Run], str]
+Summary: TypeAlias = Callable[[Sequence[Run]], str]
+
+
+def markdown(runs: Sequence[Run]) -> str:
+    """Return all tables of a comparison."""
+    parts: list[str] = []
+    found = list(tables(runs))
+    for table in found:
+        parts += [f"## {title(table)}", *_by_file(table), *_overall(table)]
+        parts += [*_dominance(table), *_anytime(table)]
+    for name in dict.fromkeys(table.format for table in found):
+        parts += _settings_side_by_side([table for table in found if table.format == name])
+    early = [run for run in runs if run.stopped]
+    if early:
+        said = dict.fromkeys(f"{run.algorithm} on {run.file} {run.stopped}" for run in early)
+        parts.append("`+`: stopped early, " + "; ".join(said) + ".")
+    return "\n\n".join(parts) + "\n"
+
+
+def title(table: Table) -> str:
+    """Return the heading of a table, such as `btor, simplify on`."""
+    return ", ".join([table.format, *(f"{name} {value}" for name, value in table.settings)])
+
+
+def _by_file(table: Table) -> list[str]:
+    """Return the tables with a column for each file (5.1 to 5.6 of the thesis)."""
+    if len(table.files) < _SEVERAL:
+        return []
+    header = ("algorithm", *table.files, "mean")
+    before = [run.before for run in next(iter(table.rows.values()))]
+
+    def rows(cell: Cell, average: Summary, *, descending: bool = False) -> list[tuple[str, ...]]:
+        """Return a row for each algorithm, sorted by the mean."""
+        found = [(name, *map(cell, runs), average(runs)) for name, runs in table.rows.items()]
+        return sorted(found, key=lambda row: float(row[-1]), reverse=descending)
+
+    return [
+        "Checks:",
+        grid(header, rows(lambda run: f"{run.checks}{_early([run])}", _mean_checks)),
+        "Texts asked for, including those with a known verdict:",
+        grid(header, rows(lambda run: f"{run.asked}", _mean_asked)),
+        f"Final {table.unit}:",
+        grid(
+            header,
+            [
+                ("before", *map(str, before), f"{mean(before):.1f}"),
+                *rows(lambda run: f"{run.after}", _mean_after),
+            ],
+        ),
+        f"Percent of the {table.unit} removed by each check:",
+        grid(
+            header,
+            rows(
+                lambda run: f"{run.per_check:.3f}",
+                lambda runs: f"{mean_of_percents([run.per_check for run in runs]):.3f}",
+                descending=True,
+            ),
+        ),
+    ]
+
+
+def _mean_checks(runs: Sequence[Run]) -> str:
+    return f"{mean([run.checks for run in runs]):.1f}"
+
+
+def _mean_asked(runs: Sequence[Run]) -> str:
+    return f"{mean([run.asked for run in runs]):.1f}"
+
+
+def _mean_after(runs: Sequence[Run]) -> str:
+    return f"{mean([run.after for run in runs]):.1f}"
+
+
+def _mean_removed(runs: Sequence[Run]) -> str:
+    return f"{mean([run.before - run.after for run in runs]):.1f}"
+
+
+def _early(runs: Sequence[Run]) -> str:
+    """Return the mark of runs of which one was stopped early."""
+    return "+" if any(run.stopped for run in runs) else ""
+
+
+def _overall(table: Table) -> list[str]:
+    """Return the table of averages (5.7), the smallest results first."""
+    unit = table.unit
+    columns: dict[str, Summary] = {
+        f"{unit} removed": _mean_removed,
+        f"final {unit}": _mean_after,
+        "percent": lambda runs: f"{mean([run.reduction for run in runs]):.2f}",
+        "final bytes": lambda runs: f"{mean([run.bytes_after for run in runs]):.1f}",
+        "checks": lambda runs: _mean_checks(runs) + _early(runs),
+        "asked": _mean_asked,
+        "percent a check": lambda runs: f"{mean_of_percents([run.per_check for run in runs]):.3f}",
+    }
+    ordered = sorted(table.rows.items(), key=lambda row: mean([run.after for run in row[1]]))
+    rows = [(name, *(cell(runs) for cell in columns.values())) for name, runs in ordered]
+    return ["Averages:", grid(("algorithm", *columns), rows)]
+
+
+def _settings_side_by_side(found: Sequence[Table]) -> list[str]:
+    """Return the table that compares the settings of one format, if there are several (5.7)."""
+    if len(found) < _SEVERAL:
+        return []
+    header = ["algorithm"]
+    for table in found:
+        said = ", ".join(f"{name} {value}" for name, value in table.settings)
+        header += [f"{table.unit} removed, {said}", f"checks, {said}", f"asked, {said}"]
+    rows = [[name] for name in found[0].rows if all(name in table.rows for table in found)]
+    for row in rows:
+        for table in found:
+            runs = table.rows[row[0]]
+            row += [_mean_removed(runs), _mean_checks(runs) + _early(runs), _mean_asked(runs)]
+    return [f"## {found[0].format}, settings side by side", "Averages:", grid(header, rows)]
+
+
+def dominances(table: Table) -> list[Dominance]:
+    """Compare the default with each other algorithm; nothing if it has not run."""
+    ours = next((name for name in OURS if name in table.rows), None)
+    if ours is None:
+        return []
+    return [
+        dominance(table.rows[ours], runs)
+        for name, runs in table.rows.items()
+        if name.partition(":")[0] not in OURS
+    ]
+
+
+def _dominance(table: Table) -> list[str]:
+    found = dominances(table)
+    if not found:
+        return []
+    ours = next(name for name in OURS if name in table.rows)
+    several = len(table.files) >= _SEVERAL
+    header = ["algorithm", f"final {table.unit}", "checks", f"`{ours}` is there after"]
+    if several:
+        header += ["its average is", "not earlier on", "larger on"]
+    header.append("dominated")
+    form = ".1f" if several else ".0f"
+    rows = []
+    for each in sorted(found, key=lambda each: each.checks):
+        row = [each.algorithm, f"{each.size:{form}}", f"{each.checks:{form}}"]
+        row.append(_number(each.there, form))
+        if several:
+            row += [_number(each.curve, ".0f"), _names(each.later), _names(each.larger)]
+        rows.append((*row, "yes" if each.dominated else "no"))
+    return [f"`{ours}` at the final size of each algorithm:", grid(header, rows)]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "never" if value is None else format(value, form)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names) or "-"
+
+
+def _anytime(table: Table) -> list[str]:
+    """Return what an algorithm has reached when it is stopped at any time, on average."""
+    most = max(run.checks for runs in table.rows.values() for run in runs)
+    steps = [step for step in _STEPS if step <= most]
+    if not steps:
+        return []
+    sizes = [
+        (name, *(f"{size_at(runs, step):.0f}" for step in steps))
+        for name, runs in table.rows.items()
+    ]
+    reached = [
+        (name, *(_reached(runs, share) for share in _SHARES)) for name, runs in table.rows.items()
+    ]
+    return [
+        f"Mean {table.unit} after that many checks:",
+        grid(("algorithm", *map(str, steps)), sizes),
+        f"Mean checks until that share of the {table.unit} is left (on how many files, if not "
+        "on all):",
+        grid(("algorithm", *(f"{share} %" for share in _SHARES)), reached),
+    ]
+
+
+def _reached(runs: Sequence[Run], percent: int) -> str:
+    found = checks_to(runs, percent / 100)
+    if found.checks is None:
+        return "never"
+    part = "" if found.files == len(runs) else f" ({found.files} of {len(runs)})"
+    return f"{found.checks:.1f}{part}"
+
+
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table that is also readable as text: names left, numbers right."""
+    lines = [header, *rows]
+    widths = [max(3, *(len(line[at]) for line in lines)) for at in range(len(header))]
+
+    def shown(line: Sequence[str]) -> str:
+        first, *rest = line
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        return f"| {' | '.join(cells)} |"
+
+    rule = "|".join(["", "-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:]), ""])
+    return "\n".join([shown(header), rule, *map(shown, lines[1:])])
+
+
+def tsv(runs: Sequence[Run]) -> str:
+    """Return one line for each run; its curve is written as words `checks:size`.
+
+    Each option of a format that was set has a column of its own, `-` where it was not set.
+    """
+    options = list(dict.fromkeys(name for run in runs for name, _ in run.settings))
+    columns = (
+        "format", "file", "algorithm", *options, "unit", "before", "after", "bytes_before",
+        "bytes_after", "checks", "asked", "percent", "percent_a_check", "stopped", "curve",
+    )  # fmt: skip
+    lines = ["\t".join(columns)]
+    for run in runs:
+        settings = dict(run.settings)
+        cells = (
+            run.format, run.file, run.algorithm, *(settings.get(name, "-") for name in options),
+            run.unit, run.before, run.after, run.bytes_before, run.bytes_after, run.checks,
+            run.asked, f"{run.reduction:.3f}", f"{run.per_check:.4f}", run.stopped or "-",
+            " ".join(f"{point.checks}:{point.size}" for point in run.curve),
+        )  # fmt: skip
+        lines.append("\t".join(map(str, cells)))
+    return "\n".join(lines) + "\n"
+
+
+def as_json(runs: Sequence[Run]) -> str:
+    """Return the runs with their curves, and the dominances, as one JSON object."""
+    found = [
+        {
+            "format": table.format,
+            "settings": dict(table.settings),
+            "unit": table.unit,
+            "files": table.files,
+            "algorithms": [
+                {**asdict(each), "dominated": each.dominated} for each in dominances(table)
+            ],
+        }
+        for table in tables(runs)
+    ]
+    shown = [{**asdict(run), "settings": dict(run.settings), "after": run.after} for run in runs]
+    return json.dumps({"schema": SCHEMA, "runs": shown, "dominance": found})
+
+
+def line(run: Run) -> str:
+    """Return what a run came to, in a sentence."""
+    settings = "".join(f", {name} {value}" for name, value in run.settings)
+    early = f" (stopped {run.stopped})" if run.stopped else ""
+    return (
+        f"{run.file}, {run.algorithm}{settings}: {run.before:,} -> {run.after:,} {run.unit} "
+        f"in {run.checks:,} checks{early}"
+    )

@@ -1,0 +1,63 @@
+"""A text as a picture shows it: nodes with their place in the text, what they refer to, and states.
+
+A frontend draws nothing: it says what there is (`Frontend.diagram`), and each face draws it in
+its own way, a part at a time where there is much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["root", "inner", "leaf", "constant", "other"]
+"""What a node is to a picture: where reading begins, an operator, a variable, a literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a graph, or a call of a trace.
+
+    `start` and `end` are bytes of the text (end exclusive); nodes may lie within each other.
+    `edges` are the nodes it refers to, in order, by index: `i`, or `~i` where the reference is
+    complemented.
+    """
+
+    label: str
+    detail: str
+    """Its sort or its state, in words."""
+    kind: Kind
+    start: int
+    end: int
+    edges: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An arrow of a state chart, between states by index."""
+
+    source: int
+    target: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The states that an API may be in, and which calls lead from one to another."""
+
+    states: Sequence[str]
+    transitions: Sequence[Transition]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """What there is to draw of a text.
+
+    A `graph` is read from its roots along the edges. A `timeline` is read from the first node to
+    the last; `state` has, for each, the states of the chart that hold after it.
+    """
+
+    shape: Literal["graph", "timeline"]
+    nodes: Sequence[Node]
+    chart: Chart | None = None
+    state: Sequence[Sequence[int]] = field(default=())

@@ -1,0 +1,217 @@
+"""Makes a hunt ready: all that can be wrong with its options is found here, before any run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from reducekit import registry
+from reducekit.errors import UsageError
+from reducekit.executors.guard import Guard
+from reducekit.executors.local import LocalExecutor
+from reducekit.frontend import OwnTests, Testing
+from reducekit.hunt.command_tests import CommandTests
+from reducekit.hunt.findings import Finding
+from reducekit.hunt.inputs import (
+    WITHOUT_END,
+    Input,
+    files_in,
+    generated_inputs,
+    generation_of,
+    inputs_from,
+)
+from reducekit.hunt.library_tests import LibraryTests
+from reducekit.hunt.options import HuntOptions
+from reducekit.hunt.reduce import ReductionConfig
+from reducekit.hunt.results import Control, InputResult
+from reducekit.hunt.stats import HuntStats
+from reducekit.offers import Generation, with_defaults
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Everything
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.session.unpack import plain_path
+
+MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
+_FILE, _INPUT = "file", "input"
+"""What an input is called by the generator of files, and in a hunt."""
+_PATIENCE = 500  # checks in a row without success that end a reduction
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A hunt made ready."""
+
+    results: Callable[[Control], Iterator[InputResult | None]]
+    """Tests all inputs, and yields None where a reduction slows no test down."""
+    reduction: Callable[[Finding], ReductionConfig]
+    suffix: str
+    """Of the files of bugs."""
+    noun: str
+    """What an input is called."""
+    notes: tuple[str, ...]
+    summary: Callable[[HuntStats], tuple[str, ...]]
+    """Says in sentences what the format has counted."""
+
+
+def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
+    """Look at all that the options name; the stack closes what is opened. Raises UsageError."""
+    registry.strategy(options.strategy)
+    frontend = registry.frontend_class(options.format)
+    generation, testing = generation_of(options.format), frontend.testing()
+    values = _values(options, generation, testing)
+    if options.programs:
+        commands = tuple(map(Command.of, options.programs))
+        return _by_programs(options, commands, generation, values, guard, stack)
+    if testing is None:
+        raise UsageError(MISSING_PROGRAMS)
+    for name in ("reference", "keep_timeouts"):
+        if getattr(options, name):
+            raise UsageError(f"`{name}` goes with `command`")
+    limits = Limits(wall=options.timeout, memory=options.memory or testing.memory)
+    noun = _FILE if generation is None else generation.noun
+    return _by_library(options, testing.make(values, limits), values, noun, guard, stack)
+
+
+def _values(
+    options: HuntOptions, generation: Generation | None, testing: Testing | None
+) -> dict[str, Any]:
+    """Return the values of the format's options, and the first seed. Raises UsageError."""
+    if generation is None and options.seeds is None:
+        raise UsageError(
+            f"there is no generator for {options.format}: name a folder of files (`seeds`)"
+        )
+    given = dict(options.format_options)
+    made = () if generation is None else generation.options
+    own = () if testing is None else testing.options
+    if options.programs:
+        for each in own:
+            if given.get(each.name, each.default) != each.default:
+                raise UsageError(f"`{each.name}` is for tests by a library: leave `command` out")
+    default_seed = 0 if generation is None else generation.default_seed
+    seed = default_seed if options.seed is None else options.seed
+    return {**with_defaults((*made, *own), given), "seed": seed}
+
+
+def _by_programs(
+    options: HuntOptions,
+    commands: tuple[Command, ...],
+    generation: Generation | None,
+    values: Mapping[str, Any],
+    guard: Guard,
+    stack: ExitStack,
+) -> Campaign:
+    """Prepare tests by the user's programs."""
+    if options.reference is not None:
+        commands = (*commands, Command.of(options.reference))
+    frontend_options: Mapping[str, Any] = {}
+    inputs: Iterator[Input]
+    breaks_rules: Callable[[Outcome], bool] = _never
+    notes: tuple[str, ...] = ()
+    if options.seeds is not None:
+        paths = files_in(options.seeds)
+        suffix, noun = plain_path(paths[0]).suffix, _FILE
+        inputs = islice(inputs_from(paths), options.count)
+    else:
+        assert generation is not None
+        with guard.held():
+            generator = stack.enter_context(generation.make(values))
+        suffix, noun = generator.suffix, generation.noun
+        notes = tuple(generator.notes)
+        frontend_options = generator.frontend_options
+        breaks_rules = generator.breaks_rules
+        inputs = generated_inputs(options.format, generator, _seeds(options, values))
+    registry.frontend(options.format, **frontend_options)
+    with guard.allowed():  # options that contradict each other are refused before anything is made
+        first = list(islice(inputs, 1))
+    limits = Limits(wall=options.timeout, memory=options.memory)
+    oracle = Oracle(commands, Everything(len(commands)))
+    with guard.held():
+        opener = options.opener
+        executor = stack.enter_context(
+            LocalExecutor(oracle, options.jobs, suffix, guard=guard)
+            if opener is None
+            else opener(oracle, options.jobs)
+        )
+    tests = CommandTests(
+        commands,
+        options.reference is not None,
+        limits,
+        executor,
+        options.keep_timeouts,
+        breaks_rules,
+    )
+
+    def reduction(finding: Finding) -> ReductionConfig:
+        frontend = registry.frontend(options.format, **frontend_options)
+        return ReductionConfig(
+            frontend,
+            limits,
+            _PATIENCE,
+            options.strategy,
+            options.opener,
+            options.jobs,
+            strict=options.keep_timeouts,
+        )
+
+    def summary(stats: HuntStats) -> tuple[str, ...]:
+        broken = stats.counts["rules broken"]
+        return (f"{broken:,} broke the rules of the format",) if broken else ()
+
+    return Campaign(
+        lambda control: tests.results(chain(first, inputs), control),
+        reduction,
+        suffix,
+        _INPUT if noun == _FILE else noun,
+        notes,
+        summary,
+    )
+
+
+def _by_library(
+    options: HuntOptions,
+    own: OwnTests,
+    values: Mapping[str, Any],
+    noun: str,
+    guard: Guard,
+    stack: ExitStack,
+) -> Campaign:
+    """Prepare tests by a library that the format plays its inputs to."""
+    tests = LibraryTests(options.format, own, options.jobs, guard, stack)
+    paths = None if options.seeds is None else files_in(options.seeds)[: options.count]
+
+    def results(control: Control) -> Iterator[InputResult | None]:
+        if paths is not None:
+            return tests.files(paths, control)
+        return tests.seeds(_seeds(options, values), control)
+
+    def reduction(finding: Finding) -> ReductionConfig:
+        found = own.reduction(finding.criterion)
+        return ReductionConfig(
+            found.frontend,
+            own.limits,
+            found.patience,
+            options.strategy,
+            found.opener,
+            size=found.size,
+            unit=found.unit,
+        )
+
+    def summary(stats: HuntStats) -> tuple[str, ...]:
+        return own.summary(stats.counts, stats.inputs, stats.seconds)
+
+    noun = _INPUT if noun == _FILE else noun
+    return Campaign(results, reduction, own.suffix, noun, own.notes, summary)
+
+
+def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:
+    first: int = values["seed"]
+    return range(first, first + (options.count or WITHOUT_END))
+
+
+def _never(outcome: Outcome) -> bool:
+    return False

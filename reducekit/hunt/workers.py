@@ -1,0 +1,122 @@
+"""Processes that test seeds side by side.
+
+What they report is taken in the order of the seeds, so what is found first does not depend
+on which process is faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from reducekit.executors.executor import Closing
+from reducekit.frontend import Tested, Tester
+from reducekit.hunt.results import Control
+
+# Tests that a process is given at a time. Inputs may share a replay process by as many
+# (`frontends/trace/replay/live_tester.py`).
+_CHUNK = 10
+_AHEAD = 4  # chunks for each process that may wait for an earlier one
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Seeds that were given to a process, and what it has reported of them."""
+
+    seeds: range
+    reports: list[Tested] | None = None
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process that tests."""
+
+    process: Any
+    connection: Connection
+    chunk: _Chunk | None = None
+
+
+class Workers(Closing):
+    """Processes with a tester each, as many as `jobs`; hold signals while they start."""
+
+    def __init__(self, open_tester: Callable[[], Tester], jobs: int) -> None:
+        self._workers: list[_Worker] = []
+        # Forked: the model is there, and signals are only noted, as in ours while they are held.
+        context = multiprocessing.get_context("fork")
+        for _ in range(jobs):
+            ours, theirs = context.Pipe()
+            others = [ours, *(each.connection for each in self._workers)]
+            arguments = (open_tester, theirs, others)
+            process = context.Process(target=_work, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+
+    def close(self) -> None:
+        """End them; their replay servers end when the sockets to them are closed."""
+        for each in self._workers:
+            each.process.kill()
+        for each in self._workers:
+            each.process.join()
+            each.connection.close()
+        self._workers.clear()
+
+    def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
+        """Yield the reports in the order of the seeds, until no time is left."""
+        chunks = (seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK))
+        waiting: list[_Chunk] = []
+        while True:
+            for each in self._workers:
+                # One that is far ahead waits for the others.
+                if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
+                    given = next(chunks, None)
+                    if given is None:
+                        break
+                    each.chunk = _Chunk(given)
+                    waiting.append(each.chunk)
+                    each.connection.send(given)
+            if not waiting:
+                return
+            busy = [each for each in self._workers if each.chunk is not None]
+            ready = wait([each.connection for each in busy], control.patience())
+            if control.left() == 0:
+                return
+            for each in busy:
+                if each.connection in ready and each.chunk is not None:
+                    each.chunk.reports = _received(each)
+                    each.chunk = None
+            while waiting and waiting[0].reports is not None:
+                yield from waiting.pop(0).reports or ()
+
+
+def _received(worker: _Worker) -> list[Tested]:
+    try:
+        found = worker.connection.recv()
+    except EOFError:
+        worker.process.join()
+        raise RuntimeError(f"a process ended with status {worker.process.exitcode}") from None
+    if isinstance(found, BaseException):
+        raise found
+    reports: list[Tested] = found
+    return reports
+
+
+def _work(
+    open_tester: Callable[[], Tester], connection: Connection, others: Sequence[Connection]
+) -> None:
+    """Test what is asked for, until the other side has gone."""
+    for each in others:
+        each.close()
+    try:
+        with open_tester() as tester:
+            while True:
+                connection.send([tester.test(seed) for seed in connection.recv()])
+    except (EOFError, BrokenPipeError):
+        pass
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            connection.send(error)

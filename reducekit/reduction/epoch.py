@@ -1,0 +1,345 @@
+"""The search over one document: candidates are rendered, checked and settled, in order.
+
+An epoch begins when a text has been parsed, and ends when a pass has made it
+smaller; then the new text is parsed. During it the document stays as it is and
+accepted edits gather on top, so a candidate costs what its edits cost.
+
+The way of a candidate here: the scheduler names it (`_fill`), it is rendered
+and its verdict looked up (`_candidate`, `_known`), otherwise a check is started;
+the verdict is waited for in the order in which candidates were named
+(`_settle`) and told to the scheduler (`_take`); what that accepts becomes the
+best text. No verdict is looked at before its turn, however early it came in:
+that is why the result depends on the width alone (see `search.scheduler`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+from reducekit.document import Patched
+from reducekit.errors import ParseError
+from reducekit.events import Checked, Event, PassEnded, PassStarted
+from reducekit.frontend import Frontend, View
+from reducekit.journal import digest
+from reducekit.reduction.best import Best
+from reducekit.reduction.control import Control
+from reducekit.reduction.local_context import LocalContext
+from reducekit.reduction.plan import SchedulePosition
+from reducekit.reduction.verdicts import Verdict, Verdicts
+from reducekit.search.pass_search import Task
+from reducekit.search.scheduler import Scheduler
+from reducekit.search.strategy import Strategy
+
+_PASSES = 10
+"""Passes that are searched at the same time, at most."""
+_NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0)
+
+Proposed: TypeAlias = Task[Patched, SchedulePosition]
+"""A candidate of the scheduler: a change of a pass to the document."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """What the epochs of one way through the schedule share."""
+
+    frontend: Frontend
+    strategy: Strategy
+    width: int
+    fast: bool
+    listen: Callable[[Event], None]
+    control: Control
+    verdicts: Verdicts
+    best: Best
+    refuted: set[bytes]
+    """The changes that failed, by what they change (see `local_context`)."""
+    useless: dict[str, bytes]
+    """The passes that found nothing, each with the text on which that was."""
+    round: int = 0
+    """The round of the pass that began last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A candidate as text."""
+
+    task: Proposed
+    position: SchedulePosition
+    text: bytes
+    key: bytes | None
+    """Stands for the text among the verdicts; None if it is not worth a run."""
+    local: bytes | None = None
+    """Stands for what is changed, and into what, among the refuted changes."""
+
+
+@dataclass(slots=True)
+class Epoch:
+    """The search over one document.
+
+    Invariants: `flight` are the candidates that the scheduler has named and that
+    are not settled, the oldest first, at most `width`. `positions` are those of
+    the scheduler's passes, in order. `accepted` counts the texts accepted since
+    the document was parsed: it is 0 as long as the best text is the document's.
+    """
+
+    shared: Shared
+    view: View
+    positions: deque[SchedulePosition]
+    flight: deque[Candidate] = field(default_factory=deque)
+    accepted: int = 0
+    told: Counter[str] = field(default_factory=Counter)
+    """How many texts were told of, by pass."""
+    width: int = field(init=False)
+    """Candidates in flight at most; more than there are workers where one run checks several."""
+    _succeeded: set[str] = field(default_factory=set)
+    """The passes with a success."""
+    _scheduler: Scheduler[Patched, SchedulePosition] = field(init=False)
+    _context: LocalContext = field(init=False)
+    _base: tuple[Patched, bytes] = field(init=False)
+    """What is tentative, and its text."""
+    _texts: WeakKeyDictionary[Proposed, bytes] = field(default_factory=WeakKeyDictionary)
+    """The texts of candidates that others may be made on top of."""
+
+    def __post_init__(self) -> None:
+        document = Patched(self.view.document)
+        shared = self.shared
+        self.width = max(shared.width, shared.verdicts.executor.lookahead(shared.best.text))
+        self._scheduler = Scheduler.on(self.width, document)
+        self._context = LocalContext(self.view.document)
+        self._base = document, self.shared.best.text
+
+    def run(self) -> tuple[bool, SchedulePosition | None]:
+        """Search from the first position on until a pass has helped.
+
+        Returns whether one has, and the position after it. As long as none
+        does, the following passes are searched too where there is room. Raises
+        Stopped.
+        """
+        shared, scheduler, positions = self.shared, self._scheduler, self.positions
+        counts, best = shared.verdicts.counts, shared.best
+        self._add(positions[0])
+        self._begin_pass()
+        checks = counts.checks
+        while True:
+            if shared.control.requested:
+                shared.verdicts.obey()
+                self._skip_pass()
+            self._fill()
+            while scheduler.done:
+                position = positions.popleft()
+                name, helped = position.pass_.name, self.accepted > 0
+                spent = counts.checks - checks
+                shared.listen(
+                    PassEnded(name, position.round, spent, self.told[name], len(best.told))
+                )
+                checks = counts.checks
+                following = position.after(helped)
+                rejected = scheduler.end_pass()
+                counts.rejected += rejected
+                if not helped and position.mode.everything and not rejected:
+                    shared.useless[name] = best.text
+                if helped or following is None:
+                    shared.verdicts.cancel_all()
+                    scheduler.abandon()
+                    return helped, following
+                if not positions:
+                    if shared.useless.get(following.pass_.name) == best.text:
+                        return False, following
+                    self._add_next(following)
+                self._begin_pass()
+                self._fill()
+            if self.flight:
+                self._settle()
+
+    def _begin_pass(self) -> None:
+        position = self.positions[0]
+        self.shared.round = position.round
+        self.shared.listen(PassStarted(position.pass_.name, position.round))
+
+    def _add_next(self, position: SchedulePosition) -> None:
+        self.positions.append(position)
+        self._add(position)
+
+    def _add(self, position: SchedulePosition) -> None:
+        """Search a pass too. One that finds nothing to do ends at once."""
+        problem = position.pass_.problem(self.view)
+        started = None if problem is None else self.shared.strategy.start(problem)
+        self._scheduler.add(position, started)
+
+    def _fill(self) -> None:
+        """Put candidates in flight that are likely to be of use, as many as there is room for."""
+        scheduler, flight, shared = self._scheduler, self.flight, self.shared
+        self._start_all(flight)  # in order: those first that are needed first
+        while len(flight) < self.width and not shared.control.requested:
+            task = scheduler.next()
+            if task is None:
+                if not self._look_ahead():
+                    return
+                continue
+            candidate = self._candidate(task)
+            known = self._known(candidate)
+            if known is None:
+                flight.append(candidate)
+                self._start(candidate)
+            else:
+                self._take(candidate, known, remembered=True)
+
+    def _look_ahead(self) -> bool:
+        """Search the next pass too, as long as none has changed anything; return if there is one.
+
+        Only where several candidates may be in flight, and some are: a search
+        that has ended makes room by itself.
+        """
+        if self.accepted or self._scheduler.merging.unproved:
+            return False
+        if self.width == 1 or len(self.positions) >= _PASSES or not self.flight:
+            return False
+        following = self.positions[-1].after(False)
+        if following is None or following.mode != self.positions[-1].mode:
+            return False
+        if following.pass_.name in following.schedule.alone:
+            return False
+        self._add_next(following)
+        return True
+
+    def _first(self) -> Candidate | None:
+        """Return the candidate whose verdict is taken next; None if its pass is to be skipped."""
+        if not self.shared.fast:
+            return self.flight[0]
+        verdicts = self.shared.verdicts
+        while not self.shared.control.skip_asked:
+            for candidate in self.flight:
+                if candidate.key in verdicts:
+                    return candidate
+            verdicts.spending.require_check()
+            verdicts.wait(verdicts.spending.require_time())
+        return None
+
+    def _settle(self) -> None:
+        """Take the verdict on a candidate in flight, or leave the pass if that is asked for."""
+        candidate = self._first()
+        if candidate is None:
+            return self._skip_pass()
+        known = self._known(candidate)
+        verdict = known or self._verdict(candidate)
+        if verdict is None:
+            return self._skip_pass()
+        self.flight.remove(candidate)
+        return self._take(candidate, verdict, remembered=known is not None)
+
+    def _skip_pass(self) -> None:
+        """Leave the first pass; its successes that are not proved yet are still checked."""
+        if self.shared.control.take_skip():
+            self._scheduler.skip()
+            self._drop_obsolete()
+
+    def _take(self, candidate: Candidate, verdict: Verdict, *, remembered: bool) -> None:
+        """Tell the scheduler of a verdict, and make what it accepts the best text."""
+        shared, scheduler, task = self.shared, self._scheduler, candidate.task
+        ok, what, name = verdict.interesting, task.change.what, candidate.position.pass_.name
+        if remembered and candidate.key is not None:
+            shared.verdicts.counts.cache_hits += 1
+        shared.listen(Checked(ok, remembered, what, len(candidate.text)))
+        if not ok and candidate.local is not None and scheduler.merging.proved(task):
+            shared.refuted.add(candidate.local)
+        if ok and task.partition is not None:
+            self._succeeded.add(name)
+        if scheduler.settle(task, ok):
+            self.accepted += 1
+            text, seconds, key = candidate.text, verdict.seconds, candidate.key
+            if shared.best.accept(text, seconds, what, name, key):
+                self.told[name] += 1
+        self._drop_obsolete()
+
+    def _drop_obsolete(self) -> None:
+        """End the checks of candidates that nobody needs any more."""
+        flight = self.flight
+        obsolete = [each for each in flight if each.task.obsolete]
+        if not obsolete:
+            return
+        for each in obsolete:
+            flight.remove(each)
+            self._scheduler.settle(each.task, False)
+        needed = {each.key for each in flight}
+        keys = [each.key for each in obsolete if each.key and each.key not in needed]
+        self.shared.verdicts.cancel(keys)
+
+    def _candidate(self, task: Proposed) -> Candidate:
+        """Render a task, and see whether it is worth a run."""
+        assert task.base is not None
+        strict = self.shared.frontend.strict
+        if task.partition is None:
+            position = self.positions[0]
+            text = task.base.render()
+            wrong = strict and len(self._succeeded) > 1 and not self._parses(text)
+            return Candidate(task, position, text, None if wrong else digest(text))
+        position = task.partition.pass_search.position
+        parent = task.assumed_parent
+        base = self._base_text() if parent is None else self._texts[parent]
+        text = task.base.render_with(task.edits) if task.edits else base
+        self._texts[task] = text
+        below = position.mode.allow_growth or self.shared.best.is_below(text, base)
+        if text == base or not below:
+            return Candidate(task, position, text, None)
+        # A candidate that mixes the changes of several passes may be nonsense.
+        if strict and self._succeeded - {position.pass_.name} and not self._parses(text):
+            return Candidate(task, position, text, None)
+        local = self._context.key(task.base, task.edits)
+        return Candidate(task, position, text, digest(text), local)
+
+    def _base_text(self) -> bytes:
+        """Return the text of what is tentative."""
+        tentative = self._scheduler.merging.tentative
+        if self._base[0] is not tentative:
+            self._base = tentative, tentative.render()
+        return self._base[1]
+
+    def _parses(self, text: bytes) -> bool:
+        try:
+            self.shared.frontend.parse(text)
+        except ParseError:
+            return False
+        return True
+
+    def _known(self, candidate: Candidate) -> Verdict | None:
+        """Return the verdict on a candidate if it takes no check.
+
+        What is known here depends on nothing that came early.
+        """
+        if candidate.key is None:
+            return _NOT_WORTH_A_RUN
+        verdict = self.shared.verdicts.used(candidate.key)
+        if verdict is not None:
+            return verdict
+        if not candidate.position.mode.everything and candidate.local in self.shared.refuted:
+            return _NOT_WORTH_A_RUN
+        return None
+
+    def _start(self, candidate: Candidate) -> None:
+        """Start the check of a candidate, if it is still needed and there is room."""
+        if candidate.key is not None:
+            self.shared.verdicts.start(candidate.key, candidate.text, self.shared.best.seconds)
+
+    def _start_all(self, candidates: Iterable[Candidate]) -> None:
+        """Start the checks of candidates, as many as there is room for."""
+        for each in candidates:
+            if not each.task.obsolete:
+                self._start(each)
+
+    def _verdict(self, candidate: Candidate) -> Verdict | None:
+        """Wait for the verdict on a candidate; the others in flight run on meanwhile.
+
+        None if its pass is to be skipped.
+        """
+        verdicts, key = self.shared.verdicts, candidate.key
+        assert key is not None
+        verdicts.spending.require_check(known=verdicts.is_recorded(key))
+        while key not in verdicts:
+            if self.shared.control.skip_asked:
+                return None
+            self._start_all(self.flight)
+            verdicts.wait(verdicts.spending.require_time())
+        return verdicts.use(key, candidate.text, self.shared.best.seconds)

@@ -1,0 +1,88 @@
+"""Which pass comes next: the order of a schedule, repeated until none of it helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reducekit.frontend import Pass, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Which candidates are worth a run."""
+
+    everything: bool
+    """Also what was refuted before where nothing has changed since."""
+    allow_growth: bool = False
+    """Also what is not smaller: it begins a transaction (see `best`)."""
+
+
+_PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _END = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulePosition:
+    """A position in a schedule: a pass, and what came of those before it. Immutable.
+
+    `round` is 0 before the rounds. `helped` says whether any pass of the
+    present stage has made the text smaller.
+    """
+
+    schedule: Schedule
+    stage: int = 0
+    at: int = 0
+    round: int = 0
+    helped: bool = False
+    allow_growth: bool = True
+    """Whether the passes that prepare the text may make it larger."""
+
+    @property
+    def pass_(self) -> Pass:
+        """The pass."""
+        return self._passes()[self.at]
+
+    @property
+    def mode(self) -> Mode:
+        """Which of its candidates are worth a run."""
+        growing = self.stage == _PREPARE and self.allow_growth
+        return Mode(self.stage in (_PREPARE, _SWEEP), growing)
+
+    def after(self, helped: bool) -> SchedulePosition | None:
+        """Return the position after the pass, by whether it has helped; None at the end."""
+        position = replace(self, at=self.at + 1, helped=self.helped or helped)
+        return position._settled()
+
+    def _passes(self) -> Sequence[Pass]:
+        schedule = self.schedule
+        return (
+            schedule.prepare,
+            schedule.once,
+            schedule.rounds,
+            schedule.closing,
+            schedule.sweep or schedule.rounds,
+        )[self.stage]
+
+    def _settled(self) -> SchedulePosition | None:
+        """Go on to the next stage where this one has ended."""
+        position, schedule = self, self.schedule
+        while position.at >= len(position._passes()):
+            stage = _ROUNDS if position.helped and position.stage >= _ROUNDS else position.stage + 1
+            if stage == _END or (schedule.quick and position.stage == _last_if_quick(schedule)):
+                return None
+            begins = stage == _ROUNDS
+            position = SchedulePosition(
+                schedule, stage, 0, position.round + begins, allow_growth=self.allow_growth
+            )
+        return position
+
+
+def _last_if_quick(schedule: Schedule) -> int:
+    return _ONCE if schedule.once else _CLOSING
+
+
+def first_position(schedule: Schedule, allow_growth: bool = True) -> SchedulePosition | None:
+    """Return the first position of a schedule; None if it has no passes."""
+    if not (schedule.prepare or schedule.once or schedule.rounds or schedule.closing):
+        return None
+    return SchedulePosition(schedule, allow_growth=allow_growth)._settled()

@@ -1,0 +1,315 @@
+"""The report of a reduction as one HTML file: no script, nothing from the network, a few 100 KB."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from reducekit.journal import Step
+from reducekit.reports.account import Account, PassTotal
+from reducekit.reports.chart import STYLE, Axis, Scale, caption, chart
+from reducekit.reports.ending import Ending, ending
+from reducekit.reports.steps import Line, changes
+from reducekit.reports.words import excerpt, shortened, visible
+
+_ROWS = 800
+"""Steps that are listed; of more, those in the middle that removed least are left out."""
+_DIFFS = 90_000
+"""Characters for the diffs of all steps; those that removed most come first."""
+_TEXT = 24_000
+"""Bytes shown of the result."""
+_BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
+_OUTPUT_LINES = 40
+
+
+def page(told: Account) -> str:
+    """Return the report as HTML.
+
+    All text of files, commands and programs is escaped, and the file forbids itself scripts,
+    pictures, fonts and links to anywhere by its content security policy.
+    """
+    last = ending(told.found)
+    style = f"{_css()}\n{STYLE}"
+    head = told.found.head
+    assert head is not None
+    title = f"{told.name}: {len(told.before):,} → {len(told.after):,} bytes"
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(style))}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{_said(title)}</title>",
+        f"<style>{style}</style>",
+        "</head>",
+        "<body>",
+        "<main>",
+        *_opening(told, last),
+        *_curves(told),
+        *_passes(told.passes, len(told.before)),
+        *_failure(told, last),
+        *_texts(told),
+        *_steps(told),
+        *_facts(told, last),
+        "</main>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join([*parts, ""])
+
+
+def _opening(told: Account, last: Ending) -> Iterator[str]:
+    before, after = len(told.before), len(told.after)
+    head = told.found.head
+    assert head is not None
+    yield f"<h1>{_said(told.name)}</h1>"
+    how = "The search ended by itself." if told.ended else "The search was stopped."
+    if last.stopped:
+        how = f"Stopped: {last.stopped}."
+    again = {
+        True: " The result was checked again and shows the failure.",
+        False: " The result did not show the failure when it was checked again.",
+        None: "",
+    }[last.verified]
+    yield f'<p class="quiet">{_said(how + again)}</p>'
+    yield '<ul class="numbers">'
+    removed = f"{100 * (1 - after / before):.1f} %" if before else "0 %"
+    for value, name in (
+        (f"{before:,}", "bytes before"),
+        (f"{after:,}", "bytes after"),
+        (removed, "removed"),
+        (f"{told.checks:,}", "checks"),
+        (f"{len(told.steps) - 1:,}", "accepted steps"),
+        (_time(told.seconds), "of search"),
+    ):
+        yield f"<li><b>{value}</b>{name}</li>"
+    yield "</ul>"
+    rows = [
+        (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
+    ]
+    if len(rows) > 1:
+        yield '<div class="wide"><table><tr><th>counted</th><th class="number">before</th>'
+        yield '<th class="number">after</th></tr>'
+        for name, old, new in rows:
+            yield (
+                f'<tr><td>{_said(name)}</td><td class="number">{old:,}</td>'
+                f'<td class="number">{new:,}</td></tr>'
+            )
+        yield "</table></div>"
+
+
+def _curves(told: Account) -> Iterator[str]:
+    yield "<h2>Size</h2>"
+    yield '<div class="charts">'
+    axes: Sequence[Axis] = ("checks", "seconds")
+    scales: Sequence[Scale] = ("linear", "logarithmic")
+    for scale in scales:
+        for axis in axes:
+            yield f"<figure>{chart(told.curve, axis, scale)}"
+            yield f"<figcaption>{caption(axis, scale)}</figcaption></figure>"
+    yield "</div>"
+
+
+def _passes(passes: Sequence[PassTotal], before: int) -> Iterator[str]:
+    if not passes:
+        return
+    yield "<h2>Passes</h2>"
+    yield '<div class="wide"><table><tr><th>pass</th><th class="number">checks</th>'
+    yield '<th class="number">time</th><th class="number">accepted</th>'
+    yield '<th class="number">bytes removed</th>'
+    yield '<th class="number">bytes per check</th><th></th></tr>'
+    most = max(1, *(each.removed for each in passes)) if passes else 1
+    for each in passes:
+        rate = f"{each.removed / each.checks:,.1f}" if each.checks else ""
+        wide = max(0, round(120 * each.removed / most))
+        yield (
+            f'<tr><td>{_said(each.name)}</td><td class="number">{_count(each.checks)}</td>'
+            f'<td class="number">{"" if each.seconds is None else _time(each.seconds)}</td>'
+            f'<td class="number">{each.accepted:,}</td><td class="number">{each.removed:,}</td>'
+            f'<td class="number">{rate}</td>'
+            f'<td><svg width="120" height="12" aria-hidden="true">'
+            f'<rect class="bar" y="2" width="{wide}" height="8"/></svg></td></tr>'
+        )
+    yield "</table></div>"
+
+
+def _failure(told: Account, last: Ending) -> Iterator[str]:
+    head = told.found.head
+    assert head is not None
+    yield "<h2>The failure, and how to see it again</h2>"
+    yield f"<p>{_said(told.failure)}</p>"
+    if last.last_runs:
+        for run in last.last_runs:
+            lines = [f"$ {run.command}"]
+            for stream in (run.stdout, run.stderr):
+                lines += excerpt(stream.encode("utf-8", "surrogatepass"), _OUTPUT_LINES, _COLUMNS)
+            if run.ended:
+                lines.append(f"({run.ended})")
+            yield _pre(lines)
+    else:
+        name = told.name
+        yield _pre([f"$ {each.replace('FILE', name)}" for each in head.commands])
+        golden = told.found.golden
+        if golden is not None and golden.runs:
+            yield '<p class="quiet">On the input it said:</p>'
+            for outcome in golden.runs[0]:
+                lines = excerpt(outcome.stdout, _OUTPUT_LINES, _COLUMNS)
+                lines += excerpt(outcome.stderr, _OUTPUT_LINES, _COLUMNS)
+                yield _pre([*lines, f"({outcome.describe()})"])
+    if last.other_failures:
+        yield "<p>Other failures that were met on the way:</p><ul>"
+        for failure, count, size in last.other_failures[:20]:
+            yield f"<li>{count:,} × {_said(shortened(failure, 300))} ({size:,} bytes)</li>"
+        yield "</ul>"
+
+
+def _texts(told: Account) -> Iterator[str]:
+    yield "<h2>Before and after</h2>"
+    yield '<div class="pair">'
+    for name, text, lines in (
+        ("after", told.after[:_TEXT], _AFTER_LINES),
+        ("before", told.before, _BEFORE_LINES),
+    ):
+        size = len(told.after) if name == "after" else len(told.before)
+        yield f"<div><p>{name}, {size:,} bytes</p>"
+        shown = excerpt(text, lines, _COLUMNS)
+        if name == "after" and size > _TEXT:
+            shown.append(f"[{size - _TEXT:,} more bytes]")
+        yield f"{_pre(shown)}</div>"
+    yield "</div>"
+
+
+def _steps(told: Account) -> Iterator[str]:
+    steps = told.steps[1:]
+    if not steps:
+        return
+    yield "<h2>Steps</h2>"
+    gains = {each.number: told.steps[each.base].size - each.size for each in steps}
+    listed = _listed(steps, gains)
+    shown = _shown(told, listed, gains)
+    if len(listed) < len(steps):
+        yield (
+            f'<p class="quiet">{len(listed):,} of {len(steps):,} steps, those that removed most; '
+            "<code>reducekit history</code> lists all.</p>"
+        )
+    yield '<div class="wide"><table class="steps"><tr><th>step</th><th>bytes</th><th>removed</th>'
+    yield "<th>checks</th><th>time</th><th>pass</th><th>change</th></tr>"
+    backs = {back.given_up: back.step for back in told.found.returns}
+    for step in listed:
+        what = _said(shortened(step.what or "", 120))
+        if step.number in backs:
+            what += f" (given up later: back to step {backs[step.number]:,})"
+        lines = shown.get(step.number)
+        if lines is not None:
+            what = f"<details><summary>{what or 'change'}</summary>{_diff(lines)}</details>"
+        yield (
+            f"<tr><td>{step.number:,}<td>{step.size:,}<td>{gains[step.number]:,}<td>{step.checks:,}"
+            f"<td>{_time(step.seconds)}<td>{_said(step.pass_name)}<td>{what}</tr>"
+        )
+    yield "</table></div>"
+
+
+def _listed(steps: Sequence[Step], gains: dict[int, int]) -> Sequence[Step]:
+    if len(steps) <= _ROWS:
+        return steps
+    best = sorted(steps, key=lambda step: -gains[step.number])[:_ROWS]
+    return sorted(best, key=lambda step: step.number)
+
+
+def _shown(
+    told: Account, listed: Sequence[Step], gains: dict[int, int]
+) -> dict[int, Sequence[Line]]:
+    """Return the diffs that there is room for: of the steps that removed most, in one walk.
+
+    Texts are restored in order, each from the one before, as restoring one alone costs all the
+    steps on the way to it.
+    """
+    wanted = {
+        step.number
+        for step in sorted(listed, key=lambda step: -gains[step.number])[: _DIFFS // 120]
+    }
+    room = _DIFFS
+    found: dict[int, Sequence[Line]] = {}
+    for number, old, new in told.found.walk():
+        if room <= 0:
+            break
+        if number not in wanted:
+            continue
+        lines = changes(old, new)
+        room -= sum(len(line.text) + 12 for line in lines) + 60
+        if room > 0:
+            found[number] = lines
+    return found
+
+
+def _diff(lines: Sequence[Line]) -> str:
+    tags = {"-": "del", "+": "ins"}
+    parts = []
+    for line in lines:
+        tag = tags.get(line.sign, "span")
+        sign = f"{line.sign} " if line.sign != " " else ""
+        parts.append(f"<{tag}>{escape(sign + line.text)}</{tag}>")
+    return f"<pre tabindex=0>{''.join(parts)}</pre>"
+
+
+def _facts(told: Account, last: Ending) -> Iterator[str]:
+    head = told.found.head
+    assert head is not None
+    yield "<h2>How it was run</h2>"
+    facts = [
+        ("input", f"{last.input or 'the input'}, sha256 {head.input_digest}…"),
+        ("output", last.output or told.name),
+        *(("command", each) for each in head.commands),
+        ("kept", head.criterion),
+        ("strategy", f"{head.strategy}, format {head.frontend}"),
+        ("runs of commands", "" if last.runs is None else f"{last.runs:,}"),
+        ("time in all", "" if last.seconds is None else _time(last.seconds)),
+        *((name, value) for name, value in sorted(head.settings.items()) if value not in _UNSET),
+        ("reducekit", head.version),
+        *last.versions.items(),
+    ]
+    yield "<dl>"
+    for name, value in facts:
+        if value:
+            yield f"<dt>{_said(name)}</dt><dd><code>{_said(value)}</code></dd>"
+    yield "</dl>"
+
+
+_UNSET = ("None", "False", "")
+
+
+def _policy(style: str) -> str:
+    """Return a policy that allows our style sheet and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def _css() -> str:
+    return files("reducekit.reports").joinpath("page.css").read_text(encoding="utf-8")
+
+
+def _said(text: str) -> str:
+    return escape(visible(text))
+
+
+def _pre(lines: Sequence[str]) -> str:
+    return f"<pre tabindex=0>{escape(visible(chr(10).join(lines)))}</pre>"
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"

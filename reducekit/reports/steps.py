@@ -1,0 +1,82 @@
+"""What a step changed, short enough to be read: the lines that differ, without what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reducekit.journal.differences import changed
+from reducekit.reports.words import decoded, shortened
+
+_LINES = 6  # of each side of a change
+_COLUMNS = 160
+_CHANGES = 4
+_SHARED = 24
+"""Characters kept of what two lines share at either end."""
+_LITTLE = 6
+"""The same where there is one line of a terminal for all."""
+_LARGE = 1 << 21  # bytes beyond which two texts are not compared: that takes too long
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a diff: removed ("-"), added ("+"), or a remark (" ")."""
+
+    sign: str
+    text: str
+
+
+def changes(old: bytes, new: bytes) -> list[Line]:
+    """Return what was taken away and what came, at most some 50 lines."""
+    if len(old) + len(new) > _LARGE:
+        return [Line(" ", f"{len(old):,} bytes became {len(new):,}")]
+    a, b = old.split(b"\n"), new.split(b"\n")
+    regions = changed(a, b)
+    found: list[Line] = []
+    for begin, end, start, stop in regions[:_CHANGES]:
+        found.append(Line(" ", f"line {begin + 1:,}"))
+        removed, added = a[begin:end], b[start:stop]
+        if len(removed) == len(added) == 1:
+            before, after = _apart(decoded(removed[0]), decoded(added[0]), _SHARED)
+            found += [Line("-", before), Line("+", after)]
+            continue
+        for sign, lines in (("-", removed), ("+", added)):
+            found += [Line(sign, shortened(decoded(each), _COLUMNS)) for each in lines[:_LINES]]
+            if len(lines) > _LINES:
+                found.append(Line(sign, f"[{len(lines) - _LINES:,} more lines]"))
+    if len(regions) > _CHANGES:
+        found.append(Line(" ", f"[{len(regions) - _CHANGES:,} more places]"))
+    return found
+
+
+def glimpse(old: bytes, new: bytes) -> list[tuple[str, str, int]]:
+    """Return "-" and "+", each with the first line that went or came, and how many others did."""
+    a, b = old.split(b"\n"), new.split(b"\n")
+    regions = changed(a, b)
+    removed = [line for each in regions for line in a[each.begin : each.end]]
+    added = [line for each in regions for line in b[each.start : each.stop]]
+    if len(removed) == len(added) == 1:
+        before, after = _apart(decoded(removed[0]), decoded(added[0]), _LITTLE)
+        return [("-", before, 0), ("+", after, 0)]
+    return [
+        (sign, shortened(decoded(lines[0]), _COLUMNS), len(lines) - 1)
+        for sign, lines in (("-", removed), ("+", added))
+        if lines
+    ]
+
+
+def _apart(old: str, new: str, shared: int) -> tuple[str, str]:
+    """Return two lines with `shared` characters of what they share at either end."""
+    front = 0
+    most = min(len(old), len(new))
+    while front < most and old[front] == new[front]:
+        front += 1
+    back = 0
+    while back < most - front and old[-1 - back] == new[-1 - back]:
+        back += 1
+    first, last = max(0, front - shared), max(0, back - shared)
+
+    def cut(line: str) -> str:
+        middle = shortened(line[first : len(line) - last], 2 * _COLUMNS)
+        return f"{'… ' if first else ''}{middle}{' …' if last else ''}"
+
+    return cut(old), cut(new)

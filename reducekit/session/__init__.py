@@ -1,0 +1,13 @@
+"""One reduction as an application: from plain options to a result file and a report.
+
+`Session` wires the golden run, the criterion, the executor, the journal, the output file and the
+search together. It holds no terminal, prints nothing and reads no arguments, so the command line,
+a page, a notebook and a hunt can all be its clients.
+"""
+
+from reducekit.executors.repeating import Repeat
+from reducekit.session.options import Failure, Options
+from reducekit.session.report import Report
+from reducekit.session.session import Session
+
+__all__ = ["Failure", "Options", "Repeat", "Report", "Session"]

@@ -1,0 +1,117 @@
+"""What an earlier run has left in the place of the output: nothing of it is ever overwritten.
+
+A run goes on from an earlier one of the same input, command and options. Anything else that
+stands there, a result and its journal, is kept under a numbered name: `in.reduced.1.smt2`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import itertools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.errors import UsageError
+from reducekit.journal import Contents, Head, journal_path, load
+
+WIDTH = "width"
+"""The name of the width among the settings of a journal's head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Files that were put aside: where they are now, and where they stood."""
+
+    moves: tuple[tuple[Path, Path], ...] = ()
+
+    def notice(self, why: str) -> str | None:
+        """Say what was kept; None if nothing was."""
+        if not self.moves:
+            return None
+        now, was = self.moves[0]
+        return f"what {was} was before ({why}) is kept as {now}"
+
+    def put_back(self) -> None:
+        """Undo it: the run that was to take their place has not begun."""
+        for now, was in self.moves:
+            with contextlib.suppress(OSError):
+                if not os.path.lexists(was):
+                    os.replace(now, was)
+
+
+def earlier_run(output: Path) -> Contents | None:
+    """Return the journal of the run that wrote this output; None without a readable one."""
+    with contextlib.suppress(UsageError):
+        found = load(journal_path(output))
+        if found.head is not None and found.steps:
+            return found
+    return None
+
+
+def goes_on(found: Contents, wanted: Head, *, any_width: bool) -> bool:
+    """Say whether a run with this head goes on from a journal.
+
+    With `any_width` the number of candidates tried at once is that of the journal.
+    """
+    assert found.head is not None
+    differences = found.head.differences(wanted)
+    if any_width:
+        differences = [each for each in differences if not each.startswith(f"another {WIDTH}:")]
+    return not differences
+
+
+def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
+    """Move an output and its journal to numbered names. Raises UsageError if one is in use."""
+    journal = journal_path(output)
+    _refuse_in_use(journal)
+    files = [journal] if only_journal else [output, journal]
+    there = [path for path in files if _worth_keeping(path)]
+    if not there:
+        return Kept()
+    for number in itertools.count(1):
+        numbered = output.with_name(f"{output.stem}.{number}{output.suffix}")
+        names = {output: numbered, journal: journal_path(numbered)}
+        if not any(os.path.lexists(name) for name in names.values()):
+            break
+    moves: list[tuple[Path, Path]] = []
+    for path in there:
+        try:
+            os.replace(path, names[path])
+        except OSError as error:
+            Kept(tuple(moves)).put_back()
+            raise UsageError(
+                f"{path} cannot be kept under another name: {error.strerror}"
+            ) from None
+        moves.append((names[path], path))
+    return Kept(tuple(moves))
+
+
+def _worth_keeping(path: Path) -> bool:
+    """Say whether a file holds anything: an empty one, or a journal without a run, does not."""
+    try:
+        if not path.is_file() or path.is_symlink() or not path.stat().st_size:
+            return False
+    except OSError:
+        return False
+    if path.suffix == ".journal":
+        with contextlib.suppress(UsageError):
+            return bool(load(path).verdicts)
+    return True
+
+
+def _refuse_in_use(journal: Path) -> None:
+    """Raise UsageError if another process writes a journal."""
+    try:
+        handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(f"the journal {journal} is in use by another reduction") from None
+    except OSError:
+        pass  # a file system without locks
+    finally:
+        os.close(handle)

@@ -1,0 +1,72 @@
+"""The executors of one session: opened where the options say, counted, and closed at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reducekit.executors.executor import Closing, Executor
+from reducekit.executors.guard import Guard
+from reducekit.executors.inprocess import InProcess
+from reducekit.executors.local import LocalExecutor
+from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.oracle.oracle import Oracle
+from reducekit.session.options import Opener, Options
+from reducekit.session.unpack import plain_path
+
+
+def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
+    """Return what opens executors for these options; candidates are files of that suffix."""
+    if options.opener is not None:
+        return options.opener
+    interesting = options.interesting
+    if interesting is not None:
+        return lambda oracle, jobs: InProcess(interesting, jobs)
+    name = plain_path(options.input).name if isinstance(options.input, Path) else ""
+    workdir = None if options.workdir is None else str(options.workdir.absolute())
+    return local_opener(suffix, guard, name=name, workdir=workdir)
+
+
+def local_opener(
+    suffix: str, guard: Guard, *, name: str = "", workdir: str | None = None
+) -> Opener:
+    """Return what opens executors on this machine."""
+    return lambda oracle, jobs: LocalExecutor(
+        oracle, jobs, suffix, guard=guard, name=name, workdir=workdir
+    )
+
+
+class Executors(Closing):
+    """Opens executors; closes at the end what is still open, the latest first."""
+
+    def __init__(self, opener: Opener, repeat: Repeat | None, guard: Guard) -> None:
+        self._opener = opener
+        self._guard = guard
+        self._repeat = repeat
+        self._opened: list[Executor] = []
+
+    @classmethod
+    def local(cls, suffix: str, guard: Guard) -> Executors:
+        """Return what opens executors on this machine; candidates are files of that suffix."""
+        return cls(local_opener(suffix, guard), None, guard)
+
+    def open(self, oracle: Oracle, jobs: int = 1) -> Executor:
+        """Open an executor that makes each run once."""
+        with self._guard.held():
+            executor = self._opener(oracle, jobs)
+            self._opened.append(executor)
+        return executor
+
+    def open_repeating(self, oracle: Oracle, jobs: int = 1) -> Executor:
+        """Open an executor whose verdicts take as many runs as `repeat` says."""
+        executor = self.open(oracle, jobs)
+        return executor if self._repeat is None else Repeating(executor, self._repeat)
+
+    @property
+    def runs(self) -> int:
+        """How many runs of commands were started."""
+        return sum(each.runs for each in self._opened)
+
+    def close(self) -> None:
+        """Close all."""
+        for each in reversed(self._opened):
+            each.close()

@@ -1,0 +1,120 @@
+"""Which files a session reads and writes: the input, its format, the output, a backup."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from reducekit import registry
+from reducekit.errors import ParseError, UsageError
+from reducekit.journal import digest
+from reducekit.session.earlier import earlier_run
+from reducekit.session.options import Options
+from reducekit.session.output import backup_path, original_path, read_input
+from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
+
+
+def output_path(options: Options) -> Path | None:
+    """Return where the result goes; None where nothing is written. Raises UsageError."""
+    source, output = options.input, options.output
+    if options.in_place and output is not None:
+        raise UsageError("`in_place` and `output` exclude each other: give one")
+    if isinstance(source, bytes):
+        if options.in_place:
+            raise UsageError("`in_place` needs a file as the input")
+        return output
+    if (options.in_place or output is None) and not stat.S_ISREG(source.stat().st_mode):
+        raise UsageError(f"the input {source} is not a regular file: name the output with `output`")
+    named = source if options.in_place else output
+    if named is not None and named.suffix in SUFFIXES:
+        raise UsageError(
+            f"the result is plain text, and {named} is the name of a compressed file: "
+            f"name another with `output`, without {named.suffix}"
+        )
+    if options.in_place:
+        return source
+    if output is None:
+        plain = plain_path(source)
+        return plain.with_name(f"{plain.stem}.reduced{plain.suffix}")
+    with contextlib.suppress(OSError):
+        if output.samefile(source):
+            raise UsageError(f"the output {output} is the input: `in_place` replaces it")
+    return output
+
+
+def read(options: Options) -> tuple[bytes, Path | None]:
+    """Return the text to reduce, and where the original goes if the input is to be replaced.
+
+    Raises UsageError if there is no such file, or if its backup exists already.
+    """
+    source = options.input
+    if isinstance(source, bytes):
+        return source, None
+    backup = None
+    if options.in_place:
+        original = original_path(source)
+        if _began_with(original, source, options):
+            source = original
+        else:
+            backup = backup_path(source)
+    return read_text(source), backup
+
+
+def read_text(path: Path) -> bytes:
+    """Return the text of a file that may be compressed. Raises UsageError."""
+    return unpacked(read_input(path), str(path))
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the format of a file, by its suffix or else by its text.
+
+    Raises UsageError if no registered format knows it.
+    """
+    known = registry.names(registry.FRONTENDS)
+    classes = {name: registry.frontend_class(name) for name in known}
+    suffix = plain_path(path).suffix
+    for name, frontend in classes.items():
+        if suffix and suffix in (frontend.suffixes or (frontend.suffix,)):
+            return name
+    text = read_text(path)
+    for name, frontend in classes.items():
+        if frontend.recognises(text):
+            return name
+    raise UsageError(f"cannot tell the format of {path}: give `frontend` ({', '.join(known)})")
+
+
+def _began_with(original: Path, source: Path, options: Options) -> bool:
+    """Say whether a file was being reduced in place, from this original."""
+    if options.restart or not original.is_file():
+        return False
+    if options.resume:
+        return True
+    found = earlier_run(source)
+    if found is None or found.head is None:
+        return False
+    return found.head.input_digest == digest(unpacked(read_input(original), str(original))).hex()
+
+
+def name_of(options: Options) -> str:
+    """Return what the input is called in messages."""
+    if options.name:
+        return options.name
+    return "input" if isinstance(options.input, bytes) else str(options.input)
+
+
+@contextlib.contextmanager
+def naming(name: str | Path) -> Iterator[None]:
+    """Put the name of a file before the place where it is not of its format."""
+    try:
+        yield
+    except ParseError as error:
+        error.args = (f"{name}, {error}",)
+        raise
+
+
+def refuse_blank(text: bytes) -> None:
+    """Raise ParseError if there is nothing in a text but blanks."""
+    if not text.strip():
+        raise ParseError("the input is empty", text, 0)

@@ -1,0 +1,259 @@
+"""The golden run: does the input fail, how, and every time?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from reducekit.errors import NotInterestingError
+from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import (
+    AlsoPasses,
+    Criterion,
+    Disagree,
+    Everything,
+    ExitZero,
+    SameSignature,
+    TimesOut,
+    accepts,
+    difference,
+    verdict,
+)
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import is_failure, signature
+from reducekit.text import printable
+
+_SHOWN = 2000  # bytes of each stream in a message
+
+_TWICE = Repeat(2, 2)
+_EXAMPLES = 3  # runs shown of those that ended differently
+
+
+Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "empty fails too"]
+
+
+class GoldenRunError(NotInterestingError):
+    """The input does not fail, or not every time.
+
+    `problem` says in which way, so that a face can add what its user may do about it.
+    """
+
+    def __init__(self, message: str, problem: Problem) -> None:
+        super().__init__(message)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """What is to be kept alive, as the runs on the input showed it.
+
+    `outcomes` are those of the first run that showed it. `seconds` is the wall
+    time of the slowest single run of a command.
+    """
+
+    criterion: Criterion
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    runs: tuple[tuple[Outcome, ...], ...] = ()
+    """The outcomes of all runs on the input."""
+    empty: tuple[Outcome, ...] | None = None
+    """Those of a run on an empty file, if there was room for it beside the others."""
+
+
+def timeout_for(seconds: float) -> float:
+    """Return the wall limit for candidates when the best so far takes that many seconds."""
+    return max(0.4, 4 * seconds + 0.2)
+
+
+def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
+    """Return the limits for candidates when the best so far takes that many seconds.
+
+    The wall limit is the criterion's, else the user's, else follows the time.
+    """
+    wall = next((w for w in (criterion.wall, limits.wall) if w is not None), timeout_for(seconds))
+    return Limits(wall, limits.cpu, limits.memory, limits.output)
+
+
+def establish(
+    commands: tuple[Command, ...],
+    criterion: Criterion | None,
+    text: bytes,
+    limits: Limits,
+    open_executor: Callable[[Oracle], Executor],
+    *,
+    path: str = "input",
+    out: bool = True,
+    err: bool = True,
+    repeat: Repeat | None = None,
+    recorded: Sequence[tuple[Outcome, ...]] = (),
+    also: int = 0,
+) -> Golden:
+    """Run the commands on the input and return what to keep alive.
+
+    The runs are not made again if they are `recorded`, as many as are asked for.
+
+    It has to show in as many runs as `repeat` says, else in two of two; they run
+    side by side as far as the executor has room. Without a criterion the
+    (single) command's own failure is kept: its signature, of the streams asked
+    for by `out` and `err`, or its running into the time limit; if the runs fail
+    in several ways, the most frequent one, of equally frequent ones the first by
+    its words. The last `also` commands only have to accept the input. `path` is
+    the input's name in messages. Raises NotInterestingError if the input does
+    not fail, or not so often.
+    """
+    repeat = repeat or _TWICE
+    if criterion is not None and criterion.wall is not None:
+        limits = replace(limits, wall=criterion.wall)
+
+    def shown_by(run: Sequence[Outcome]) -> Criterion | None:
+        """Return what a run shows of what is to be kept."""
+        found = shown_without_others(run[: len(run) - also])
+        if found is None or not also:
+            return found
+        return AlsoPasses(found, len(run) - also, also) if all(map(accepts, run[-also:])) else None
+
+    def shown_without_others(run: Sequence[Outcome]) -> Criterion | None:
+        if criterion is None:
+            return _own_failure(run[0], limits, out, err)
+        if isinstance(criterion, Disagree) and criterion.expected is None:
+            pair = difference(run[0], run[1])
+            return None if pair is None else Disagree(pair)
+        return criterion if verdict(criterion, run) else None
+
+    runs, empty = list(recorded), None
+    if len(runs) != repeat.runs:
+        with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
+            runs, empty = _runs(executor, text, limits, repeat.runs)
+    kinds = [shown_by(run) for run in runs]
+
+    def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
+        return GoldenRunError(_report(reason, commands, path, shown), problem)
+
+    often = Counter(kind for kind in kinds if kind is not None)
+    if not often:
+        if also and shown_without_others(runs[0][: len(runs[0]) - also]) is not None:
+            others = runs[0][-also:]
+            at = len(commands) - also + [accepts(each) for each in others].index(False)
+            raise refuse(
+                "not shown",
+                f"a program of `also_passes` does not accept it: {commands[at].words[0]}",
+                runs[:1],
+            )
+        times = f" in {len(runs)} runs" if repeat != _TWICE and len(runs) > 1 else ""
+        if criterion is None:
+            raise refuse("passes", f"the input does not fail{times}", runs[:1])
+        wanted = criterion.describe()
+        if isinstance(criterion, ExitZero):
+            wanted = f"the test said no: {runs[0][0].describe()}; exit status 0 means yes"
+        reason = f"the input does not show what is looked for{times} ({wanted})"
+        raise refuse("not shown", reason, runs[:1])
+    kept = min(often, key=lambda kind: (-often[kind], kind.describe()))
+    if repeat.verdict(often[kept], len(runs) - often[kept]) is not True:
+        firsts = sorted({kinds.index(kind) for kind in kinds})
+        examples = [runs[number] for number in firsts[:_EXAMPLES]]
+        if repeat == _TWICE:
+            raise refuse("flaky", "two runs on the same input ended differently", examples)
+        raise refuse(
+            "rare",
+            f"this failure ({kept.describe()}) showed in {often[kept]} of {len(runs)} runs "
+            f"on the input, and `repeat` asks for {repeat.needed}",
+            examples,
+        )
+    seconds = max(outcome.seconds for run in runs for outcome in run)
+    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs), empty)
+
+
+def empty_input_fails(
+    commands: tuple[Command, ...],
+    golden: Golden,
+    limits: Limits,
+    open_executor: Callable[[Oracle], Executor],
+    *,
+    repeat: Repeat | None = None,
+) -> bool:
+    """Say whether the empty file is as interesting as the input, in as many runs.
+
+    Then everything would be reduced to nothing: usually the criterion is too weak.
+    """
+    if golden.empty is not None and repeat is None:
+        return verdict(golden.criterion, golden.empty)
+    opened = open_executor(Oracle(commands, golden.criterion))
+    with opened if repeat is None else Repeating(opened, repeat) as executor:
+        chosen = limits_for(golden.criterion, limits, golden.seconds)
+        return run_once(executor, b"", chosen).interesting
+
+
+def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
+    """Run one check and wait for it."""
+    executor.submit(0, text, limits)
+    while True:
+        for finished in executor.wait():
+            return finished
+
+
+def _runs(
+    executor: Executor, text: bytes, limits: Limits, number: int
+) -> tuple[list[tuple[Outcome, ...]], tuple[Outcome, ...] | None]:
+    """Run a text so often, and an empty one beside it where there is room.
+
+    Returns the outcomes in the order of the starts; None for the empty text if
+    it took longer than all others.
+    """
+    ended: dict[int, tuple[Outcome, ...]] = {}
+    started = 0
+    while any(each not in ended for each in range(number)):
+        while started <= number and executor.free and (started < number or number > len(ended)):
+            executor.submit(started, text if started < number else b"", limits)
+            started += 1
+        ended |= {finished.ticket: finished.outcomes for finished in executor.wait()}
+    executor.cancel(number)
+    return [ended[each] for each in range(number)], ended.get(number)
+
+
+def _own_failure(outcome: Outcome, limits: Limits, out: bool, err: bool) -> Criterion | None:
+    """Return what to keep alive of a run that failed by itself; None if it did not."""
+    if outcome.limit == "time":
+        return TimesOut(limits.wall)
+    seen = replace(
+        outcome, stdout=outcome.stdout if out else b"", stderr=outcome.stderr if err else b""
+    )
+    if not is_failure(seen):
+        return None
+    return SameSignature(signature(seen), out, err)
+
+
+def _report(
+    reason: str,
+    commands: tuple[Command, ...],
+    path: str,
+    runs: Sequence[Sequence[Outcome]],
+) -> str:
+    """Show what was run and what came of it."""
+    lines = [reason]
+    for number, run in enumerate(runs, 1):
+        for command, outcome in zip(commands, run, strict=False):
+            lines += [
+                "",
+                f"run {number}: {command.shell_line(path)}" if len(runs) > 1
+                else f"command: {command.shell_line(path)}",
+                f"ended: {outcome.describe()} ({outcome.seconds:.2f} s)",
+                *_excerpt("stdout", outcome.stdout),
+                *_excerpt("stderr", outcome.stderr),
+            ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _excerpt(name: str, text: bytes) -> list[str]:
+    if not text:
+        return [f"{name}: empty"]
+    # A terminal must survive what a solver prints.
+    shown = text[:_SHOWN].decode("utf-8", "backslashreplace").expandtabs()
+    lines = [printable(line) for line in shown.split("\n")]
+    more = [f"  ... {len(text) - _SHOWN} more bytes"] if len(text) > _SHOWN else []
+    return [f"{name}:", *(f"  {line}" for line in lines if line), *more]

@@ -1,0 +1,97 @@
+"""The history of a reduction, read from its journal: its steps, their texts and differences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from reducekit.errors import UsageError
+from reducekit.journal import Contents, Step, journal_path, load
+from reducekit.journal.differences import unified
+from reducekit.text import shortened
+
+__all__ = ["Contents", "Step", "as_json", "diff_of", "open_history", "step_of"]
+
+SCHEMA = 1
+_COLUMNS = 100  # of what a step did
+
+
+def open_history(named: Path) -> tuple[Path, Contents]:
+    """Return the journal that is meant by a file, and what is in it.
+
+    That is the journal beside an output, unless the file is a journal itself. The reduction may
+    still go on. Raises UsageError if there is none.
+    """
+    path = find_journal(named)
+    found = load(path)
+    if found.head is None or not found.steps:
+        raise UsageError(f"the journal {path} ends before the input: it holds nothing yet")
+    return path, found
+
+
+def step_of(path: Path, found: Contents, number: int) -> Step:
+    """Return a step by its number; 0 is the input. Raises UsageError if there is none."""
+    last = len(found.steps) - 1
+    if not 0 <= number <= last:
+        there = f"the steps are 0 to {last}" if last else "there is only step 0, the input"
+        raise UsageError(f"the journal {path} has no step {number}: {there}")
+    return found.steps[number]
+
+
+def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
+    """Yield what a step changed, as the lines of a unified diff."""
+    base = found.steps[step.base]
+    words = ": ".join(shortened(each, _COLUMNS) for each in (step.pass_name, step.what) if each)
+    return unified(
+        found.text(base.number),
+        found.text(step.number),
+        f"step {base.number}, {base.size:,} bytes",
+        f"step {step.number}, {step.size:,} bytes, {words}",
+    )
+
+
+def find_journal(named: Path) -> Path:
+    """Return the journal that is meant: the one beside a file, unless that is one itself."""
+    beside = journal_path(named)
+    if os.path.exists(beside):  # not Path.exists, which raises what is no answer
+        return beside
+    if not os.path.exists(named):
+        raise UsageError(f"there is no file {named}, and no journal {beside}")
+    try:
+        load(named)
+    except UsageError as error:
+        error.add_note(f"(and there is no journal {beside})")
+        raise
+    return named
+
+
+def as_json(path: Path, found: Contents) -> dict[str, Any]:
+    """Return the history for programs."""
+    head = found.head
+    assert head is not None
+    return {
+        "schema": SCHEMA,
+        "journal": str(path),
+        "head": asdict(head),
+        "verdicts": len(found.verdicts),
+        "interesting": sum(interesting for interesting, _ in found.verdicts.values()),
+        "current": found.current,
+        "steps": [
+            {
+                "number": step.number,
+                "base": step.base,
+                "bytes": step.size,
+                "checks": step.checks,
+                "seconds": round(step.seconds, 3),
+                "pass": step.pass_name,
+                "what": step.what,
+            }
+            for step in found.steps
+        ],
+        "returns": [asdict(back) for back in found.returns],
+        "notes": found.notes,
+        "unread": found.cut,
+    }

@@ -1,0 +1,44 @@
+"""Commands that find the candidate by its name in the current folder, as tests for C-Vise do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reducekit.oracle.command import PLACE, Command
+from reducekit.session.unpack import plain_path
+
+_SCRIPT = 1 << 16  # bytes of a program in which a name is looked for
+
+
+def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[Command, ...] | None:
+    """Return the commands to be run in the folder of each candidate.
+
+    None if nothing hints at that: no command names the input, and no script does.
+    """
+    if isinstance(source, bytes):
+        return None
+    name = plain_path(source).name
+    if not any(_names(command, name) for command in commands):
+        return None
+    return tuple(replace(command, in_folder=name) for command in commands)
+
+
+def _names(command: Command, name: str) -> bool:
+    """Say whether a command, or a script that it runs, names a file and has no place for it."""
+    if command.stdin or any(PLACE in word for word in command.words[1:]):
+        return False
+    if any(name in word for word in command.words[1:]):
+        return True
+    wanted = os.fsencode(name)
+    for word in command.words:
+        try:
+            with open(word, "rb") as file:
+                head = file.read(_SCRIPT)
+        except (OSError, ValueError):
+            continue
+        if head.startswith(b"#!") and wanted in head:
+            return True
+    return False

@@ -1,0 +1,181 @@
+"""Makes a session ready: all that can be wrong with the options is found here, before any run."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from reducekit import registry
+from reducekit.errors import ParseError, UsageError
+from reducekit.executors.guard import Guard
+from reducekit.frontend import Frontend, OracleRequest, OwnOracle, View
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.search.strategy import Strategy
+from reducekit.session import journal_setup
+from reducekit.session.executors import opener_of
+from reducekit.session.files import name_of, naming, output_path, read, refuse_blank
+from reducekit.session.journal_setup import Opened
+from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options
+from reducekit.session.other_failures import OtherFailures
+from reducekit.session.output import OutputFile
+
+_FALLBACK = "text"
+"""The frontend that reads everything, by lines and tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a session has to do, made ready."""
+
+    name: str
+    """What the input is called in messages."""
+    text: bytes
+    frontend: Frontend
+    views: list[View]
+    """The text, parsed; empty once it has been taken."""
+    strategy: Strategy
+    commands: tuple[Command, ...]
+    """Of the oracle; none where it is a function."""
+    criterion: Criterion | None
+    """None: the command's own failure."""
+    limits: Limits
+    opened: Opened
+    """The journal, and what an earlier run has left."""
+    output: OutputFile | None
+    backup: Path | None
+    """Where the original goes when its file is replaced."""
+    other_failures: OtherFailures | None
+    opener: Opener
+    own: OwnOracle | None
+    """How the format checks candidates, where no command is given."""
+
+    def take_view(self) -> View:
+        """Return the parsed text, once: it is large, and nobody else is to keep it."""
+        return self.views.pop()
+
+    def write(self, text: bytes) -> None:
+        """Write the best text so far, if there is a place for it."""
+        if self.output is not None:
+            self.output.write(text)
+
+    def save(self, text: bytes) -> None:
+        """Write the best text if it was not written, or if that failed."""
+        if self.output is not None and (not self.output.written or self.output.write_error):
+            self.output.write(text)
+
+    def as_if_run_on(self, outcome: Outcome, path: str) -> Outcome:
+        """Put the name of the output in place of the candidate's file, which is gone."""
+        place = re.compile(
+            rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/(?:input"
+            + re.escape(os.fsencode(self.frontend.suffix))
+            + rb"|"
+            + re.escape(os.fsencode(Path(self.name).name))
+            + rb")"
+        )
+        name = os.fsencode(path)
+        return replace(
+            outcome,
+            stdout=place.sub(lambda _: name, outcome.stdout),
+            stderr=place.sub(lambda _: name, outcome.stderr),
+        )
+
+
+def prepare(options: Options, guard: Guard) -> Job:
+    """Look at all that the options name. Raises UsageError or ParseError; writes no result.
+
+    Raises NotInterestingError where the format checks by itself, and the input does not fail.
+    """
+    name = name_of(options)
+    strategy = registry.strategy(options.strategy)
+    text, backup = read(options)
+    path = output_path(options)
+    frontend = _frontend(options)
+    if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
+        raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
+    with naming(name):
+        refuse_blank(text)
+        own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
+    if own is not None and options.also_passes:
+        own.close()
+        raise UsageError("`also_passes` goes with `command` or `oracle`")
+    if own is not None:
+        frontend, limits = own.frontend, own.limits
+        options = replace(options, command=own.command, opener=own.opener)
+    else:
+        limits = options.limits()
+    try:
+        commands, criterion = options.commands_and_criterion()
+        with naming(name):
+            parsed, view = _parsed(options, frontend, text)
+        with guard.held():
+            output = None if path is None else OutputFile(path)
+        folder = options.also_interesting
+        others = None if folder is None else OtherFailures(folder, parsed.suffix)
+        opener = opener_of(options, parsed.suffix, guard)
+        if own is None and (options.command or (options.known and options.opener is None)):
+            opener = frontend.opener(opener, text)
+        with guard.held():
+            opened = journal_setup.open_for(
+                options,
+                text,
+                path,
+                format_name=parsed.name,
+                commands=commands,
+                criterion=criterion,
+            )
+    except BaseException:
+        if own is not None:
+            own.close()
+        raise
+    return Job(
+        name=name,
+        text=text,
+        frontend=parsed,
+        views=[view],
+        strategy=strategy,
+        commands=commands,
+        criterion=criterion,
+        limits=limits,
+        output=output,
+        backup=backup,
+        opened=opened,
+        other_failures=others,
+        opener=opener,
+        own=own,
+    )
+
+
+def _frontend(options: Options) -> Frontend:
+    given = options.format
+    return registry.frontend(given) if isinstance(given, str) else given
+
+
+def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard) -> OwnOracle:
+    """Return how the format checks candidates. Raises UsageError if it needs a command."""
+    failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
+    own = frontend.own_oracle(
+        OracleRequest(text, name_of(options), failure, options.limits(), guard)
+    )
+    if own is None:
+        raise UsageError(MISSING_COMMAND)
+    return own
+
+
+def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend, View]:
+    """Parse the input; if it is not of its format and may be reduced all the same, as lines."""
+    try:
+        view = frontend.parse(text)
+    except ParseError as error:
+        if not options.lenient:
+            error.add_note("(`lenient` reduces such a file too, by lines and tokens)")
+            raise
+        frontend = registry.frontend(_FALLBACK, suffix=frontend.suffix)
+        view = frontend.parse(text)
+    if len(view.document) <= 1:
+        raise ParseError("the input is empty: only comments", text, 0)
+    return frontend, view

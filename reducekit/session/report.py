@@ -1,0 +1,123 @@
+"""What a session came to: the result, what became smaller, what it cost, how to see it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.oracle.outcome import Outcome
+from reducekit.reduction import Counts
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducer:
+    """A run of a command on the result, as a user can repeat it; the outcome if it was made."""
+
+    command: str
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFailure:
+    """Another failure met on the way: how often, on how few bytes, and the file that holds them."""
+
+    failure: str
+    count: int
+    size: int
+    file: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureChanged:
+    """From an accepted text on the failure was another one."""
+
+    before: str
+    after: str
+    size: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The end of a session.
+
+    `counts.checks` are runs of the oracle on candidates; `runs` are all runs of commands: a check
+    may take two, and there are those on the input, the empty file and the result. `seconds` is
+    wall time and covers all of them. `verified` says whether the result showed the failure once
+    more at the end; None if it was not checked. `tries` is the number of runs that took.
+    """
+
+    text: bytes
+    """The smallest interesting text found."""
+    input: Path | None
+    output: Path | None
+    before: Mapping[str, int]
+    """What the format counts in the input, such as bytes, commands, terms."""
+    after: Mapping[str, int]
+    counts: Counts
+    runs: int
+    seconds: float
+    failure: str
+    reproducers: Sequence[Reproducer]
+    stopped: str | None
+    """Why it ended; None: nothing helps any more."""
+    early: bool
+    """Whether a limit, a request or a signal ended it: the same session goes on from here."""
+    verified: bool | None
+    tries: int = 1
+    changed: Sequence[FailureChanged] = ()
+    others: Sequence[OtherFailure] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal has ended it."""
+        return self.stopped == INTERRUPTED
+
+    def json(self) -> str:
+        """Return the report for programs, as one line of JSON."""
+        return json.dumps(
+            {
+                "schema": SCHEMA,
+                "input": None if self.input is None else str(self.input),
+                "output": None if self.output is None else str(self.output),
+                "before": dict(self.before),
+                "after": dict(self.after),
+                "checks": self.counts.checks,
+                "cache_hits": self.counts.cache_hits,
+                "void": self.counts.discarded,
+                "accepted": self.counts.accepted,
+                "runs": self.runs,
+                "seconds": round(self.seconds, 3),
+                "failure": self.failure,
+                "see_again": [each.command for each in self.reproducers],
+                "stopped": self.stopped,
+                "done": not self.early,
+                "verified": self.verified,
+                "changed": [
+                    {"from": each.before, "to": each.after, "bytes": each.size, "step": each.step}
+                    for each in self.changed
+                ],
+                "other_failures": [
+                    {
+                        "failure": each.failure,
+                        "count": each.count,
+                        "bytes": each.size,
+                        "file": None if each.file is None else str(each.file),
+                    }
+                    for each in self.others
+                ],
+            }
+        )
+
+
+INTERRUPTED = "interrupted"
+"""Why a session stopped that a signal has ended."""
+
+
+def error_json(message: str, exit_code: int) -> str:
+    """Return, as one line of JSON, why there is no report."""
+    return json.dumps({"schema": SCHEMA, "error": message, "exit_code": exit_code})

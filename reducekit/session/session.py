@@ -1,0 +1,499 @@
+"""A session: one reduction from the options to the report, for any client.
+
+The way of a session: `prepare` looks at all that the options name and writes nothing; the golden
+run finds out what to keep alive; the search reduces, and each improvement is written at once;
+the result is checked once more with the user's own command; the report tells the rest. Whatever
+ends it (a stop, a signal, an error), the best text so far is in the output and no process is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from reducekit.errors import ParseError, StoppedError, UsageError
+from reducekit.events import (
+    Accepted,
+    Event,
+    FailureFound,
+    Finished,
+    Notice,
+    PassEnded,
+    RolledBack,
+    Started,
+)
+from reducekit.executors import executor
+from reducekit.executors.guard import Guard, NoSignals
+from reducekit.frontend import Frontend
+from reducekit.gc_tuning import only_new
+from reducekit.journal import digest
+from reducekit.oracle.criterion import SameSignature, TimesOut
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import Signature
+from reducekit.reduction import Budget, Counts, Reduction, Result
+from reducekit.reduction.control import Control, Stopped
+from reducekit.session import journal_setup
+from reducekit.session.executors import Executors
+from reducekit.session.golden import (
+    Golden,
+    GoldenRunError,
+    empty_input_fails,
+    establish,
+    limits_for,
+    run_once,
+)
+from reducekit.session.options import Options
+from reducekit.session.output import back_up, rescue
+from reducekit.session.own_folders import in_own_folders
+from reducekit.session.prepare import Job, prepare
+from reducekit.session.report import (
+    INTERRUPTED,
+    FailureChanged,
+    OtherFailure,
+    Report,
+    Reproducer,
+)
+from reducekit.session.slippage import Slippage, captured
+from reducekit.session.stoppable import Stoppable
+
+_LAST_CHECKS = 5
+_FIRST = 600.0
+"""Seconds for a run on the input, where no limit is given."""
+_REPEATS = 2
+_REPEATS_OF_REPEATED = 1  # each of them is several runs already
+_SMALL = 200_000  # bytes that are parsed and counted in a moment
+
+
+def ignore(event: Event) -> None:
+    """Do nothing with an event."""
+
+
+class Session:
+    """One reduction, which others can watch, pause and stop.
+
+    `listen` is told of every event, in the thread that calls `run`. `guard` says where
+    KeyboardInterrupt may be raised; without signals it does nothing. `stop`, `pause`, `resume`
+    and `skip_pass` may be called from any thread.
+
+    Invariant while it runs: `best` is interesting, and is what the output file holds unless
+    writing it failed.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        listen: Callable[[Event], None] = ignore,
+        *,
+        guard: Guard | None = None,
+    ) -> None:
+        self.options = options
+        self.control = Control()
+        self.best = b""
+        """The smallest interesting text so far; empty before the first run."""
+        self._listen = listen
+        self._guard = guard or NoSignals()
+        self._begin = time.monotonic()
+
+    def stop(self, reason: str = "stopped") -> None:
+        """End the session soon, with the best text so far; `reason` is told in the report."""
+        self.control.stop(reason)
+
+    def pause(self) -> None:
+        """Start no more checks until `resume`; those that run go on."""
+        self.control.pause()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self.control.resume()
+
+    def skip_pass(self) -> None:
+        """Leave the present pass, as if nothing were left to try in it."""
+        self.control.skip_pass()
+
+    def run(self) -> Report:
+        """Reduce, and return the report.
+
+        Raises UsageError for options, files and commands that cannot be used, ParseError if the
+        input is not of its format, NotInterestingError if it does not fail, or not every time;
+        KeyboardInterrupt if a signal comes before there is a result. A signal that comes later
+        ends the session with a report that says so.
+        """
+        self._begin = time.monotonic()
+        with only_new():
+            with self._guard.allowed():
+                job = prepare(self.options, self._guard)
+            self.best = job.text
+            path = None if job.output is None else job.output.path
+            self._listen(Started(len(job.text), path))
+            for note in () if job.own is None else job.own.notes:
+                self._listen(Notice(note))
+            with (
+                contextlib.ExitStack() as opened,
+                Executors(job.opener, self.options.repeat, self._guard) as executors,
+            ):
+                if job.own is not None:
+                    opened.callback(job.own.close)
+                try:
+                    with self._guard.allowed():
+                        job, golden, empty = self._golden_anywhere(job, executors)
+                except BaseException as error:
+                    journal_setup.discard(job.opened)
+                    if isinstance(error, Stopped):
+                        raise StoppedError(f"{error} before there was a result") from None
+                    raise
+                if job.opened.notice is not None:
+                    self._listen(Notice(job.opened.notice))
+                self._listen(FailureFound(golden.criterion.describe()))
+                if job.backup is not None:
+                    assert isinstance(self.options.input, Path)
+                    back_up(self.options.input, job.backup)
+                slippage = self._slippage(job, golden)
+                result = self._reduce(job, golden, empty, executors, slippage)
+                if job.opened.journal is not None:
+                    opened.callback(job.opened.journal.close)
+                    journal_setup.end(job.opened.journal, result.stopped)
+                last, tries = None, 0
+                with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
+                    last, tries = self._check_again(job, golden, executors, result.text)
+                if job.own is not None and last is not None and last.interesting:
+                    with self._guard.held():
+                        job.write(job.own.finish(result.text))
+                report = self._report(job, golden, result, last, tries, executors.runs, slippage)
+                if job.opened.journal is not None:
+                    journal_setup.tell(job.opened.journal, report)
+        self._listen(Finished(report.stopped, len(report.text), report.verified))
+        return report
+
+    def _golden_anywhere(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
+        """Make the golden run; if the program finds the input by its name alone, in its folder.
+
+        An interestingness test written for C-Vise takes no argument: it names the file, which
+        it expects in the current folder.
+        """
+        try:
+            return job, *self._golden(job, executors)
+        except GoldenRunError as error:
+            moved = in_own_folders(job.commands, self.options.input)
+            if moved is None or error.problem not in ("passes", "not shown", "empty fails too"):
+                raise
+            moved_job = replace(job, commands=moved)
+            try:
+                found = self._golden(moved_job, executors)
+            except GoldenRunError:
+                raise error from None
+            self._listen(
+                Notice(
+                    "the command names the file itself, so each run gets a folder of its own, "
+                    "in which the candidate has that name"
+                )
+            )
+            return moved_job, *found
+
+    def _golden(self, job: Job, executors: Executors) -> tuple[Golden, bool]:
+        """Make sure that the input fails every time; say whether an empty one does, by a crash."""
+        options, journal = self.options, job.opened.journal
+        opener = partial(self._open_stoppable, executors)
+        if not job.commands:  # a function says the same each time, and of an empty text too
+            return self._ask(job, opener), False
+        known = None if journal is None else journal.found.golden
+        first = job.limits
+        wall = options.first_timeout or first.wall
+        given = wall is not None or first.cpu is not None
+        if wall is None:
+            wall = (
+                _FIRST if options.max_time is None else min(_FIRST, max(1.0, options.max_time / 2))
+            )
+        first = replace(first, wall=wall)
+        golden = establish(
+            job.commands,
+            job.criterion,
+            job.text,
+            first,
+            opener,
+            path=job.name,
+            out=not options.ignore_out,
+            err=not options.ignore_err,
+            repeat=options.repeat,
+            also=len(options.also_passes),
+            recorded=known.runs if known is not None and known.whole else (),
+        )
+        if isinstance(golden.criterion, TimesOut) and not given:
+            raise GoldenRunError(
+                f"the command does not end within {wall:g} s on the input. Give `timeout` to keep "
+                "that it hangs, `slower_than` to keep that it is slow",
+                "not shown",
+            )
+        said = None if journal is None else journal.found.verdicts.get(digest(b""))
+        if said is not None:
+            empty = said[0]
+        else:
+            empty = empty_input_fails(
+                job.commands, golden, job.limits, opener, repeat=options.repeat
+            )
+        if journal is not None:
+            if known is None:
+                journal.golden(golden.runs)
+            if said is None:
+                journal.verdict(digest(b""), empty, 0.0)
+        if empty:
+            words = f"an empty file fails in the same way ({golden.criterion.describe()})"
+            crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
+            if not crash:
+                raise GoldenRunError(
+                    f"{words}: there is nothing to reduce. Does the command read the file? "
+                    "Is what is looked for in every run?\n"
+                    f"command: {job.commands[0].shell_line(job.name)}",
+                    "empty fails too",
+                )
+            self._listen(Notice(words))
+        return golden, empty
+
+    def _ask(self, job: Job, opener: Callable[[Oracle], executor.Executor]) -> Golden:
+        """Ask a function about the input."""
+        assert job.criterion is not None
+        with opener(Oracle((), job.criterion)) as opened:
+            begin = time.monotonic()
+            if not run_once(opened, job.text, job.limits).interesting:
+                raise GoldenRunError("the text to reduce is not interesting itself", "not shown")
+        return Golden(job.criterion, (), time.monotonic() - begin)
+
+    def _open_stoppable(self, executors: Executors, oracle: Oracle) -> executor.Executor:
+        """Open an executor whose waits end when the session is stopped."""
+        return Stoppable(executors.open(oracle, self.options.jobs), self.control)
+
+    def _slippage(self, job: Job, golden: Golden) -> Slippage | None:
+        """Look out for other failures than the golden run's; None where only verdicts are known."""
+        if not golden.outcomes:
+            return None
+        collection = job.other_failures
+        if collection is None:
+            return Slippage(golden.outcomes, golden.criterion)
+
+        def keep(found: Signature, text: bytes) -> None:
+            with self._guard.held():
+                collection.keep(found, text)
+
+        return Slippage(golden.outcomes, captured(golden.criterion), keep)
+
+    def _reduce(
+        self,
+        job: Job,
+        golden: Golden,
+        empty: bool,
+        executors: Executors,
+        slippage: Slippage | None,
+    ) -> Result:
+        """Search, and write each improvement; whatever happens, the best text is saved."""
+        options, journal, counts = self.options, job.opened.journal, Counts()
+        order = job.frontend.order
+        recorded = None if journal is None else journal_setup.replayed(journal)
+        if recorded is not None:
+            self.best = recorded
+
+        def listen(event: Event) -> None:
+            self._guard.check()  # a signal that was raised where Python drops exceptions
+            match event:
+                # What was found in an earlier session is not given up on the way to it.
+                case Accepted(text=text):
+                    with self._guard.held():
+                        if recorded is None or not order(recorded) < order(text):
+                            self.best = text
+                            job.write(text)
+                    if slippage is not None:
+                        slippage.accept(text)
+                case RolledBack(text=text, size=size):
+                    with self._guard.held():
+                        self.best = text
+                        job.write(text)
+                    if slippage is not None:
+                        slippage.go_back(text)
+                    self._listen(
+                        Notice(
+                            f"the best file so far ({size:,} bytes) does not fail every time; back "
+                            f"to one that does ({len(text):,} bytes), and each success is "
+                            "repeated from now on"
+                        )
+                    )
+                case PassEnded(name=name, round=number) if journal is not None:
+                    seconds = reduction.elapsed
+                    journal.pass_ended(name, number, checks=counts.checks, seconds=seconds)
+            self._listen(event)
+
+        def on_checked(text: bytes, finished: executor.Finished) -> None:
+            if slippage is not None:
+                slippage.see(text, finished.interesting, finished.outcomes)
+
+        criterion = golden.criterion if slippage is None else slippage.criterion
+        try:
+            with self._guard.allowed():
+                reduction = Reduction(
+                    job.frontend,
+                    job.strategy,
+                    executors.open_repeating(Oracle(job.commands, criterion), options.jobs),
+                    partial(limits_for, golden.criterion, job.limits),
+                    width=job.opened.width,
+                    repeats=self._repeats(job),
+                    budget=Budget(
+                        options.max_checks,
+                        options.max_time,
+                        options.patience or None,
+                        options.until,
+                    ),
+                    listen=listen,
+                    on_checked=on_checked,
+                    counts=counts,
+                    fast=options.fast,
+                    quick=options.effort == "quick",
+                    journal=journal,
+                    view=job.take_view(),
+                    begin=self._begin,
+                    control=self.control,
+                )
+                if job.commands:
+                    reduction.preload(b"", interesting=empty)
+                if journal is not None:
+                    reduction.restore(journal.found.verdicts)
+                result = reduction.run(job.text, golden.seconds)
+                if len(self.best) < len(result.text):
+                    result = replace(result, text=self.best)
+                self.best = result.text
+        except KeyboardInterrupt:
+            result = Result(self.best, counts, 0, 0.0, INTERRUPTED)
+        except Exception as error:
+            job.save(self.best)
+            if job.output is not None and job.output.write_error is None:
+                error.add_note(
+                    f"the best result so far ({len(self.best):,} bytes) is in {job.output.path}"
+                )
+            raise
+        job.save(self.best)
+        return result
+
+    def _repeats(self, job: Job) -> int:
+        """Return how many more runs the result has to pass: none of a function."""
+        if not job.commands:
+            return 0
+        return _REPEATS if self.options.repeat is None else _REPEATS_OF_REPEATED
+
+    def _check_again(
+        self, job: Job, golden: Golden, executors: Executors, text: bytes
+    ) -> tuple[executor.Finished | None, int]:
+        """Check what is in the output file once more, and again if that does not fail.
+
+        Returns the last check and the number of checks made. A function is not asked again.
+        """
+        if not job.commands or self.control.stopped:
+            return None, 0
+        if job.output is not None and not job.output.write_error:
+            with contextlib.suppress(OSError):
+                text = job.output.path.read_bytes()
+        limits = limits_for(golden.criterion, job.limits, golden.seconds)
+        opened = executors.open_repeating(Oracle(job.commands, golden.criterion))
+        tries = 0
+        while True:
+            tries += 1
+            last = run_once(opened, text, limits)
+            if last.interesting or tries == _LAST_CHECKS:
+                return last, tries
+
+    def _report(
+        self,
+        job: Job,
+        golden: Golden,
+        result: Result,
+        last: executor.Finished | None,
+        tries: int,
+        runs: int,
+        slippage: Slippage | None,
+    ) -> Report:
+        """Gather the report. Raises UsageError if the result could not be written."""
+        output, collection = job.output, job.other_failures
+        if output is not None and output.write_error:
+            message = (
+                f"the result could not be written to {output.path}: {output.write_error.strerror}"
+            )
+            elsewhere = rescue(result.text, job.frontend.suffix)
+            raise UsageError(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+        if collection is not None and collection.write_error:
+            self._listen(
+                Notice(
+                    f"not all other failures could be kept in {collection.folder}: "
+                    f"{collection.write_error.strerror}"
+                )
+            )
+        stopped = result.stopped
+        if stopped is None and last is None and job.commands:
+            stopped = INTERRUPTED
+        sizes = self._sizes(job, result.text, interrupted=stopped == INTERRUPTED)
+        if sizes is None:
+            stopped = INTERRUPTED
+        before, after = sizes or ({"bytes": len(job.text)}, {"bytes": len(result.text)})
+        source = self.options.input
+        return Report(
+            text=result.text,
+            input=source if isinstance(source, Path) else None,
+            output=None if output is None else output.path,
+            before=before,
+            after=after,
+            counts=result.counts,
+            runs=runs,
+            seconds=time.monotonic() - self._begin,
+            failure=golden.criterion.describe(),
+            reproducers=_reproducers(job, last),
+            stopped=stopped,
+            early=result.early or stopped == INTERRUPTED,
+            verified=None if last is None else last.interesting,
+            tries=tries,
+            changed=[
+                FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
+                for each in (() if slippage is None else slippage.drifts)
+            ],
+            others=[
+                OtherFailure(
+                    each.signature.describe(),
+                    each.count,
+                    each.size,
+                    None if collection is None else collection.file(each.signature),
+                )
+                for each in (() if slippage is None else slippage.met)
+                # Complaints come from ill-formed candidates, mostly; shown with their files only.
+                if collection is not None or not each.complaint
+            ],
+        )
+
+    def _sizes(
+        self, job: Job, text: bytes, *, interrupted: bool
+    ) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+        """Count what is in the input and the result; None if a signal ended that."""
+        if len(job.text) <= _SMALL:
+            return _count(job.frontend, job.text), _count(job.frontend, text)
+        if not interrupted:
+            with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
+                return _count(job.frontend, job.text), _count(job.frontend, text)
+        return None
+
+
+def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
+    """Count what is in a text; only its bytes if it does not parse."""
+    with contextlib.suppress(ParseError):
+        return frontend.measure(frontend.parse(text))
+    return {"bytes": len(text)}
+
+
+def _reproducers(job: Job, last: executor.Finished | None) -> list[Reproducer]:
+    """Return how to see the failure again, and how that looks."""
+    path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
+    outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)
+    outcomes += [None] * (len(job.commands) - len(outcomes))
+    return [
+        Reproducer(
+            command.shell_line(path),
+            None if outcome is None else job.as_if_run_on(outcome, path),
+        )
+        for command, outcome in zip(job.commands, outcomes, strict=False)
+    ]

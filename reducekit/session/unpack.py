@@ -1,0 +1,73 @@
+"""Compressed inputs: recognised by their first bytes, whatever the file is called."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from reducekit.errors import ReducekitError, UsageError
+
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+
+
+class UnpackError(ReducekitError):
+    """A compressed file that is damaged."""
+
+    exit_code = 3
+
+
+class _Method(NamedTuple):
+    name: str
+    unpack: Callable[[bytes], bytes]
+
+
+def _zstd(packed: bytes) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError(
+            "the input is compressed with zstd: install reducekit[zstd], or unpack it first"
+        ) from None
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
+            return bytes(reader.read())
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+_METHODS: Mapping[bytes, _Method] = {
+    b"\x1f\x8b": _Method("gzip", gzip.decompress),
+    b"BZh": _Method("bzip2", bz2.decompress),
+    b"\xfd7zXZ\x00": _Method("xz", lzma.decompress),
+    b"\x28\xb5\x2f\xfd": _Method("zstd", _zstd),
+}
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    """Return the text of a file that may be compressed.
+
+    `name` is what the file is called in messages. Raises UnpackError if it is damaged.
+    """
+    for magic, method in _METHODS.items():
+        if data.startswith(magic):
+            try:
+                return method.unpack(data)
+            except EOFError:
+                raise UnpackError(
+                    f"{name}: the {method.name} archive is cut off: expected its end"
+                ) from None
+            except (OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+                raise UnpackError(
+                    f"{name}: the {method.name} archive is damaged: {error}"
+                ) from None
+    return data
+
+
+def plain_path(path: Path) -> Path:
+    """Return the path without the suffix of a compressed file."""
+    return path.with_suffix("") if path.suffix in SUFFIXES else path

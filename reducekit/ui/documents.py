@@ -1,0 +1,82 @@
+"""The texts that are open in the page."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from reducekit import registry
+from reducekit.errors import UsageError
+
+_HEAD = 1 << 14  # bytes that tell the format
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with a name; `path` is the file that it was read from or saved to."""
+
+    number: int
+    name: str
+    text: bytes
+    format: str | None
+    """The name of the frontend that reads it; None: none does."""
+    path: Path | None = None
+
+    @property
+    def suffix(self) -> str:
+        """The suffix that candidates get."""
+        return PurePath(self.name).suffix
+
+
+class Documents:
+    """Open texts by number; they do not change."""
+
+    def __init__(self) -> None:
+        self._all: dict[int, Document] = {}
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def add(
+        self,
+        name: str,
+        text: bytes,
+        *,
+        path: Path | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> Document:
+        """Open a text."""
+        with self._lock:
+            self._last += 1
+            found = Document(self._last, name, text, format or format_of(name, text), path)
+            self._all[found.number] = found
+        return found
+
+    def get(self, number: int) -> Document:
+        """Return an open text. Raises UsageError."""
+        try:
+            return self._all[number]
+        except KeyError:
+            raise UsageError("this text is no longer open") from None
+
+    def close(self, number: int) -> None:
+        """Forget a text."""
+        self._all.pop(number, None)
+
+    def all(self) -> list[Document]:
+        """Return what is open."""
+        return list(self._all.values())
+
+
+def format_of(name: str, text: bytes) -> str | None:
+    """Return the format of a text: by its suffix, otherwise by how it looks."""
+    suffix = PurePath(name).suffix.lower()
+    names = registry.names(registry.FRONTENDS)
+    for each in names:
+        found = registry.frontend_class(each)
+        if suffix and suffix in {found.suffix, *found.suffixes}:
+            return each
+    for each in names:
+        if registry.frontend_class(each).recognises(text[:_HEAD]):
+            return each
+    return None

@@ -1,0 +1,112 @@
+"""The folders that were opened: files are listed, read and written within them and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.errors import UsageError
+
+MOST = 256 << 20
+"""Bytes of a file that is opened."""
+_LISTED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file or folder; `size` in bytes, None for a folder."""
+
+    name: str
+    path: str
+    size: int | None
+
+
+class Folders:
+    """Opened folders. A path is resolved, links and all, before it is judged."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.roots = tuple(dict.fromkeys(root.resolve(strict=True) for root in roots))
+
+    def inside(self, named: str | Path) -> Path:
+        """Return the real path of a name below an opened folder. Raises UsageError."""
+        text = os.fspath(named)
+        if "\0" in text or not text:
+            raise UsageError("this is no name of a file")
+        path = Path(text)
+        found = (path if path.is_absolute() else self.roots[0] / path).resolve()
+        if not any(found.is_relative_to(root) for root in self.roots):
+            raise UsageError(f"{text} is not in a folder that was opened")
+        return found
+
+    def entries(self, named: str | Path) -> list[Entry]:
+        """List a folder: folders first, hidden files left out. Raises UsageError."""
+        folder = self.inside(named)
+        found = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    try:
+                        self.inside(entry.path)
+                        kind = entry.stat()
+                    except (UsageError, OSError):
+                        continue  # a link that leads out, or nowhere
+                    if stat.S_ISDIR(kind.st_mode):
+                        found.append(Entry(entry.name, entry.path, None))
+                    elif stat.S_ISREG(kind.st_mode):
+                        found.append(Entry(entry.name, entry.path, kind.st_size))
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be listed: {error.strerror}") from None
+        found.sort(key=lambda each: (each.size is not None, each.name.lower()))
+        return found[:_LISTED]
+
+    def read(self, named: str | Path) -> bytes:
+        """Return what is in a regular file. Raises UsageError."""
+        path = self.inside(named)
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(handle, "rb") as file:
+                kind = os.fstat(file.fileno())
+                if not stat.S_ISREG(kind.st_mode):
+                    raise UsageError(f"{path} is not a regular file")
+                if kind.st_size > MOST:
+                    raise UsageError(f"{path} is too large for the page: {kind.st_size:,} bytes")
+                return file.read()
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+    def write(self, named: str | Path, text: bytes, *, replace: bool) -> Path:
+        """Write a file, and return its path. Raises UsageError where there is one already."""
+        path = self.inside(named)
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder: add a name")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if replace else os.O_EXCL)
+        try:
+            with open(os.open(path, flags, 0o666), "wb") as file:
+                file.write(text)
+        except FileExistsError:
+            raise UsageError(f"{path} exists already") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+        return path
+
+    def new_folder(self, name: str) -> Path:
+        """Make a folder of that name and a number in the first opened one. Raises UsageError."""
+        runs = self.roots[0] / "reducekit-runs"
+        try:
+            runs.mkdir(exist_ok=True)
+            number = 1
+            while True:
+                path = self.inside(runs / f"{name}-{number}")
+                try:
+                    path.mkdir()
+                except FileExistsError:
+                    number += 1
+                else:
+                    return path
+        except OSError as error:
+            raise UsageError(f"{runs} cannot be written: {error.strerror}") from None

@@ -1,0 +1,67 @@
+"""Texts and diagrams in the form that the page reads: positions count as its strings do."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+from reducekit.diagram import Diagram
+
+_SAFE_LABEL = 200  # characters
+
+
+def shown(text: bytes) -> str:
+    """Return a text for the page; bytes that are no UTF-8 are spelled out."""
+    return text.decode("utf-8", "backslashreplace")
+
+
+class Positions:
+    """Where the bytes of a text stand in the page's string, whose units are those of UTF-16."""
+
+    def __init__(self, text: bytes) -> None:
+        self._ascii = text.isascii()
+        self._at: list[int] = []
+        """Of each character that is not one byte and one unit: the byte after it."""
+        self._shift: list[int] = [0]
+        """Units minus bytes, up to and including that character."""
+        if not self._ascii:
+            at, shift = 0, 0
+            for c in text.decode("utf-8", "surrogateescape"):
+                if c < "\x80":
+                    at += 1
+                    continue
+                if "\udc80" <= c <= "\udcff":  # spelled out as \xhh
+                    size, units = 1, 4
+                else:
+                    size, units = len(c.encode()), 2 if c > "\uffff" else 1
+                at += size
+                shift += units - size
+                self._at.append(at)
+                self._shift.append(shift)
+
+    def of(self, byte: int) -> int:
+        """Return the position in the page's string of a byte."""
+        return byte if self._ascii else byte + self._shift[bisect_right(self._at, byte)]
+
+
+def diagram_json(diagram: Diagram, text: bytes) -> dict[str, Any]:
+    """Return a diagram as plain data, a list for each property: that is short, and read fast."""
+    place = Positions(text).of
+    nodes = diagram.nodes
+    chart = diagram.chart
+    return {
+        "shape": diagram.shape,
+        "labels": [node.label[:_SAFE_LABEL] for node in nodes],
+        "details": [node.detail[:_SAFE_LABEL] for node in nodes],
+        "kinds": [node.kind for node in nodes],
+        "starts": [place(node.start) for node in nodes],
+        "ends": [place(node.end) for node in nodes],
+        "edges": [list(node.edges) for node in nodes],
+        "states": [list(each) for each in diagram.state],
+        "chart": None
+        if chart is None
+        else {
+            "states": list(chart.states),
+            "transitions": [[each.source, each.target, each.label] for each in chart.transitions],
+        },
+    }

@@ -1,0 +1,106 @@
+// The curves of all runs: bytes by checks or by time, linear or logarithmic.
+
+import { h, number, s, visible } from "./dom.js";
+
+const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
+
+export class CurveView {
+  constructor(element) {
+    this.axis = "checks";
+    this.scale = "linear";
+    this.svg = s("svg", { class: "curve", role: "img", "aria-label": "Bytes that are left" });
+    this.legend = h("div", { class: "legend" });
+    const choice = (name, options) =>
+      h("div", { class: "choice", role: "radiogroup", "aria-label": name },
+        options.map(([value, words]) =>
+          h("label", {}, h("input", { type: "radio", name: `curve-${name}`, value, checked: this[name] === value, onchange: () => { this[name] = value; this.draw(); } }), h("span", {}, words))));
+    element.append(
+      h("div", { class: "curve-box" }, this.svg,
+        h("div", {}, choice("axis", [["checks", "checks"], ["time", "time"]]), " ", choice("scale", [["linear", "lin"], ["log", "log"]]), this.legend)),
+    );
+    this.runs = [];
+    new ResizeObserver(() => this.draw()).observe(this.svg);
+  }
+
+  show(runs) {
+    this.runs = runs;
+    this.draw();
+  }
+
+  draw() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    const runs = this.runs.filter((run) => run.points.length);
+    this.legend.replaceChildren(
+      ...runs.map((run) =>
+        h("div", {}, swatch(run.color), `${visible(run.title)}: ${number(run.state.size ?? run.points[run.points.length - 1][2])}`)),
+    );
+    if (!width || !runs.length) {
+      this.svg.replaceChildren(s("text", { x: LEFT, y: 30 }, "The curve of a reduction appears here."));
+      return;
+    }
+    const at = this.axis === "checks" ? 0 : 1;
+    const ends = runs.map((run) => [run.state.checks ?? 0, run.state.seconds ?? 0][at]);
+    const log = this.scale === "log";
+    const least = at === 0 ? 1 : 0.1;
+    const most = Math.max(2 * least, ...ends, ...runs.map((run) => run.points[run.points.length - 1][at]));
+    const largest = Math.max(...runs.map((run) => run.points.reduce((high, point) => Math.max(high, point[2]), 1)));
+    const smallest = Math.max(1, Math.min(...runs.map((run) => run.points[run.points.length - 1][2])));
+    const bottom = 10 ** Math.floor(Math.log10(smallest));
+    const [w, t] = [width - LEFT - RIGHT, height - TOP - BELOW];
+    const x = (value) => LEFT + (log ? (Math.log10(Math.max(value, least) / least) / Math.log10(most / least)) * w : (value / most) * w);
+    const y = (value) => TOP + t - (log ? (Math.log10(Math.max(value, bottom) / bottom) / Math.log10(Math.max(largest / bottom, 10))) * t : (value / largest) * t);
+    const parts = [];
+    for (const mark of marks(log, bottom, largest, Math.max(2, t / 34))) {
+      parts.push(s("path", { class: "rule", d: `M${LEFT} ${y(mark)}h${w}` }), s("text", { x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
+    }
+    for (const mark of marks(log, least, most, Math.max(2, w / 80))) {
+      parts.push(s("path", { class: "rule", d: `M${x(mark)} ${TOP}v${t}` }), s("text", { x: x(mark), y: height - 6, "text-anchor": "middle" }, short(mark) + (at ? " s" : "")));
+    }
+    runs.forEach((run, index) => {
+      let path = "";
+      let last = null;
+      for (const point of run.points) {
+        const [px, py] = [x(point[at]), y(point[2])];
+        if (last && px - last[0] < 0.5 && Math.abs(py - last[1]) < 0.5) continue;
+        path += last ? `H${px.toFixed(1)}V${py.toFixed(1)}` : `M${px.toFixed(1)} ${py.toFixed(1)}`;
+        last = [px, py];
+      }
+      const end = Math.max(last[0], x(ends[index]));
+      const line = s("path", { class: "series", d: `${path}H${end.toFixed(1)}` });
+      line.style.stroke = `var(${run.color})`;
+      const dot = s("circle", { cx: end, cy: last[1], r: 3.5 });
+      dot.style.fill = `var(${run.color})`;
+      parts.push(line, dot);
+    });
+    this.svg.replaceChildren(...parts);
+  }
+}
+
+function swatch(color) {
+  const line = s("path", { d: "M0 6h18", "stroke-width": 3 });
+  line.style.stroke = `var(${color})`;
+  return s("svg", { width: 18, height: 12, "aria-hidden": "true" }, line);
+}
+
+function marks(log, least, most, wanted) {
+  if (!log) {
+    const rough = most / wanted;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+    return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, index) => index * step);
+  }
+  const found = [];
+  const powers = Math.log10(most / least);
+  for (let power = 10 ** Math.floor(Math.log10(least) + 1e-9); power <= most * 1.0001; power *= 10) {
+    for (const factor of powers <= 2 ? [1, 2, 5] : [1]) {
+      if (factor * power >= least * 0.999 && factor * power <= most) found.push(factor * power);
+    }
+  }
+  return found;
+}
+
+function short(value) {
+  if (value >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
+  if (value >= 1e3) return `${+(value / 1e3).toPrecision(3)}k`;
+  return String(+value.toPrecision(3));
+}

@@ -1,0 +1,237 @@
+// Draws nodes and edges that were laid out: SVG that can be moved, zoomed and walked by keys.
+
+import { h, s, visible } from "./dom.js";
+
+const policy = window.trustedTypes
+  ? trustedTypes.createPolicy("layout", { createScriptURL: (url) => (url === "layout.js" ? url : "") })
+  : { createScriptURL: (url) => url };
+
+const LETTER = 7.3; // pixels, of the font of labels
+const HEIGHT = 24;
+
+export class Picture {
+  // `pick(key, event)`, `enter(key)` and `open(key)` are told of a click, a hover and a double click.
+  constructor(element, { pick, hover, open, step, placed = () => {} }) {
+    this.element = element;
+    this.layer = s("g");
+    this.svg = s(
+      "svg",
+      { tabindex: "0", role: "application", "aria-label": "Graph: arrow keys walk along edges" },
+      s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
+        s("path", { d: "M0 0L8 4L0 8Z", fill: "currentColor", "fill-opacity": ".6" }))),
+      this.layer,
+    );
+    this.tip = h("div", { class: "tip", hidden: true });
+    element.append(this.svg, this.tip);
+    this.events = { pick, hover, open, step, placed };
+    this.view = { x: 0, y: 0, k: 1 };
+    this.job = 0;
+    this.nodes = new Map();
+    this.worker = new Worker(policy.createScriptURL("layout.js"), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.placed(data);
+    this.worker.onerror = (event) => event.preventDefault();
+    this.busy = false;
+    this.moving();
+  }
+
+  // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys.
+  show(nodes, edges, { direction = "TB", fit = true, arrows = false } = {}) {
+    const wanted = { nodes, edges, direction, fit, arrows };
+    if (!nodes.length) {
+      this.job++;
+      this.next = null;
+      this.nodes = new Map();
+      this.lines = [];
+      this.size = null;
+      this.layer.replaceChildren();
+      this.element.dataset.nodes = 0;
+      return;
+    }
+    if (this.busy) {
+      this.next = wanted; // the latest counts
+      return;
+    }
+    this.busy = true;
+    this.wanted = wanted;
+    const place = new Map(nodes.map(({ key }, number) => [key, number]));
+    this.worker.postMessage({
+      job: ++this.job,
+      direction,
+      nodes: nodes.map(({ label }) => ({ width: Math.max(28, label.length * LETTER + 14), height: HEIGHT })),
+      edges: edges.map(({ from, to, label }) => ({ from: place.get(from), to: place.get(to), label })),
+    });
+  }
+
+  placed({ job, width, height, places, ways }) {
+    this.busy = false;
+    if (job !== this.job) return this.again();
+    const { nodes, edges, fit, arrows } = this.wanted;
+    this.size = [width, height];
+    const lines = edges.map((edge, number) => {
+      const { points, label } = ways[number];
+      const path = s("path", {
+        class: `edge${edge.complement ? " complement" : ""}`,
+        d: curve(points),
+        "marker-end": arrows ? "url(#arrow)" : null,
+      });
+      path.ends = [edge.from, edge.to];
+      if (edge.said) path.append(s("title", {}, visible(edge.said)));
+      return edge.label && label
+        ? s("g", {}, path, s("text", { class: "edge-label", x: label[0], y: label[1] }, visible(edge.label)))
+        : path;
+    });
+    this.nodes = new Map();
+    const boxes = nodes.map(({ key, label, style, said }, number) => {
+      const [x, y] = places[number];
+      const width = Math.max(28, label.length * LETTER + 14);
+      const box = s(
+        "g",
+        { class: `node ${style}`, transform: `translate(${x} ${y})`, role: "img", "aria-label": said || label, "data-key": key },
+        s("rect", { x: -width / 2, y: -HEIGHT / 2, width, height: HEIGHT, rx: style.includes("leaf") ? 12 : 4 }),
+        s("text", {}, visible(label)),
+      );
+      this.nodes.set(key, { box, x, y });
+      return box;
+    });
+    this.layer.replaceChildren(...lines, ...boxes);
+    this.lines = [...this.layer.querySelectorAll(".edge")];
+    if (fit) this.fit();
+    this.mark(this.marked, false);
+    this.element.dataset.nodes = nodes.length;
+    this.events.placed();
+    return this.again();
+  }
+
+  // Shows what was asked for meanwhile.
+  again() {
+    if (!this.next) return;
+    const { nodes, edges, ...rest } = this.next;
+    this.next = null;
+    this.show(nodes, edges, rest);
+  }
+
+  mark(key, reveal = true) {
+    for (const { box } of this.nodes.values()) box.classList.remove("selected");
+    for (const line of this.lines || []) {
+      line.classList.toggle("near", key !== undefined && key !== null && line.ends.includes(key));
+    }
+    this.marked = key;
+    const found = this.nodes.get(key);
+    if (!found) return false;
+    found.box.classList.add("selected");
+    if (reveal) this.reveal(found);
+    return true;
+  }
+
+  reveal({ x, y }) {
+    const { width, height } = this.svg.getBoundingClientRect();
+    const [left, top] = [x * this.view.k + this.view.x, y * this.view.k + this.view.y];
+    if (left < 40 || top < 24 || left > width - 40 || top > height - 40) {
+      this.view.x = width / 2 - x * this.view.k;
+      this.view.y = height / 2 - y * this.view.k;
+      this.move();
+    }
+  }
+
+  fit() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    if (!width || !this.size) return;
+    const [w, t] = this.size;
+    const k = Math.max(0.08, Math.min(1.4, width / w, height / t));
+    this.view = { k, x: (width - w * k) / 2, y: Math.max(0, (height - t * k) / 2) };
+    // Where all would be too small to read, the upper part is shown in full size.
+    if (k < 0.45 && !this.wanted.arrows) {
+      this.view = { k: 0.75, x: width / 2 - (w / 2) * 0.75, y: 8 };
+      const first = this.nodes.get(this.marked) || this.nodes.values().next().value;
+      if (first) this.view.x = width / 2 - first.x * 0.75;
+    }
+    this.move();
+  }
+
+  zoom(factor, x, y) {
+    const { width, height } = this.svg.getBoundingClientRect();
+    const [px, py] = [x ?? width / 2, y ?? height / 2];
+    const k = Math.max(0.05, Math.min(4, this.view.k * factor));
+    const share = k / this.view.k;
+    this.view = { k, x: px - (px - this.view.x) * share, y: py - (py - this.view.y) * share };
+    this.move();
+  }
+
+  move() {
+    const { x, y, k } = this.view;
+    this.layer.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})`);
+  }
+
+  moving() {
+    const { svg } = this;
+    let from = null;
+    const key = (event) => {
+      const box = event.target.closest(".node");
+      return box ? box.dataset.key : null;
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      from = { x: event.clientX, y: event.clientY, view: { ...this.view }, far: false };
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (from && event.buttons) {
+        const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
+        if (!from.far && Math.abs(dx) + Math.abs(dy) > 4) {
+          from.far = true;
+          svg.setPointerCapture(event.pointerId);
+        }
+        if (from.far) {
+          this.view = { ...from.view, x: from.view.x + dx, y: from.view.y + dy };
+          this.move();
+        }
+      }
+      this.hovered(key(event), event);
+    });
+    svg.addEventListener("pointerup", () => setTimeout(() => (from = null)));
+    svg.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    svg.addEventListener("click", (event) => {
+      const found = key(event);
+      if (found !== null && !(from && from.far)) this.events.pick(found, event);
+    });
+    svg.addEventListener("dblclick", (event) => {
+      const found = key(event);
+      if (found !== null) this.events.open(found);
+    });
+    svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = svg.getBoundingClientRect();
+      this.zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left, event.clientY - box.top);
+    }, { passive: false });
+    svg.addEventListener("keydown", (event) => {
+      const factor = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+      if (factor) this.zoom(factor);
+      else if (event.key === "0") this.fit();
+      else if (event.key === "Enter" && this.marked !== undefined) this.events.open(this.marked);
+      else if (!event.key.startsWith("Arrow") || !this.events.step(event.key.slice(5))) return;
+      event.preventDefault();
+    });
+  }
+
+  hovered(key, event) {
+    const words = key === null ? "" : this.events.hover(key);
+    this.tip.hidden = !words;
+    if (!words) return;
+    if (this.tip.textContent !== words) this.tip.textContent = words;
+    const box = this.element.getBoundingClientRect();
+    const left = Math.min(event.clientX - box.left + 14, box.width - 200);
+    const below = event.clientY - box.top + 16;
+    this.tip.style.left = `${Math.max(0, left)}px`;
+    this.tip.style.top = `${below + 70 > box.height ? below - 90 : below}px`;
+  }
+}
+
+function curve(points) {
+  const [first, ...rest] = points;
+  let path = `M${first[0].toFixed(1)} ${first[1].toFixed(1)}`;
+  if (rest.length === 1) return `${path}L${rest[0][0].toFixed(1)} ${rest[0][1].toFixed(1)}`;
+  for (let i = 0; i < rest.length - 1; i++) {
+    const [x, y] = rest[i];
+    const [nx, ny] = i === rest.length - 2 ? rest[i + 1] : [(x + rest[i + 1][0]) / 2, (y + rest[i + 1][1]) / 2];
+    path += `Q${x.toFixed(1)} ${y.toFixed(1)} ${nx.toFixed(1)} ${ny.toFixed(1)}`;
+  }
+  return path;
+}

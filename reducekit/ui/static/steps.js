@@ -1,0 +1,115 @@
+// The history of a reduction: its accepted steps, what is different between any two, going on from one.
+
+import { ask } from "./api.js";
+import { h, number, seconds, visible } from "./dom.js";
+
+const MOST = 1500; // rows
+
+export class StepsView {
+  // `opened` is told of a document that was made of a step, and whether to go on from it.
+  constructor(element, opened) {
+    this.element = element;
+    this.opened = opened;
+    this.run = null;
+    this.known = -1;
+    this.clear();
+  }
+
+  clear() {
+    this.element.replaceChildren(h("p", { class: "quiet" }, "The accepted steps of a reduction appear here; each can be opened."));
+  }
+
+  async show(run) {
+    const fresh = this.run !== run.number;
+    if (!fresh && this.known === run.state.accepted && this.status === run.status) return;
+    if (this.loading) return;
+    this.loading = true;
+    try {
+      const { steps, current } = await ask("history", { run: run.number });
+      this.known = run.state.accepted;
+      this.status = run.status;
+      if (fresh || !this.table) this.build(run.number);
+      this.fill(steps, current);
+    } catch (error) {
+      if (fresh) {
+        this.run = run.number;
+        this.table = null;
+        this.element.replaceChildren(h("p", { class: "quiet" }, visible(error.message)));
+      }
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  build(number_) {
+    this.run = number_;
+    this.chosen = null;
+    this.other = null;
+    this.table = h("tbody", { onclick: (event) => this.clicked(event), onkeydown: (event) => this.key(event) });
+    this.said = h("div", { class: "row" });
+    this.diff = h("pre");
+    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: 1, "aria-label": "Step", oninput: () => this.choose(Number(this.slider.value)) });
+    this.element.replaceChildren(
+      h("div", { class: "steps" },
+        h("div", { tabindex: "0", role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["step", "bytes", "checks", "time"].map((each) => h("th", { class: "n" }, each)), h("th", {}, "pass"), h("th", {}, "change"))), this.table)),
+        h("div", { tabindex: "0", role: "region", "aria-label": "Difference" }, this.slider, this.said, this.diff)),
+    );
+  }
+
+  fill(steps, current) {
+    this.steps = steps;
+    this.slider.max = steps.length - 1;
+    const rows = steps.slice(-MOST).reverse().map(([step, , size, checks, time, pass, what]) =>
+      h("tr", { tabindex: "-1", "data-step": step, "aria-selected": String(step === this.chosen) },
+        [number(step), number(size), number(checks), seconds(time)].map((each) => h("td", { class: "n" }, each)),
+        h("td", {}, visible(pass)), h("td", {}, visible(step === 0 ? "the input" : what))));
+    this.table.replaceChildren(...rows);
+    if (this.chosen === null) this.choose(current);
+  }
+
+  clicked(event) {
+    const row = event.target.closest("tr");
+    if (!row) return;
+    const step = Number(row.dataset.step);
+    if (event.shiftKey) this.compare(step);
+    else this.choose(step);
+  }
+
+  key(event) {
+    const move = { ArrowDown: -1, ArrowUp: 1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    this.choose(Math.max(0, Math.min(this.steps.length - 1, this.chosen + move)));
+  }
+
+  choose(step) {
+    this.chosen = step;
+    this.other = null;
+    this.slider.value = step;
+    for (const row of this.table.children) row.setAttribute("aria-selected", String(Number(row.dataset.step) === step));
+    this.table.querySelector(`[data-step="${step}"]`)?.scrollIntoView({ block: "nearest" });
+    this.compare(step ? this.steps[step][1] : 0);
+  }
+
+  async compare(from) {
+    this.other = from;
+    const [old, fresh] = [Math.min(from, this.chosen), Math.max(from, this.chosen)];
+    const open = (goOn) => async () => this.opened(await ask("step", { run: this.run, step: this.chosen }), goOn);
+    const input = h("input", { size: 5, inputmode: "numeric", value: String(from), "aria-label": "Compare with step", onchange: () => { const other = Number(input.value); if (other >= 0 && other < this.steps.length) this.compare(other); } });
+    this.said.replaceChildren(
+      h("span", {}, `step ${number(this.chosen)} against `), input,
+      h("button", { type: "button", onclick: open(false) }, "Open"),
+      h("button", { type: "button", onclick: open(true), title: "Reduce on from this step, with the algorithms that are chosen" }, "Go on from here"));
+    if (old === fresh) {
+      this.diff.replaceChildren(h("span", { class: "info" }, "the input"));
+      return;
+    }
+    const mine = (this.asked = {});
+    const { lines, old: before, new: after } = await ask("diff", { run: this.run, old, new: fresh });
+    if (this.asked !== mine) return;
+    const style = { "-": "minus", "+": "plus" };
+    this.diff.replaceChildren(
+      h("span", { class: "info" }, `${number(before)} → ${number(after)} bytes`),
+      ...lines.map(([sign, text]) => h("span", { class: style[sign] || "info" }, `${sign === " " ? "" : `${sign} `}${visible(text)}`)));
+  }
+}

@@ -1,0 +1,131 @@
+// Shows a text of any length: only the lines that can be seen are in the page.
+
+import { h, visible } from "./dom.js";
+
+const HEIGHT = 20; // of a line, pixels, as in the style sheet
+const LONGEST = 3000; // characters of a line that are shown
+const MOST = 30_000_000; // pixels that browsers let an element be high
+
+export class TextView {
+  // `pick` is told the position in the text that was clicked.
+  constructor(element, pick) {
+    this.element = element;
+    this.sheet = h("div", { class: "sheet" });
+    element.append(this.sheet);
+    this.starts = [0];
+    this.text = "";
+    this.range = null;
+    this.pick = pick;
+    element.addEventListener("scroll", () => this.draw(), { passive: true });
+    element.addEventListener("click", (event) => this.clicked(event));
+    element.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.draw()).observe(element);
+  }
+
+  show(text) {
+    if (text === this.text) return;
+    this.text = text;
+    this.starts = [0];
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
+    if (this.starts.length > 1 && this.starts[this.starts.length - 1] === text.length) this.starts.pop();
+    this.sheet.style.height = `${Math.min(MOST, this.starts.length * HEIGHT)}px`;
+    this.range = null;
+    this.drawn = null;
+    this.draw();
+  }
+
+  lineOf(position) {
+    let [low, high] = [0, this.starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.starts[middle] <= position) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  line(number) {
+    const end = number + 1 < this.starts.length ? this.starts[number + 1] - 1 : this.text.length;
+    return this.text.slice(this.starts[number], end);
+  }
+
+  // Marks a range, and brings its first line into view unless `still`.
+  select(range, still = false) {
+    this.range = range;
+    if (range && !still) {
+      const first = this.lineOf(range[0]);
+      const top = first * HEIGHT;
+      const { scrollTop, clientHeight } = this.element;
+      if (top < scrollTop || top + HEIGHT > scrollTop + clientHeight) {
+        this.element.scrollTop = Math.max(0, top - clientHeight / 3);
+      }
+    }
+    this.drawn = null;
+    this.draw();
+  }
+
+  draw() {
+    const { scrollTop, clientHeight } = this.element;
+    const first = Math.max(0, Math.floor(scrollTop / HEIGHT) - 5);
+    const last = Math.min(this.starts.length, Math.ceil((scrollTop + clientHeight) / HEIGHT) + 5);
+    const key = `${first}-${last}`;
+    if (this.drawn === key) return;
+    this.drawn = key;
+    const lines = [];
+    for (let number = first; number < last; number++) {
+      const line = h("div", { class: "line" });
+      line.style.top = `${number * HEIGHT}px`;
+      line.append(h("span", { class: "no", "aria-hidden": "true" }, String(number + 1)), ...this.parts(number));
+      lines.push(line);
+    }
+    this.sheet.replaceChildren(...lines);
+  }
+
+  parts(number) {
+    let text = this.line(number);
+    const more = text.length - LONGEST;
+    if (more > 0) text = text.slice(0, LONGEST);
+    const tail = more > 0 ? [h("span", { class: "no" }, `+${more}`)] : [];
+    if (!this.range) return [visible(text), ...tail];
+    const start = this.starts[number];
+    const [from, to] = [Math.max(0, this.range[0] - start), Math.min(text.length, this.range[1] - start)];
+    if (from >= to) return [visible(text), ...tail];
+    return [
+      visible(text.slice(0, from)),
+      h("mark", {}, visible(text.slice(from, to))),
+      visible(text.slice(to)),
+      ...tail,
+    ];
+  }
+
+  clicked(event) {
+    const line = event.target.closest(".line");
+    if (!line || String(getSelection())) return;
+    const number = Math.round(parseFloat(line.style.top) / HEIGHT);
+    const gutter = line.querySelector(".no");
+    const probe = document.createRange();
+    probe.selectNodeContents(gutter);
+    const width = probe.getBoundingClientRect().width / Math.max(1, gutter.textContent.length);
+    const column = Math.floor((event.clientX - gutter.getBoundingClientRect().right - width / 2) / width);
+    const length = this.line(number).length;
+    this.pick(this.starts[number] + Math.max(0, Math.min(column, Math.max(0, length - 1))));
+  }
+
+  key(event) {
+    const pages = { PageDown: 1, PageUp: -1, ArrowDown: HEIGHT / this.element.clientHeight, ArrowUp: -HEIGHT / this.element.clientHeight };
+    if (event.key in pages) this.element.scrollTop += pages[event.key] * this.element.clientHeight;
+    else if (event.key === "Home") this.element.scrollTop = 0;
+    else if (event.key === "End") this.element.scrollTop = this.sheet.offsetHeight;
+    else return;
+    event.preventDefault();
+  }
+
+  // Returns where `words` stand next after the marked range, from the beginning if nowhere.
+  find(words) {
+    if (!words) return null;
+    const after = this.range ? this.range[0] + 1 : 0;
+    let at = this.text.indexOf(words, after);
+    if (at < 0) at = this.text.indexOf(words);
+    return at < 0 ? null : [at, at + words.length];
+  }
+}
