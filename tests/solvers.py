@@ -8,11 +8,14 @@ checkout, or the folder that REDUCEKIT_SOLVERS names.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 CACHE = "REDUCEKIT_SOLVERS"
@@ -32,19 +35,32 @@ def cache_folder() -> Path:
 def z3(version: str) -> Path:
     """Return the path of a released z3, such as "4.8.5.0", fetching it the first time.
 
-    Safe when several processes ask at once: the program appears in one step.
-    Raises SolverError if pip cannot fetch the wheel or it has no such program.
+    Of several processes that ask at once, one fetches it and the others wait. Raises SolverError
+    if pip cannot fetch the wheel or it has no such program.
     """
     program = cache_folder() / f"z3-{version}" / "z3"
-    if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=program.parent) as name:
+    if program.exists():
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with locked(program.parent), tempfile.TemporaryDirectory(dir=program.parent) as name:
+        if not program.exists():
             folder = Path(name)
             wheel = _download(f"z3-solver=={version}", folder)
             unpacked = _unpack(wheel, "/bin/z3", folder / "z3")
             unpacked.chmod(0o755)
             unpacked.replace(program)
     return program
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder of the cache; the lock ends with the process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _download(requirement: str, folder: Path) -> Path:

@@ -24,9 +24,7 @@ def test_reduce() -> None:
 
 
 def test_by_another_algorithm_and_format() -> None:
-    result = reducekit.reduce(
-        SCRIPT, lambda text: b"mod" in text, frontend="lines", strategy="ddmin"
-    )
+    result = reducekit.reduce(SCRIPT, lambda text: b"mod" in text, format="lines", strategy="ddmin")
     assert result.text.strip() == b"mod"
 
 

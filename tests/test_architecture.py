@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,28 +17,37 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 # The rooms of the house, and the rooms whose modules each may import (besides
 # its own). A module is in the room with the longest matching name. The engine
 # finds frontends and strategies by entry points, so no engine room names them.
-BASE = ("reducekit.change", "reducekit.document", "reducekit.errors", "reducekit.events")
+BASE = (
+    "reducekit.change",
+    "reducekit.document",
+    "reducekit.errors",
+    "reducekit.events",
+    "reducekit.gc_tuning",
+    "reducekit.diagram",
+    "reducekit.svg",
+    "reducekit.text",
+    "reducekit.version",
+)
 ENGINE = (
     *BASE,
     "reducekit.executors",
     "reducekit.frontend",
     "reducekit.journal",
+    "reducekit.offers",
     "reducekit.oracle",
-    "reducekit.golden",
     "reducekit.reduction",
-    "reducekit.search",
-    "reducekit.slippage",
-    "reducekit.verdicts",
-)
-FACES = (
-    "reducekit.collection",
-    "reducekit.output",
-    "reducekit.progress",
     "reducekit.registry",
-    "reducekit.report",
+    "reducekit.search",
 )
+APPLICATIONS = ("reducekit.session", "reducekit.hunt", "reducekit.compare", "reducekit.reports")
 ROOMS: dict[str, tuple[str, ...]] = {
+    # The vocabulary.
     "reducekit.errors": (),
+    "reducekit.text": (),
+    "reducekit.version": (),
+    "reducekit.gc_tuning": (),
+    "reducekit.diagram": (),
+    "reducekit.svg": ("reducekit.text",),
     "reducekit.change": (),
     "reducekit.document": ("reducekit.change", "reducekit.errors"),
     "reducekit.events": (),
@@ -46,55 +56,69 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # What a command does with a candidate, and where it runs.
     "reducekit.oracle": BASE,
     "reducekit.executors": (*BASE, "reducekit.oracle"),
-    # Above its neighbours: the golden run runs something.
-    "reducekit.golden": (*BASE, "reducekit.oracle", "reducekit.executors"),
     "reducekit.journal": (*BASE, "reducekit.oracle"),
-    # What a format brings along, as protocols.
-    "reducekit.frontend": (*BASE, "reducekit.search"),
-    # Ties the above together.
-    "reducekit.plan": ("reducekit.frontend",),
-    "reducekit.surroundings": (*BASE, "reducekit.journal"),
-    "reducekit.verdicts": (*BASE, "reducekit.executors", "reducekit.journal", "reducekit.oracle"),
-    "reducekit.reduction": (*ENGINE, "reducekit.plan", "reducekit.surroundings"),
-    "reducekit": (*ENGINE, "reducekit.api"),
+    # What a format brings along, and where it is found: by entry points, never by name.
+    "reducekit.offers": (*BASE, "reducekit.executors", "reducekit.oracle"),
+    "reducekit.frontend": (
+        *BASE,
+        "reducekit.executors",
+        "reducekit.offers",
+        "reducekit.oracle",
+        "reducekit.search",
+    ),
+    "reducekit.registry": (*BASE, "reducekit.frontend", "reducekit.search"),
+    # Ties the above together: passes to a fixpoint.
+    "reducekit.reduction": (
+        *BASE,
+        "reducekit.executors",
+        "reducekit.frontend",
+        "reducekit.journal",
+        "reducekit.oracle",
+        "reducekit.search",
+    ),
+    # One reduction as an application: no terminal, no arguments.
+    "reducekit.session": ENGINE,
+    # What a journal tells, for people.
+    "reducekit.reports": (*BASE, "reducekit.journal", "reducekit.oracle"),
+    # Many inputs: made at random, or for tables.
+    "reducekit.hunt": (*ENGINE, "reducekit.session"),
+    "reducekit.compare": (*ENGINE, "reducekit.session"),
+    # The public face of the engine.
+    "reducekit": (*ENGINE, "reducekit.api", "reducekit.session"),
+    "reducekit.api": (*ENGINE, "reducekit.session"),
     # One algorithm a file, over abstract changes.
     "reducekit.strategies": (*BASE, "reducekit.search"),
-    # One format a folder: nothing about running.
+    # One format a folder; what runs here runs the calls of a trace, in processes of its own.
     "reducekit.frontends": (
         *BASE,
         "reducekit.frontend",
+        "reducekit.offers",
         "reducekit.search",
         "reducekit.strategies",
     ),
-    # Runs calls of a solver's library, in processes of its own.
-    "reducekit.frontends.trace.replay": (
+    "reducekit.frontends.trace": (
         *BASE,
-        "reducekit.oracle",
         "reducekit.executors",
+        "reducekit.frontend",
         "reducekit.frontends",
+        "reducekit.offers",
+        "reducekit.oracle",
+        "reducekit.search",
+        "reducekit.strategies",
     ),
-    # What else failed: pure; and where that is kept.
-    "reducekit.slippage": (*BASE, "reducekit.oracle"),
-    "reducekit.collection": (*BASE, "reducekit.oracle"),
-    # How long it may still take: pure.
-    "reducekit.eta": (),
-    "reducekit.progress": (*BASE, "reducekit.eta"),
-    "reducekit.output": BASE,
-    # Entry points: what is registered, not who.
-    "reducekit.registry": (*BASE, "reducekit.search"),
-    "reducekit.report": ENGINE,
+    # The faces.
     "reducekit.cli": (
         "reducekit",
-        *ENGINE,
-        *FACES,
-        "reducekit.strategies",
-        "reducekit.frontends",
-        "reducekit.frontends.trace.replay",
+        *BASE,
+        *APPLICATIONS,
+        "reducekit.frontend",
+        "reducekit.offers",
+        "reducekit.oracle",
+        "reducekit.registry",
+        "reducekit.ui",
     ),
     "reducekit.__main__": ("reducekit.cli",),
-    # The public face of the engine.
-    "reducekit.api": (*ENGINE, "reducekit.registry"),
-    "reducekit.ui": ("reducekit", *ENGINE, *FACES, "reducekit.strategies", "reducekit.frontends"),
+    "reducekit.ui": ("reducekit", *ENGINE, *APPLICATIONS),
 }
 
 # The folders are importable by these names in a development install only; used
@@ -102,7 +126,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 TOP_LEVEL = ("frontends", "strategies")
 
 # Slow to import (200 to 600 ms each): only inside the functions that need them.
-LAZY = ("networkx", "pysmt", "rich", "sexpdata")
+LAZY = ("capstone", "elftools", "networkx", "pysmt", "rich", "sexpdata")
 
 
 class Module(NamedTuple):
@@ -134,7 +158,7 @@ def project() -> list[Module]:
     ]
 
 
-def surroundings() -> list[Module]:
+def process() -> list[Module]:
     folders = ("tests", "benchmarks", "examples")
     return [module for name in folders for module in modules_of(CHECKOUT / name, name)]
 
@@ -235,7 +259,7 @@ def test_no_cycle_among_rooms() -> None:
 
 
 def test_nobody_imports_the_top_level_folders() -> None:
-    assert top_level_names(project() + surroundings()) == []
+    assert top_level_names(project() + process()) == []
 
 
 def test_slow_packages_are_imported_lazily() -> None:
@@ -297,3 +321,13 @@ def test_a_top_level_import_is_found(source: str) -> None:
 
 def test_a_module_without_a_room_is_found() -> None:
     assert strangers([Module("reducekit.attic", "")]) == ["reducekit.attic"]
+
+
+def test_the_way_of_a_candidate_in_the_docs_names_files_that_exist() -> None:
+    text = (CHECKOUT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\| \d+ \| `([^`]+)` \|", text, re.MULTILINE)
+    assert 3 < len(files) <= 12
+    assert [name for name in files if not (CHECKOUT / name).is_file()] == []
+    mentioned = re.findall(r"`((?:search|reduction|strategies)/\w+\.py)`", text)
+    homes = (CHECKOUT, CHECKOUT / "reducekit")
+    assert [name for name in mentioned if not any((home / name).is_file() for home in homes)] == []

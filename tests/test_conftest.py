@@ -30,9 +30,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def outcome(folder: Path, required: str) -> tuple[int, str]:
+def outcome(folder: Path, required: str, *options: str) -> tuple[int, str]:
+    program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", folder, folder],
+        [*program, "--rootdir", str(folder), str(folder), *options],
         cwd=folder,
         env={**os.environ, "REDUCEKIT_DEBIAN": required, "COLUMNS": "200"},
         capture_output=True,
@@ -47,6 +48,13 @@ def test_missing_programs_are_named(folder: Path) -> None:
     assert "2 passed, 1 deselected" in out
     assert "no-such-program not on PATH" in out
     assert "apt-get install no-such-program" in out
+
+
+def test_missing_programs_are_named_where_tests_run_in_several_processes(folder: Path) -> None:
+    status, out = outcome(folder, "", "--numprocesses", "2")
+    assert status == 0
+    assert "2 passed" in out
+    assert "1 tests were deselected: no-such-program not on PATH" in out
 
 
 def test_missing_programs_fail_where_they_are_required(folder: Path) -> None:

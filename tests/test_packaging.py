@@ -17,6 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
+# One process builds and installs for all of them.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 GENERIC = ("frontends/", "strategies/", "tests/", "examples/", "benchmarks/")
 
@@ -91,7 +94,8 @@ def environment(folder: Path) -> Environment:
     """
     venv.create(folder, with_pip=False)
     site = folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
-    lent = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    own = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    lent = dict.fromkeys([*own, *(each for each in sys.path if each.endswith("site-packages"))])
     (site / "zz-lent.pth").write_text("\n".join(lent) + "\n", encoding="utf-8")
     return Environment(folder)
 

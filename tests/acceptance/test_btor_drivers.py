@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.generate import Parameters, generate
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.smtlib import to_smtlib
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
+from reducekit.frontends.btor.generate.generator import Parameters, generate
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Matches, answers
 from reducekit.oracle.limits import Limits

@@ -15,6 +15,8 @@ from reducekit.executors import orphans
 from tests.acceptance.torture import Lane
 from tests.cli.tool import PROGRAM
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 SEEDS = (1, 2)
 KILLS = 200

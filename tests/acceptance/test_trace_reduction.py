@@ -11,8 +11,8 @@ import pytest
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace
-from reducekit.frontends.trace.loader import load_model
-from reducekit.frontends.trace.machine import Machine
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
 from tests.cli.tool import Tool
 

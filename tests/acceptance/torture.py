@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from reducekit.cli import INTERRUPTED
+from reducekit.cli.context import INTERRUPTED
 from reducekit.executors import orphans
 from reducekit.executors.marks import read
 from reducekit.executors.run_directory import RunDirectory
@@ -117,8 +118,11 @@ class Lane:
 
     def check_folder(self) -> None:
         """Nothing is left beside the output."""
-        ours = {self.output.name, f"{self.output.name}.journal", f"{self.output.name}.journal~"}
-        left = set(os.listdir(self.folder)) - self.before - ours
+        stem, suffix = re.escape(self.output.stem), re.escape(self.output.suffix)
+        ours = re.compile(rf"{stem}(\.[0-9]+)?{suffix}(\.journal)?")
+        left = {
+            name for name in set(os.listdir(self.folder)) - self.before if not ours.fullmatch(name)
+        }
         self.expect(not left, f"left beside the output: {left}")
 
 
@@ -193,7 +197,7 @@ def torment(lane: Lane, choose: Random, kills: int) -> int:
     """Make one run and kill it, or parts of it, at most so many times; return how often."""
     lane.output.unlink(missing_ok=True)
     before = lane.log.stat().st_size
-    process = lane.start("--jobs", str(choose.choice([1, 2, 3])))
+    process = lane.start("--restart", "--jobs", str(choose.choice([1, 2, 3])))
     unguarded, done = False, 0
     for _ in moments(lane, process, choose):
         if done == kills:
@@ -216,7 +220,7 @@ def torment(lane: Lane, choose: Random, kills: int) -> int:
         lane.wrong.append("hangs")
         process.kill()
     if unguarded:
-        RunDirectory().remove()  # as the next start does
+        RunDirectory(str(lane.temporary)).remove()  # as the next start does
     lane.check_output()
     lane.check_rest()
     if lane.log.stat().st_size > before:  # else it was perhaps still Python that was starting
@@ -237,7 +241,7 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
     lane.journal.unlink(missing_ok=True)
     before = lane.log.stat().st_size
     while code != 0 and not lane.wrong:
-        resume = ["--resume"] if done else []
+        resume = ["--resume"] if done else ["--restart"]
         process = lane.start("--jobs", str(jobs), *resume)
         for _ in moments(lane, process, choose):
             if done == kills:

@@ -17,10 +17,10 @@ from benchmarks.btor_edits import (
     pyboolector,
     walk,
 )
-from reducekit.frontends.btor.generate import Parameters, generate_text
-from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.reader import read
 from tests.frontends.btor.yosys import made_by_yosys
 
 DESIGN = """\
@@ -86,6 +86,7 @@ def checked(text: bytes, edits: int, seed: int, folder: Path) -> str:
     return row.checked
 
 
+@pytest.mark.slow
 @pytest.mark.debian("boolector")
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("dialect", [Dialect.OLD, Dialect.BTOR1])
@@ -93,6 +94,7 @@ def test_btor1_stays_well_sorted(dialect: Dialect, seed: int, tmp_path: Path) ->
     assert checked(generated(dialect, seed), 500, seed, tmp_path) == "boolector"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_btor2_stays_well_sorted(seed: int, tmp_path: Path) -> None:
     assert checked(generated(Dialect.BTOR2, seed), 500, seed, tmp_path) == "bitwuzla"
@@ -104,6 +106,7 @@ def test_files_with_functions_stay_well_sorted(tmp_path: Path) -> None:
     assert checked(FUNCTIONS, 60, 3, tmp_path) == "boolector and pyboolector"
 
 
+@pytest.mark.slow
 @pytest.mark.debian("yosys")
 @pytest.mark.parametrize("design", [DESIGN, ADDER], ids=["memory", "combinational"])
 def test_files_of_yosys_stay_well_sorted(design: str, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.btor_thesis import (
+    OFF,
+    ON,
     RESULTS,
     THESIS,
     chapters,
@@ -18,15 +20,14 @@ from benchmarks.btor_thesis import (
     places,
     read,
 )
-from reducekit.cli.comparison import Point, Run, mean_of_percents
-from reducekit.cli.comparison_chart import chart
-from reducekit.cli.comparison_report import tsv
-from reducekit.frontends.btor.generate import Parameters, generate_text
+from reducekit.compare.curves import chart
+from reducekit.compare.runs import Point, Run
+from reducekit.compare.statistics import mean_of_percents
+from reducekit.compare.tables import tsv
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-RUN = Run(
-    "btor", "ex1-arr", "ddmin", True, "nodes", 90, 900, 50, 33, 44, (Point(0, 90), Point(3, 8))
-)
+RUN = Run("btor", "ex1-arr", "ddmin", ON, "nodes", 90, 900, 50, 33, 44, (Point(0, 90), Point(3, 8)))
 
 
 def test_the_published_tables_and_charts_are_those_of_the_stored_runs() -> None:
@@ -62,11 +63,7 @@ def test_the_default_ends_nowhere_larger_than_another_algorithm() -> None:
 
 
 def test_what_is_stored_is_read_again(tmp_path: Path) -> None:
-    runs = [
-        RUN,
-        replace(RUN, simplify=False, stopped="after 44 checks"),
-        replace(RUN, simplify=None),
-    ]
+    runs = [RUN, replace(RUN, settings=OFF, stopped="after 44 checks")]
     (tmp_path / "runs.tsv").write_text(tsv(runs))
     assert read(tmp_path / "runs.tsv") == runs
 

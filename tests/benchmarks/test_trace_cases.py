@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TRACE = "init\noption elim 0\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nmelt 1\nsat\n"
 CASE = """\
@@ -18,6 +20,7 @@ options = 1
 REFERENCE = "[reference]\ncalls = 3\noptions = 0\nruns = 20\n"
 
 
+@pytest.mark.slow
 def test_a_table_of_a_folder(tmp_path: Path) -> None:
     for name, more in (("first", REFERENCE), ("second", "")):
         folder = tmp_path / name

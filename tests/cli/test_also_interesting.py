@@ -90,7 +90,8 @@ def test_a_failure_that_changes_is_told(tool: Tool) -> None:
     assert done.code == 0, done.err
     line = "exit status 3, solver.c: Assertion `%s` failed"
     assert f"the failure changed on the way: {line % 'many'} -> {line % 'few'} at " in done.out
-    done = tool("smt2", "in.smt2", "--cmd", script, "--match-err", "Assertion", "--json")
+    again = ("--match-err", "Assertion", "--json", "--restart")
+    done = tool("smt2", "in.smt2", "--cmd", script, *again)
     (changed,) = json.loads(done.out)["changed"]
     assert (changed["from"], changed["to"]) == (line % "many", line % "few")
 

@@ -138,9 +138,9 @@ def test_commands_that_do_not_start(tool: Tool, text: str, said: str) -> None:
         ("folder", "the output folder is a directory: name a file with -o"),
         ("none/out", "the output none/out cannot be written: there is no folder none"),
         ("in.smt2/out", "the output in.smt2/out cannot be written: Not a directory"),
-        ("in.smt2", "the output in.smt2 is the input: say --in-place to replace it"),
-        ("folder/../in.smt2", "is the input: say --in-place to replace it"),
-        ("link", "the output link is the input: say --in-place to replace it"),
+        ("in.smt2", "the output in.smt2 is the input: --in-place replaces it"),
+        ("folder/../in.smt2", "is the input: --in-place replaces it"),
+        ("link", "the output link is the input: --in-place replaces it"),
         # Nobody may write there, not even root.
         ("/proc/out", "the output /proc/out cannot be written: "),
         ("/dev/null", "the output /dev/null is not a regular file: name another with -o"),
@@ -172,18 +172,21 @@ def test_a_backup_that_is_there(tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "which program fails? Say --cmd"),
-        (["--cmd", "false", "--oracle", "false"], "--cmd and --oracle do not go together"),
-        (["--cmd", "false", "--", "false"], "--cmd and the command behind -- do not go together"),
-        (["--oracle", "false", "--match-out", "x"], "with --oracle only the exit status counts"),
-        (["--oracle", "false", "--ignore-err"], "with --oracle only the exit status counts"),
+        ([], "Missing --cmd: the program that fails"),
+        (["--cmd", "false", "--oracle", "false"], "--cmd and --oracle exclude each other"),
+        (["--cmd", "false", "--", "false"], "--cmd and the command after -- exclude each other"),
+        (["--oracle", "false", "--match-out", "x"], "with --oracle only its verdict counts"),
+        (["--oracle", "false", "--ignore-err"], "with --oracle only its verdict counts"),
         (["--cmd", "a", "--match-out", "("], "'(' is not a regular expression: missing )"),
         (["--cmd", "a", "--match-err", "[b"], "'[b' is not a regular expression"),
-        (["--cmd", "true", "--reference", "true", "--slower-than", "1"], "give one"),
+        (
+            ["--cmd", "true", "--reference", "true", "--slower-than", "1", "--exit-code", "1"],
+            "give one",
+        ),
         (["--cmd", "true", "--reference", "true", "--exit-code", "1"], "give one"),
-        (["--cmd", "true", "--exit-code", "1", "--ignore-out"], "do not go with an option"),
+        (["--cmd", "true", "--exit-code", "1", "--ignore-out"], "does not go with --exit-code"),
         (["--cmd", "true", "--slower-than", "1", "--timeout", "1"], "not go with --timeout"),
-        (["--cmd", "true", "--in-place", "-o", "x"], "--in-place and -o do not go together"),
+        (["--cmd", "true", "--in-place", "-o", "x"], "--in-place and -o exclude each other"),
         (["--cmd", "a", "--strategy", "x"], "'x' among the strategies: adaptive, auto, bfs"),
         (["--cmd", "a", "--no-such"], "--no-such"),
         (["--cmd", "a", "--jobs", "0"], "Invalid value for '-j' / '--jobs'"),
@@ -210,9 +213,15 @@ def test_no_input_and_no_command(tool: Tool) -> None:
     assert done.code == 2
     assert "Missing argument 'INPUT'" in done.err
     tool.write("in.smt2", problem())
-    done = refused(tool, "in.smt2", "--cmd", "false")
+    done = refused(tool, "in.smt2")
     assert done.code == 2
-    assert "did you mean: reducekit smt2 in.smt2" in done.err
+    assert "Missing --cmd" in done.err, "a file in place of a command is reduced"
+    tool.write("notes", "nothing in particular")
+    done = refused(tool, "notes", "--cmd", "false")
+    assert done.code == 2
+    assert "Cannot tell the format of notes: name it" in done.err
+    done = refused(tool, "redcue", "in.smt2", "--cmd", "false")
+    assert "Unknown command 'redcue'" in done.err
 
 
 def test_an_input_that_does_not_fail(tool: Tool) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.btor.generate import Parameters, generate_text
-from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.model.operators import Dialect
 from tests.cli.tool import Tool
 
 BUGGY = "grep -q '^[0-9]* mul ' $1 && { echo 'mul.c:7: Assertion `w > 0` failed' >&2; exit 134; }"

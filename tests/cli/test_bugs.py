@@ -10,12 +10,13 @@ import pytest
 from tests.cli.tool import NEEDLE, Tool, problem
 
 BROKEN = """
-from dataclasses import dataclass, replace
-from reducekit.search.problem import Strategy
+from dataclasses import dataclass
+from reducekit.search.problem import Search
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 
 @dataclass(frozen=True)
-class Breaking:
+class Breaking(Search):
     search: object
     left: int
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reducekit.cli.comparison_cases import labels_of
-from reducekit.errors import UsageError
-from reducekit.frontends.btor.generate import Parameters, generate_text
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
 MUL = 'grep -q "^[0-9]* mul " $1'
 ALGORITHMS = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto"
 
 
-def graph(seed: int = 11, nodes: int = 150) -> bytes:
+def graph(seed: int = 11, nodes: int = 80) -> bytes:
     text = generate_text(Parameters(seed=seed, nodes=nodes))
     assert b" mul " in text
     return text
@@ -40,8 +39,8 @@ def runs_of(done: Any) -> list[dict[str, Any]]:
 
 
 def test_every_algorithm_on_two_cases_with_oracles_of_their_own(tool: Tool) -> None:
-    case(tool, "x1", graph(11, 100), MUL)
-    case(tool, "x2", graph(13, 100), 'grep -q "^[0-9]* read " $1')
+    case(tool, "x1", graph(11, 60), MUL)
+    case(tool, "x2", graph(13, 60), 'grep -q "^[0-9]* read " $1')
     done = tool(
         "compare", "x1/input.btor", "x2/input.btor", "--oracle", "{dir}/oracle",
         "--simplify", "both", "--tsv", "runs.tsv", "--markdown", "tables.md", "--curve", "c.svg",
@@ -62,7 +61,7 @@ def test_every_algorithm_on_two_cases_with_oracles_of_their_own(tool: Tool) -> N
     for file in ("x1", "x2"):
         best = min(size for key, size in found.items() if key[0] == file)
         assert found[file, "on", "auto"] == best
-    assert "## btor, simplification off" in done.out
+    assert "## btor, simplify off" in done.out
     assert (tool.folder / "c.svg").read_text().startswith("<svg ")
     assert len(done.err.splitlines()) == len(found)
 
@@ -155,7 +154,7 @@ def test_other_formats(tool: Tool, name: str, text: str | None, oracle: str, uni
     )  # fmt: skip
     assert [run["algorithm"] for run in runs] == ["ddmin", "halving", "hdd", "auto"]
     assert {run["unit"] for run in runs} == {unit}
-    assert {run["simplify"] for run in runs} == {None}
+    assert all(run["settings"] == {} for run in runs)
     assert all(run["after"] < run["before"] for run in runs)
 
 
@@ -204,9 +203,14 @@ def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
             2,
             "'best' among the strategies: adaptive, auto, bfs",
         ),
-        (["in.btor", "--strategies", " , "], 2, "which algorithms?"),
+        (["in.btor", "--strategies", "ddmni"], 2, "Did you mean ddmin?"),
+        (["in.btor", "--set", "simplfy=on"], 2, "did you mean 'simplify'?"),
+        (["in.btor", "--set", "simplify=maybe"], 2, "simplify is on or off, not 'maybe'"),
+        (["in.btor", "--set", "simplify"], 2, "a setting is NAME=VALUE"),
+        (["in.btor", "--strategies", " , "], 2, "no algorithm is named"),
         (["in.btor", "--strategies", "ddmin:slow"], 2, "'ddmin:slow' is neither"),
-        (["in.foo"], 2, "of which format is in.foo? Say --frontend NAME"),
+        (["in.foo"], 2, "cannot tell the format of in.foo: give --frontend"),
+        (["in.btor", "--set", "dialect=btor2"], 3, "in.btor, line "),
         (["gone.btor"], 2, "gone.btor does not exist"),
         (["in.btor", "in.btor"], 2, "a file is named twice"),
         (["bad.btor"], 3, "bad.btor, line 1"),
@@ -219,7 +223,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     tool: Tool, arguments: list[str], code: int, words: str
 ) -> None:
     tool.write("in.btor", graph())
-    tool.write("in.foo", graph())
+    tool.write("in.foo", "what is this\n")
     tool.write("dull.btor", "1 var 1\n2 root 1 1\n")
     tool.write("bad.btor", "1 mul what\n")
     before = tool.files()
@@ -265,14 +269,85 @@ def test_an_interrupt_leaves_what_has_ended(tool: Tool, jobs: str) -> None:
     assert len((tool.folder / "runs.tsv").read_text().splitlines()) >= 2
 
 
-def test_labels() -> None:
-    def labels(*names: str) -> list[str]:
-        return labels_of([Path(name) for name in names])
+def test_a_format_that_checks_by_itself_needs_no_command(tool: Tool) -> None:
+    """Lingeling dies of this trace by itself."""
+    tool.write("lgl.trace", "init\nadd 2\nadd 0\nrelease\ninit\nincvar\nlkhd\nsat\nassume 1\n")
+    runs = runs_of(
+        tool("compare", "lgl.trace", "--strategies", "auto,auto:quick", "--jobs", "2", "--json")
+    )
+    assert [(run["before"], run["after"]) for run in runs] == [(9, 5), (9, 5)]
+    tool.write("in.btor", graph())
+    assert "Missing --cmd" in tool("compare", "in.btor").err
 
-    assert labels("a/x.btor", "b/y.btor") == ["x", "y"]
-    assert labels("a/input.btor", "b/input.btor2") == ["a", "b"]
-    assert labels("a/x.btor", "b/x.btor") == ["a", "b"]
-    assert labels("cases/ex1/input.btor") == ["ex1"]
-    assert labels("a/x.btor", "a/x.smt2", "b/x.btor") == ["a/x.btor", "a/x.smt2", "b/x.btor"]
-    with pytest.raises(UsageError):
-        labels("a/x.btor", "a/x.btor")
+
+def test_an_option_of_the_format_is_compared(tool: Tool) -> None:
+    tool.write("in.btor", graph())
+    runs = runs_of(
+        tool(
+            "compare", "in.btor", "--oracle", tool.script("oracle", MUL), "--strategies", "hdd",
+            "--simplify", "off", "--set", "simplify=on,off", "--set", "dialect=btor1", "--json",
+        )
+    )  # fmt: skip
+    assert [run["settings"] for run in runs] == [
+        {"simplify": "on", "dialect": "btor1"},
+        {"simplify": "off", "dialect": "btor1"},
+    ]
+
+
+def test_the_format_is_told_by_the_text_where_the_suffix_says_nothing(tool: Tool) -> None:
+    tool.write("in.x", graph())
+    (run,) = runs_of(
+        tool(
+            "compare", "in.x", "--oracle", tool.script("oracle", MUL), "--strategies", "auto",
+            "--json",
+        )
+    )  # fmt: skip
+    assert (run["format"], run["unit"]) == ("btor", "nodes")
+
+
+def test_reducers_side_by_side(tool: Tool) -> None:
+    """With the sizes, the runs of the oracle, the time and the memory of whole programs."""
+    case(tool, "x1", graph(11, 60), MUL)
+    case(tool, "x2", graph(13, 60), MUL)
+    ours = f"{sys.executable} -m reducekit btor {{input}} -o {{output}} --oracle {{oracle}} -q"
+    done = tool(
+        "compare", "x1/input.btor", "x2/input.btor", "--oracle", "{dir}/oracle",
+        "--reducer", f"ours={ours}", "--reducer", f"ddmin={ours} --strategy ddmin",
+        "--reducer", "none=sh -c 'cp $0 $1' {input} {output} {oracle}", "--tsv", "runs.tsv",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    rows = [line.split("\t") for line in (tool.folder / "runs.tsv").read_text().splitlines()]
+    found = [dict(zip(rows[0], line, strict=True)) for line in rows[1:]]
+    assert [(row["case"], row["reducer"]) for row in found] == [
+        (name, reducer) for name in ("x1", "x2") for reducer in ("ours", "ddmin", "none")
+    ]
+    for row in found:
+        assert row["verified"] == "True"
+        assert (row["reducer"] == "none") == (row["bytes"] == row["bytes_in"])
+        assert (row["reducer"] == "none") == (row["checks"] == "0")
+        assert float(row["rss"]) > 0
+    alone = tool("btor", "x1/input.btor", "--oracle", "x1/oracle", "--json", "-q")
+    assert int(found[0]["checks"]) == json.loads(alone.out)["runs"]
+    assert "ddmin / ours, geometric means of the ratios: bytes" in done.out
+    assert len(done.err.splitlines()) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--cmd", "false"], "reducers need an --oracle"),
+        (["--oracle", "./oracle", "--json"], "does not go with --reducer"),
+        (["--oracle", "./oracle", "--reducer", "x=prog {input}"], "{output}, {oracle}"),
+        (
+            ["--oracle", "./oracle", "--reducer", "x=nowhere {input} {output} {oracle}"],
+            "not in PATH",
+        ),
+    ],
+)
+def test_what_is_wrong_with_reducers_is_said(tool: Tool, arguments: list[str], words: str) -> None:
+    tool.write("in.btor", graph())
+    tool.script("oracle", MUL)
+    done = tool("compare", "in.btor", *arguments, "--reducer", "y=true {input} {output} {oracle}")
+    assert done.code == 2, done.err
+    assert words in done.err
+    assert done.out == ""

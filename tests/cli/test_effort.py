@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reducekit.frontends.btor.generate import Parameters, generate_text
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from tests.cli.tool import NEEDLE, Tool, problem
 
 MUL = 'grep -q "^[0-9]* mul " $1'

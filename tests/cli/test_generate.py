@@ -7,9 +7,10 @@ import signal
 
 import pytest
 
-from reducekit.cli.generator_options import command_line
-from reducekit.frontends.btor.generate import Parameters, generate_text
-from reducekit.frontends.btor.operators import Dialect
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.generate.offer import words
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.offers import made_by
 from tests.cli.tool import Tool, until
 
 
@@ -61,7 +62,7 @@ def test_every_option_reaches_the_generator(tool: Tool) -> None:
         Parameters(nodes=60, aig=True, complement=60, registers=2, layer=9, seed=-4),
         Parameters(nodes=90, weights={"mul": 9, "read": 0}, dialect=Dialect.OLD),
     ):
-        program, *arguments = shlex.split(command_line(parameters))
+        program, *arguments = shlex.split(made_by("btor", words(parameters)))
         assert program == "reducekit"
         done = tool(*arguments)
         assert done.out.encode() == generate_text(parameters)
@@ -90,7 +91,7 @@ def test_the_help_has_the_parameters_of_the_thesis(tool: Tool) -> None:
         (["btor", "--count", "3", "--dir", "d", "-o", "x"], "it does not go with --dir"),
         (["btor", "--count", "3", "--dir", "file/d"], "the folder file/d cannot be made"),
         (["btor", "-o", "no/x.btor"], "there is no folder no"),
-        (["nothing"], "There is no command 'nothing'"),
+        (["nothing"], "Unknown command 'nothing'"),
     ],
 )
 def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:

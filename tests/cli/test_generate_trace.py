@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.trace.check import check
 from reducekit.frontends.trace.formats import print_trace, read_trace
-from reducekit.frontends.trace.generate import Generator
-from reducekit.frontends.trace.loader import load_model
+from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.model.check import check
+from reducekit.frontends.trace.model.loader import load_model
 from tests.cli.tool import Tool
 
 

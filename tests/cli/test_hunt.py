@@ -2,71 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
 import pytest
 
-from reducekit.cli.findings import Finding, findings
-from reducekit.cli.hunting import prepare, summary
-from reducekit.cli.hunting_commands import Hunt, Sample, hunt
-from reducekit.cli.interrupts import Interrupts
-from reducekit.errors import UsageError
-from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Disagree, SameSignature, TimesOut
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
 from tests.cli.tool import Tool, until
 
 SAT = "echo sat; exit 10"
-
-
-def commands(*names: str) -> tuple[Command, ...]:
-    return tuple(Command((f"/bin/{name}",)) for name in names)
-
-
-def ended(
-    status: int | None = 0, out: bytes = b"", *, number: int | None = None, late: bool = False
-) -> Outcome:
-    return Outcome(status, number, out, b"", "time" if late else None, 0.1)
-
-
-YES, NO = ended(10, b"sat\n"), ended(20, b"unsat\n")
-
-
-def test_a_failure_is_found_beside_answers() -> None:
-    crash = ended(None, number=11)
-    (found,) = findings(commands("a", "b"), [YES, crash], reference=False)
-    assert found.title == "b: signal SIGSEGV"
-    assert found.name.startswith("signal-sigsegv-b-")
-    assert isinstance(found.criterion, SameSignature)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "reference", "titles"),
-    [
-        ([YES, YES], False, []),
-        ([YES, NO], False, ["b answers unsat, a sat"]),
-        ([YES, NO], True, ["a answers sat, b unsat"]),
-        ([NO, YES, YES], False, ["a answers unsat, b sat"]),
-        ([YES, NO, YES], False, ["b answers unsat, a sat"]),
-        ([YES, YES, NO], True, ["a answers sat, c unsat", "b answers sat, c unsat"]),
-        ([YES, ended(0, b"unknown\n"), NO], False, ["c answers unsat, a sat"]),
-        ([YES, ended(None, number=9, late=True)], False, []),
-        ([ended(0), ended(0)], False, []),
-        ([NO, ended(None, number=9, late=True)], True, []),
-    ],
-)
-def test_disagreements(outcomes: list[Outcome], reference: bool, titles: list[str]) -> None:
-    found = findings(commands("a", "b", "c")[: len(outcomes)], outcomes, reference=reference)
-    assert [each.title for each in found] == titles
-    assert all(isinstance(each.criterion, Disagree) for each in found)
-
-
-def test_a_timeout_is_a_bug_if_asked_for() -> None:
-    late = ended(None, number=9, late=True)
-    (found,) = findings(commands("a"), [late], reference=False, timeouts=2.0)
-    assert found == Finding(commands("a"), TimesOut(2.0))
 
 
 def crashing(tool: Tool, word: str, number: int = 11) -> Path:
@@ -122,54 +66,6 @@ def test_disagreements_of_programs(tool: Tool) -> None:
     assert len(list((tool.folder / "found").glob("*.btor"))) == 1
 
 
-def samples(*texts: bytes) -> list[Sample]:
-    return [Sample(text, f"made {number}") for number, text in enumerate(texts)]
-
-
-def test_new_bugs_are_reduced(tool: Tool) -> None:
-    """By a frontend of any name that is registered, here by lines."""
-    command = Command.of(str(crashing(tool, "needle")))
-    other = Command.of(str(crashing(tool, "pin", 6)))
-    plan = Hunt(
-        (command, other), False, tool.folder, ".txt2", Limits(wall=10.0), jobs=2,
-        frontend="lines", quiet=True,
-    )  # fmt: skip
-    texts = (b"a\nneedle\nb\n", b"x\npin\ny\n", b"c\nneedle\nd\n", b"neither\n")
-    tally = hunt(plan, iter(samples(*texts)), Interrupts())
-    assert (tally.inputs, tally.interrupted) == (4, False)
-    kept = {each.finding.commands[0]: each for each in tally.kept.values()}
-    assert kept[command].count == 2
-    assert kept[other].count == 1
-    for each, word in ((kept[command], b"needle"), (kept[other], b"pin")):
-        assert each.reduced is not None
-        assert each.reduced <= len(word) + 1
-        assert word in each.path.with_suffix(".reduced.txt2").read_bytes()
-    assert "reduced to" in summary(tally)
-
-
-def test_what_does_not_show_again_is_kept_as_it_is(tool: Tool) -> None:
-    mark = tool.temporary / "mark"
-    script = tool.script("flaky", f"[ -e {mark} ] || {{ touch {mark}; kill -11 $$; }}\n{SAT}")
-    plan = Hunt(
-        (Command.of(str(script)),), False, tool.folder, ".in", Limits(wall=10.0),
-        frontend="lines", quiet=True,
-    )  # fmt: skip
-    tally = hunt(plan, iter(samples(b"text\n")), Interrupts())
-    (kept,) = tally.kept.values()
-    assert kept.why_not == "it does not show every time"
-    assert kept.path.read_bytes() == b"text\n"
-
-
-def test_a_frontend_that_is_not_there(tool: Tool, capsys: pytest.CaptureFixture[str]) -> None:
-    plan = Hunt(
-        (Command.of(str(crashing(tool, "a"))),), False, tool.folder, ".in", Limits(wall=10.0),
-        frontend="none such",
-    )  # fmt: skip
-    tally = hunt(plan, iter(samples(b"a\n")), Interrupts())
-    assert len(tally.kept) == 1
-    assert "there is no frontend 'none such' yet" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_a_summary(tool: Tool, number: int) -> None:
     started = tool.temporary / "started"
@@ -204,7 +100,7 @@ def test_timeouts_are_counted(tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "which program is to fail? Say --cmd"),
+        ([], "Missing --cmd: the program that fails"),
         (["--cmd", "no-such-program"], "'no-such-program' is not in PATH"),
         (["--cmd", "true", "--out", "file"], "the folder file cannot be made"),
         (["--cmd", "true", "--minwidth", "9"], "widths: the largest"),
@@ -253,7 +149,50 @@ def test_a_reduced_bug_that_cannot_be_written_is_told(tool: Tool) -> None:
     assert kept.exists()
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UsageError):
-        prepare(tmp_path / "file")
+def test_scripts_are_generated_by_conversion(tool: Tool) -> None:
+    """From random BTOR files; the line that makes one again does."""
+    script = crashing(tool, "bvmul")
+    arguments = ("--count", "5", "-n", "60", "--noarrays", "--no-reduce")
+    done = tool("hunt", "smt2", "--cmd", script, *arguments)
+    assert done.code == 0
+    (kept,) = (tool.folder / "failures").glob("*.smt2")
+    assert kept.read_text().startswith("(set-logic QF_")
+    again = kept.with_suffix(".txt").read_text().split("made by: reducekit ")[1].splitlines()[0]
+    assert again.startswith("generate smt2 --seed ")
+    assert tool(*again.split()).out == kept.read_text()
+
+
+def test_traces_by_an_interpreter(tool: Tool) -> None:
+    """They are written to files; what the interpreter calls a broken contract is no bug."""
+    script = crashing(tool, "^melt ")
+    arguments = ("hunt", "trace", "--variables", "10", "--count", "30", "--cmd")
+    done = tool(*arguments, script)
+    assert (done.code, "signal SIGSEGV" in done.out) == (0, True)
+    (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
+    assert reduced.read_text().splitlines()[-1].startswith("melt ")
+    refusing = tool.script("refusing", "exit 86")
+    done = tool(*arguments, refusing, "--out", "none")
+    assert ": 0 bugs\n  30 broke the rules of the format" in done.out
+    done = tool(*arguments, "true", "--compare", "cadical153")
+    assert (done.code, "--compare is for tests by a library" in done.err) == (2, True)
+
+
+def test_a_folder_of_seeds(tool: Tool) -> None:
+    script = crashing(tool, "smulo")
+    (tool.folder / "seeds").mkdir()
+    for number, op in enumerate(("add", "smulo", "sub")):
+        tool.write(f"seeds/{number}.btor", f"1 var 4\n2 {op} {1 if op == 'smulo' else 4} 1 1\n")
+    done = tool("hunt", "btor", "--cmd", script, "--seeds", "seeds", "--no-reduce")
+    assert (done.code, done.out.startswith("3 inputs in ")) == (0, True)
+    (kept,) = (tool.folder / "failures").glob("*.btor")
+    assert "made by: a copy of seeds/1.btor" in kept.with_suffix(".txt").read_text()
+
+
+def test_json_and_junit(tool: Tool) -> None:
+    script = crashing(tool, "var")
+    arguments = ("--count", "2", "-n", "20", "--no-reduce", "--json", "--junit", "x.xml", "-q")
+    done = tool("hunt", "btor", "--cmd", script, *arguments)
+    found = json.loads(done.out)
+    assert (found["inputs"], len(found["bugs"]), found["bugs"][0]["count"]) == (2, 1, 2)
+    text = (tool.folder / "x.xml").read_text()
+    assert 'name="reducekit hunt btor" tests="1" failures="1"' in text

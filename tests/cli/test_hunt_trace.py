@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import shlex
 import signal
-from dataclasses import replace
+import subprocess
 
 import pytest
 
-from reducekit.cli.findings import Finding
-from reducekit.cli.hunting_traces import Answers, System, TraceTester, _way
-from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.loader import load_model
-from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault, resolve
-from reducekit.oracle.command import Command
-from reducekit.oracle.oracle import Oracle
 from tests.cli.tool import Tool, until
 
 MELT = ("--fault", "lglmelt+1:abort")
@@ -116,24 +109,6 @@ def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     assert tool.files() == before
 
 
-def test_a_wrong_answer_is_a_bug() -> None:
-    """In an intact library there is none; with a jump deleted, models are extended wrongly."""
-    library = find_library("lingeling")
-    system = System(
-        load_model("lingeling"), library, None, find_library("ipasir"), ("x",), DEFAULT_LIMITS,
-        variables=12,
-    )  # fmt: skip
-    with TraceTester(system) as tester:
-        reports = [tester.test(seed) for seed in range(5)]
-    assert all(each.checked and each.criterion is None and not each.text for each in reports)
-    fault = read_fault(WRONG_MODELS)
-    assert fault is not None
-    with TraceTester(replace(system, patch=resolve(fault, library.path))) as tester:
-        report = tester.test(0)
-    assert report.criterion == Answers("wrong answer: the model does not satisfy the formula")
-    assert report.text.startswith(b"init\n")
-
-
 def test_new_bugs_are_reduced(tool: Tool) -> None:
     done = tool("hunt", "trace", *MELT, *SMALL, "--count", "6", "--no-compare")
     assert (done.code, "calls\n" in done.err) == (0, True)
@@ -162,28 +137,68 @@ def test_what_is_reduced_keeps_to_the_contract(tool: Tool) -> None:
     assert (intact.code, intact.err) == (0, f"replay: passed: {len(calls)} calls\n")
 
 
-def test_no_answer_is_wrong_behind_a_broken_contract(tool: Tool) -> None:
-    library = find_library("lingeling")
-    fault = read_fault(WRONG_MODELS)
-    assert fault is not None
-    model = load_model("lingeling")
-    # As if an API did not allow what this library does not mind.
-    strict = replace(model.calls["maxvar"], source=model.sets["dead"])
-    system = System(
-        replace(model, calls={**model.calls, "maxvar": strict}), library,
-        resolve(fault, library.path), find_library("ipasir"), ("x",), DEFAULT_LIMITS, variables=12,
-    )  # fmt: skip
-    with TraceTester(system) as tester:
-        (report,) = (tester.test(seed) for seed in range(1))
-    assert report.criterion is not None
-    finding = Finding((Command(("x",)),), report.criterion)
-    way = _way(system, finding, Traces)
-    begin, _, rest = report.text.partition(b"\n")
-    texts = [report.text, b"\n".join((begin, b"maxvar", rest))]
-    oracle = Oracle(finding.commands, report.criterion)
-    with way.open(oracle, 1) as executor:
-        verdicts = []
-        for ticket, text in enumerate(texts):
-            executor.submit(ticket, text, DEFAULT_LIMITS)
-            verdicts += [finished.interesting for finished in executor.wait()]
-    assert verdicts == [True, False]
+def test_a_library_that_cannot_play_is_an_error(tool: Tool) -> None:
+    """Not a hunt without bugs."""
+    source = tool.write("empty.c", b"int nothing(void) { return 0; }\n")
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", "empty.so", source], cwd=tool.folder, check=True
+    )
+    for command in (
+        ("hunt", "trace", "--model", "ipasir", "--library", "./empty.so", "--count", "2"),
+        ("generate", "trace", "--model", "ipasir", "--library", "./empty.so"),
+    ):
+        done = tool(*command)
+        assert (done.code, done.out) == (2, "")
+        assert "empty.so" in done.err
+
+
+OWN = """
+#include <stdlib.h>
+struct solver { int clauses; };
+void *ipasir_init(void) { return calloc(1, sizeof(struct solver)); }
+void ipasir_release(void *s) { free(s); }
+void ipasir_add(void *s, int literal) { ((struct solver *)s)->clauses += !literal; }
+void ipasir_assume(void *s, int literal) { (void)s; (void)literal; }
+int ipasir_solve(void *s) {
+  if (((struct solver *)s)->clauses > 4 && !LIES) abort();
+  return 10 * LIES;
+}
+int ipasir_val(void *s, int literal) { (void)s; return literal; }
+int ipasir_failed(void *s, int literal) { (void)s; (void)literal; return 0; }
+"""
+
+
+@pytest.mark.parametrize("lies", [0, 1])
+def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> None:
+    """It dies of five clauses, or (`lies`) calls everything satisfiable."""
+    source = tool.write("own.c", OWN)
+    build = ["cc", "-shared", "-fPIC", f"-DLIES={lies}", "-o", "own.so", str(source)]
+    subprocess.run(build, cwd=tool.folder, check=True)
+    own = ("--model", "ipasir", "--library", "./own.so")
+    done = tool("hunt", "trace", *own, *SMALL, "--count", "20")
+    assert done.code == 0
+    if lies:
+        assert "wrong answer: the model does not satisfy the formula" in done.out
+        return
+    assert "own.so: signal SIGABRT in 'solve'" in done.out
+    (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
+    assert reduced.read_text() == "init\n" + 5 * "add 0\n" + "solve\n"
+    assert tool("replay", str(reduced), *own).code == -signal.SIGABRT
+
+
+def test_a_folder_of_traces(tool: Tool) -> None:
+    """Each is played and checked; what the API does not allow is counted, and no bug."""
+    seeds = tool.folder / "seeds"
+    seeds.mkdir()
+    (seeds / "a.trace").write_text("init\nadd 1\nadd 0\nsat\nrelease\n")
+    (seeds / "b.trace").write_text("init\nadd 2\nadd 0\nfreeze 1\nmelt 1\nsat\nrelease\n")
+    (seeds / "c.trace").write_text("init\nmelt 1\nsat\nrelease\n")
+    done = tool("hunt", "trace", *MELT, "--seeds", "seeds")
+    assert done.code == 0
+    assert done.out.startswith("3 traces in ")
+    assert "1 broke the contract (33.3%), 1 had their answers checked" in done.out
+    assert "new: lingeling --fault lglmelt+1:abort: signal SIGILL in 'melt' (seeds/b.trace)" in (
+        done.err
+    )
+    (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
+    assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"

@@ -146,7 +146,7 @@ def test_strategies(tool: Tool, strategy: str) -> None:
 def test_so_many_checks(tool: Tool, checks: int) -> None:
     tool.write("in.smt2", problem())
     done = tool("smt2", "in.smt2", "--oracle", NEEDLE, "--max-checks", str(checks), "--json")
-    assert done.code == 0, done.err
+    assert done.code == 5, done.err
     report = json.loads(done.out)
     assert report["checks"] == checks
     # Twice the input, the empty file, the result; that twice more if it is a new one.
@@ -163,7 +163,7 @@ def test_so_much_time(tool: Tool) -> None:
     script = tool.script("test", f"sleep 0.05; {NEEDLE} $1")
     tool.write("in.smt2", problem(40))
     done = tool("smt2", "in.smt2", "--oracle", script, "--max-time", "0.3", "--json")
-    assert done.code == 0, done.err
+    assert done.code == 5, done.err
     assert json.loads(done.out)["stopped"] == "after 0.3 s"
     assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
 
@@ -188,7 +188,7 @@ def test_a_run_into_the_cpu_limit(tool: Tool) -> None:
     script = tool.script("solver", f"{NEEDLE} $1 || exit 0; while :; do :; done")
     tool.write("in.smt2", problem(1, (0,)))
     done = tool("smt2", "in.smt2", "--cmd", script, "--cpu", "1", "--max-checks", "0")
-    assert done.code == 0, done.err
+    assert done.code == 5, done.err
     assert "does not end in time" in done.out
 
 

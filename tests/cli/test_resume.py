@@ -48,7 +48,7 @@ def test_the_width_is_that_of_before(tool: Tool) -> None:
     assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
     refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--width", "5")
     assert refused.code == 2
-    assert "is of another --width: 3 (this one is: 5)" in refused.err
+    assert "is of another width: 3 (this one is: 5)" in refused.err
 
 
 def test_another_input_is_refused(tool: Tool) -> None:
@@ -69,12 +69,47 @@ def test_without_a_journal_it_begins(tool: Tool) -> None:
     assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
 
 
-def test_a_journal_that_is_not_resumed_is_put_aside(tool: Tool) -> None:
+def test_the_same_command_goes_on(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
-    killed(tool, oracle, log)
+    first = tool("smt2", "in.smt2", "--oracle", oracle, "--max-checks", "5")
+    assert first.code == 5
+    assert "the same command goes on from here" in first.out
+    before = (tool.folder / "in.reduced.smt2").read_bytes()
+    done = tool("smt2", "in.smt2", "--oracle", oracle, "--json")
+    assert done.code == 0
+    assert f"going on from in.reduced.smt2 ({len(before):,} bytes, " in done.err
+    assert json.loads(done.out)["done"] is True
+    whole, _ = counting(tool)
+    anew = tool("smt2", "in.smt2", "--oracle", whole, "-o", "whole.smt2", "--json")
+    assert json.loads(anew.out)["checks"] == json.loads(done.out)["checks"]
+    result = (tool.folder / "in.reduced.smt2").read_bytes()
+    assert result == (tool.folder / "whole.smt2").read_bytes()
+    asked = log.read_bytes().count(b"\n")
+    again = tool("smt2", "in.smt2", "--oracle", oracle, "--max-checks", "0")
+    assert again.code == 0, "nothing is left to check"
+    assert log.read_bytes().count(b"\n") - asked <= 3, "only the result is run again"
+    assert (tool.folder / "in.reduced.smt2").read_bytes() == result
+
+
+def test_what_another_run_has_left_is_kept_under_a_numbered_name(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
     assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
-    assert (tool.folder / "in.reduced.smt2.journal~").exists()
+    first = (tool.folder / "in.reduced.smt2").read_bytes()
+    other = tool.script("other", 'grep -q needle "$1" && grep -q "check-sat" "$1"')
+    done = tool("smt2", "in.smt2", "--oracle", other)
+    assert "in.reduced.smt2 was before (of another run) is kept as in.reduced.1.smt2" in done.err
+    assert (tool.folder / "in.reduced.1.smt2").read_bytes() == first
+    assert (tool.folder / "in.reduced.1.smt2.journal").exists()
+    second = (tool.folder / "in.reduced.smt2").read_bytes()
+    done = tool("smt2", "in.smt2", "--oracle", other, "--restart")
+    assert "(begun anew) is kept as in.reduced.2.smt2" in done.err
+    assert (tool.folder / "in.reduced.2.smt2").read_bytes() == second
+    tool.write("mine.smt2", "my own file")
+    done = tool("smt2", "in.smt2", "--oracle", other, "-o", "mine.smt2", "--no-journal")
+    assert (tool.folder / "mine.1.smt2").read_text() == "my own file"
+    assert "needle" in (tool.folder / "mine.smt2").read_text()
 
 
 def test_a_refused_run_leaves_the_journal_of_what_is_there(tool: Tool) -> None:
@@ -102,7 +137,7 @@ def test_options_that_do_not_go_together(tool: Tool) -> None:
     oracle, _ = counting(tool)
     refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--no-journal")
     assert refused.code == 2
-    assert "--resume and --no-journal do not go together" in refused.err
+    assert "--resume and --no-journal exclude each other" in refused.err
 
 
 def test_jobs_and_size(tool: Tool) -> None:

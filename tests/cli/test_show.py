@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.tool import Tool
@@ -37,7 +39,7 @@ def test_files(tool: Tool, name: str, begin: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["in.btor", "-o", "x.png"], 2, "what is x.png to be? It may end in .dot, .graphml, .svg"),
+        (["in.btor", "-o", "x.png"], 2, "can be a .png: the suffix may be .dot, .graphml, .svg"),
         (["bad.btor"], 3, "bad.btor, line 1"),
         (["empty.btor"], 3, "empty.btor, line 1, column 1: the input is empty"),
         (["gone.btor"], 2, "gone.btor does not exist"),
@@ -52,3 +54,43 @@ def test_what_is_wrong_is_said(tool: Tool, arguments: list[str], code: int, word
     assert words in done.err
     assert "Traceback" not in done.err
     assert not (tool.folder / "x.png").exists()
+
+
+def test_the_time_line_of_a_trace(tool: Tool) -> None:
+    text = (
+        "init\noption verbose 1\nadd 1\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\n"
+        "add -1\nadd 0\nassume 2\nsat\nreturn 20\nrelease\n"
+    )
+    done = tool("show", tool.write("in.trace", text))
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "lgl: 11 calls of lingeling",
+        "calls: add 4, sat 2, init 1, option 1, deref 1, assume 1, release 1",
+        "time line:",
+        "  1 other calls, 1 options, 1 clauses; line 5: sat answers satisfiable (1 clauses)",
+        "  1 queries, 1 clauses, 1 assumptions; line 12: sat answers unsatisfiable (2 clauses)",
+        "  1 other calls",
+    ]
+    assert tool("show", "in.trace", "-o", "x.svg").code == 0
+    drawn = (tool.folder / "x.svg").read_text()
+    assert drawn.startswith("<svg ")
+    assert "line 5: sat, satisfiable" in drawn
+    assert "2 calls, line 3: add 1 to line 4: add 0" in drawn
+
+
+def test_the_state_chart_of_a_model(tool: Tool) -> None:
+    done = tool("show", "ipasir")
+    assert done.code == 0
+    assert done.out.startswith("model of ipasir: ")
+    assert tool("show", "ipasir", "-o", "x.svg").code == 0
+    assert (tool.folder / "x.svg").read_text().startswith("<svg ")
+    model = Path(__file__).parents[2] / "frontends/trace/models/ipasir.toml"
+    tool.write("own.toml", model.read_bytes())
+    assert tool("show", "own.toml", "-o", "y.svg").code == 0
+    assert (tool.folder / "y.svg").read_bytes() == (tool.folder / "x.svg").read_bytes()
+    assert tool("show", "own.toml", "-o", "y.dot").code == 2
+
+
+def test_what_a_script_is_made_of(tool: Tool) -> None:
+    done = tool("show", tool.write("in.smt2", "(assert true)\n(check-sat)\n"))
+    assert (done.code, done.out) == (0, "26 bytes\n2 commands\n1 asserts\n1 terms\n")

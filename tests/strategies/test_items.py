@@ -13,13 +13,19 @@ from benchmarks.strategies import COUNT, Made, cluster, declared, measure, scatt
 from reducekit.search.selecting import Selector
 from reducekit.search.simulator import simulate
 from reducekit.strategies.adaptive import Backward, backward
+from reducekit.strategies.cdd import selector as cdd
+from reducekit.strategies.cdd import sizes
 from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
+from reducekit.strategies.probdd import Estimates, best_size
+from reducekit.strategies.probdd import selector as probdd
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     "adaptive": backward,
     "ddmin": ddmin,
     "halving": halving,
+    "probdd": probdd,
+    "cdd": cdd,
 }
 every = pytest.mark.parametrize("name", SELECTORS)
 
@@ -197,3 +203,74 @@ def test_halving_is_ahead_when_few_needed_items_stand_together() -> None:
     oracle = cluster(50, seed=1)
     assert measure(oracle, backward) == (158, 50)
     assert measure(oracle, halving) == (125, 50)
+
+
+@pytest.mark.parametrize("probability", [0.001, 0.02, 0.1, 0.25, 0.3, 0.5, 0.63, 0.99])
+def test_the_size_of_probdd_has_the_greatest_expected_gain(probability: float) -> None:
+    gains = [size * (1 - probability) ** size for size in range(2000)]
+    assert gains[best_size(probability)] == pytest.approx(max(gains), rel=1e-12)
+
+
+def test_probdd_raises_probabilities_by_bayes_rule() -> None:
+    """Of ten items of 0.1, one is needed with probability 1 - 0.9**10, if they fail together."""
+    after = probdd(25).after(())
+    assert isinstance(after, Estimates)
+    first, second = after.groups
+    assert (first.probability, first.items) == (0.1, tuple(range(10, 25)))
+    assert second.items == tuple(range(10))
+    assert second.probability == pytest.approx(0.1 / (1 - 0.9**10))
+
+
+def test_probdd_mixes_probabilities_while_the_gain_grows() -> None:
+    """Three of 0.1 are left, then come those of 0.15: three more add to the gain."""
+    state = probdd(23).after(()).after(())
+    assert state.propose() == [20, 21, 22, 0, 1, 2]
+
+
+def test_probdd_tries_what_is_left_alone_in_the_end() -> None:
+    found = simulate(probdd, 8, monotone({2, 5}))
+    tested = ["".join(map(str, sorted(kept))) for kept in found.tested]
+    assert tested == [
+        *("", "567", "01234", "34567", "012567", "0127"),
+        *("1256", "56", "126", "125", "25", "5"),
+    ]
+
+
+def test_the_sizes_of_cdd_follow_from_the_first_probability() -> None:
+    assert sizes() == (10, 6, 3, 2, 1)
+    assert sizes(0.25) == (4, 2, 1)
+    assert sizes(0.9) == (1,)
+
+
+def test_cdd_is_rounds_of_fixed_blocks() -> None:
+    found = simulate(cdd, 12, monotone({2, 11}))
+    gone = [sorted(set(range(12)) - kept) for kept in found.tested]
+    assert gone[:7] == [
+        [*range(10)],
+        [10, 11],
+        [*range(6)],
+        [*range(6, 12)],
+        [0, 1, 2],
+        [3, 4, 5],
+        [3, 4, 5, 6, 7, 8],
+    ]
+    assert found.left == {2, 11}
+    assert len(found.tested) == 14
+
+
+@pytest.mark.parametrize(
+    ("oracle", "probdd_runs", "cdd_runs"),
+    [
+        (scatter(1, seed=1), 106, 107),
+        (scatter(10, seed=1), 192, 193),
+        (scatter(100, seed=1), 877, 898),
+        (scatter(300, seed=1), 1995, 2031),
+        (cluster(100, seed=2), 502, 416),
+        (declared(10, 100, seed=1), 8645, 7588),
+    ],
+    ids=lambda value: value.name if isinstance(value, Made) else str(value),
+)
+def test_runs_of_probdd_and_cdd(oracle: Made, probdd_runs: int, cdd_runs: int) -> None:
+    smallest = len(oracle.smallest())
+    assert measure(oracle, probdd) == (probdd_runs, smallest)
+    assert measure(oracle, cdd) == (cdd_runs, smallest)

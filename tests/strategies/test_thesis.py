@@ -8,7 +8,7 @@ import pytest
 
 from reducekit.change import Change, Edit
 from reducekit.registry import strategy
-from reducekit.search.problem import NOTHING, Items, Move, Selection
+from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
 from reducekit.search.simulator import Droppable
 from reducekit.strategies.graph import TreeGraph
 
@@ -17,7 +17,7 @@ NAMES = (
 )  # fmt: skip
 
 
-class Terms:
+class Terms(Tree):
     """A tree whose nodes can become 0, 1 or any node right below."""
 
     def __init__(self, below: Mapping[int, Sequence[int]]) -> None:

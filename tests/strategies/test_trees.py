@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.change import Change, Edit
-from reducekit.search.problem import NOTHING, Items, Move, Selection, Strategy
+from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
@@ -19,7 +20,7 @@ STRATEGIES = (adaptive, ddmin, halving, hdd)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 
 
-class Nodes:
+class Nodes(Tree):
     """A tree by the children of each node; a node can go with all below it."""
 
     def __init__(self, below: Mapping[int, Sequence[int]], roots: Sequence[int] = (0,)) -> None:

@@ -7,10 +7,10 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.writer import canonical
 
 BOOLECTOR = {10: "sat", 20: "unsat"}
 

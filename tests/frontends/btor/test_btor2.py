@@ -7,19 +7,25 @@ from typing import Any
 import pytest
 
 from reducekit.api import reduce
-from reducekit.frontends.btor.dag import Dag, line_of
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
+from reducekit.frontends.btor.model.dag import Dag, line_of
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.chains import Chains
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
-from reducekit.frontends.btor.passes.merges import Others, Twins
+from reducekit.frontends.btor.passes.merges import EqualNodes, Others
 from reducekit.frontends.btor.passes.negations import Negations, Nots
 from reducekit.frontends.btor.passes.next_last import NextLast
 from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.transition_system import (
+    Justice,
+    Properties,
+    States,
+    Symbols,
+    Transitions,
+)
 from reducekit.frontends.btor.passes.widths import AllWidths, Widths
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.write import canonical
 from tests.frontends.btor.solving import bitwuzla_reads
 from tests.frontends.btor.walking import at_random, result, rooted, walk
 from tests.frontends.btor.yosys import made_by_yosys
@@ -130,7 +136,7 @@ def test_a_next_is_given_a_value_that_stood_behind_it() -> None:
         slices = (line for line in seen if dag.op[line] == Op.SLICE)
         return any(dag.width(line_of(dag.arguments(line)[0])) == 8 for line in slices)
 
-    reduced = reduce(text, interesting, frontend="btor").text
+    reduced = reduce(text, interesting, format="btor").text
     assert reduced.count(b"\n") == 7
     assert [reduced.count(word) for word in (b" state ", b" slice ", b" next ")] == [1, 1, 1]
 
@@ -151,8 +157,8 @@ def memory() -> bytes:
 
 PASSES: list[Any] = [
     AllWidths(), Widths(), Widths("keep", keep=True), Properties(), Transitions(), States(),
-    Justice(), Symbols(), Leaves(), Twins(), Others(1000), Chains(), Nots(), Negations(), Ranks(),
-    Literals(), NextLast(),
+    Justice(), Symbols(), Leaves(), EqualNodes(), Others(1000), Chains(), Nots(), Negations(),
+    Ranks(), Literals(), NextLast(),
 ]  # fmt: skip
 
 

@@ -8,15 +8,15 @@ import random
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.builder import Builder
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.evaluate import Value, evaluate
-from reducekit.frontends.btor.functions import inline
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.smtlib import to_smtlib
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.convert.inlining import inline
+from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
+from reducekit.frontends.btor.inspect.evaluate import Value, evaluate
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
 from tests.frontends.btor.dags import copied, fixed, random_assignment, random_dag
 from tests.frontends.btor.solving import bitwuzla_reads, bitwuzla_says, boolector_says
 

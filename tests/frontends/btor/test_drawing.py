@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.drawing import dot, graph_of, graphml, layout, svg
-from reducekit.frontends.btor.generate import Parameters, generate
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.passes.graph import line_graph
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.view import view_of
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.generate.generator import Parameters, generate
+from reducekit.frontends.btor.inspect.drawing import dot, graphml, layout, svg
+from reducekit.frontends.btor.inspect.graph import cone, graph_of
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import view_of
+from reducekit.frontends.btor.model.writer import canonical
+from reducekit.frontends.btor.passes.line_graph import line_graph
 from tests.frontends.btor.walking import rooted
 
 TEXT = (
@@ -67,6 +68,16 @@ def test_what_goes_with_a_node_is_what_is_reached_no_more_without_it(
         for line, saved in enumerate(line_graph(view).saved):
             if saved:
                 assert saved == graph.nodes[dag.ids[line]]["alone"]
+
+
+def test_a_cone_is_what_a_node_depends_on() -> None:
+    graph = graph_of(read(TEXT))
+    assert sorted(cone(graph, [4])) == [1, 2, 3, 4]
+    assert cone(graph, [3]).number_of_edges() == 3
+    assert sorted(cone(graph, [2, 4])) == [1, 2, 3, 4]
+    assert cone(graph, [4]).nodes[4]["alone"] == 1
+    with pytest.raises(UsageError, match="there is no node 9"):
+        cone(graph, [9])
 
 
 def test_the_files_are_read_by_those_they_are_for() -> None:

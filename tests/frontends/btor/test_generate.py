@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.dag import Array, BitVec, Dag, line_of
-from reducekit.frontends.btor.generate import Parameters, generate, generate_text
-from reducekit.frontends.btor.growing import operator_names
-from reducekit.frontends.btor.hunt import series, suffix
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.reader import read
+from reducekit.frontends.btor.generate.generator import Parameters, generate, generate_text
+from reducekit.frontends.btor.generate.graph_builder import operator_names
+from reducekit.frontends.btor.generate.variation import suffix, varied
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
 from tests.frontends.btor.solving import bitwuzla_says
 
 DIALECTS = [Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2]
@@ -251,7 +251,7 @@ def test_registers() -> None:
         ({"max_width": 10**9}, "is not from the smallest (1) to 65536"),
         ({"nodes": 0}, "nodes: 0 is less than 1"),
         ({"layer": 0}, "nodes per layer: 0 is less than 1"),
-        ({"sharing": 101}, "sharing: 101 is no percentage"),
+        ({"sharing": 101}, "sharing: 101 is not a percentage"),
         ({"clauses": float("nan")}, "clauses: nan is not from 0 to 1000"),
         ({"aig": True, "cnf": True}, "do not go together"),
         ({"weights": {"muls": 1}}, "no operator 'muls' is generated in btor1: acond, add"),
@@ -267,22 +267,18 @@ def test_what_contradicts_itself_is_refused(wrong: dict[str, Any], said: str) ->
     assert said in str(caught.value)
 
 
-def test_a_series_goes_on_with_the_seed() -> None:
-    first = Parameters(seed=5, nodes=80)
-    plain = series(first, vary=False)
-    assert [next(plain) for _ in range(3)] == [replace(first, seed=seed) for seed in (5, 6, 7)]
-    varied = series(first, vary=True)
-    shapes = [next(varied) for _ in range(40)]
+def test_shapes_vary_with_the_seed() -> None:
+    first = Parameters(nodes=80)
+    shapes = [varied(replace(first, seed=seed)) for seed in range(5, 45)]
     assert [each.seed for each in shapes] == list(range(5, 45))
     assert len({each.nodes for each in shapes}) > 10
     assert max(each.nodes for each in shapes) <= 80
     assert {each.cnf for each in shapes} == {True, False}
-    again = series(replace(first, seed=25), vary=True)
-    assert next(again) == shapes[20]
+    assert varied(replace(first, seed=25)) == shapes[20]
     for each in shapes:
         assert read(generate_text(each))
-    every = series(replace(first, every_operator=True), vary=True)
-    assert all(generate_text(next(every)) for _ in range(20))
+    every = replace(first, every_operator=True)
+    assert all(generate_text(varied(replace(every, seed=seed))) for seed in range(20))
 
 
 def test_early_roots_stand_behind_what_they_assert() -> None:

@@ -20,13 +20,14 @@ import pytest
 
 from reducekit.document import Patched
 from reducekit.frontends.btor import Btor
-from reducekit.frontends.btor.generate import Parameters, generate_text
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.passes.graph import LineGraph
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.view import view_of
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import view_of
+from reducekit.frontends.btor.passes.line_graph import LineGraph
 from reducekit.registry import strategy
-from reducekit.strategies.graph import KINDS, Redirect, Step, Substitute, Walk
+from reducekit.search.problem import KINDS, Redirect, Step, Substitute
+from reducekit.strategies.graph import Walk
 from reducekit.strategies.hierarchical import Levels
 
 Verdict = Callable[[bytes], bool]
@@ -73,7 +74,7 @@ def whim(seed: int, text: bytes) -> Verdict:
 def moments(name: str, text: bytes, dialect: Dialect, simplify: bool, ok: Verdict) -> list[Moment]:
     """Run an algorithm on a file; return the state before each candidate, and that in the end."""
     view = view_of(read(text, dialect))
-    (each,) = Btor(simplify=simplify).schedule(name).once
+    (each,) = Btor(simplify=simplify).schedule(strategy(name).passes).once
     problem = each.problem(view)
     assert problem is not None
     search, base = cast(Walk, strategy(name).start(problem)), Patched(view.document)
@@ -129,7 +130,7 @@ def test_hdd_leaves_each_level_1_minimal(oracle: Callable[[int, bytes], Verdict]
         ok = oracle(seed, text)
         found = moments("hdd", text, dialect, False, ok)
         for here, following in pairwise(found):
-            source = here.walk.source
+            source = here.walk.algorithm
             assert isinstance(source, Levels)
             if _depth(following) == source.depth:
                 continue
@@ -142,12 +143,12 @@ def test_hdd_leaves_each_level_1_minimal(oracle: Callable[[int, bytes], Verdict]
 
 
 def _depth(moment: Moment) -> int:
-    source = moment.walk.source
+    source = moment.walk.algorithm
     return source.depth if isinstance(source, Levels) else -1
 
 
 def _members(moment: Moment) -> tuple[int, ...]:
-    source = moment.walk.source
+    source = moment.walk.algorithm
     assert isinstance(source, Levels)
     return cast(tuple[int, ...], source.inner.members)  # type: ignore[attr-defined]  # Selected
 

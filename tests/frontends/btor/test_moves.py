@@ -8,26 +8,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.passes.btor2 import Justice, Properties, States, Symbols, Transitions
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.chains import Chains
-from reducekit.frontends.btor.passes.grafts import Grafts
 from reducekit.frontends.btor.passes.leaves import Leaves
 from reducekit.frontends.btor.passes.literals import Literals
-from reducekit.frontends.btor.passes.merges import Others, Twins
+from reducekit.frontends.btor.passes.merges import EqualNodes, Others
 from reducekit.frontends.btor.passes.negations import Negations, Nots
 from reducekit.frontends.btor.passes.next_last import NextLast
+from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.transition_system import (
+    Justice,
+    Properties,
+    States,
+    Symbols,
+    Transitions,
+)
 from reducekit.frontends.btor.passes.widths import AllWidths, Widths
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.write import canonical
 from reducekit.strategies.ddmin import ddmin
 from tests.frontends.btor.walking import at_random, result, rooted, walk
 
 PASSES: list[Any] = [
     AllWidths(), Widths(), Widths("keep", keep=True), Widths("ones", fill=1), Negations(), Nots(),
-    Ranks(), Leaves(), Twins(), Others(100), Chains(), Literals(), Properties(), Transitions(),
-    States(), Justice(), Symbols(), NextLast(), Grafts(100),
+    Ranks(), Leaves(), EqualNodes(), Others(100), Chains(), Literals(), Properties(), Transitions(),
+    States(), Justice(), Symbols(), NextLast(), NodeRemoval(100),
 ]  # fmt: skip
 
 
@@ -109,7 +115,7 @@ def test_twins_become_one_and_what_differs_by_them_too() -> None:
         b"1 var 4\n2 var 4\n3 add 4 1 2\n4 add 4 2 1\n5 sub 4 3 -1\n6 sub 4 4 -1\n"
         b"7 sub 4 4 1\n8 sub 4 1 4\n9 and 4 5 6\n10 and 4 7 8\n11 xor 4 9 10\n12 root 4 11\n"
     )
-    candidates = list(walk(Twins(), text, lambda text: True))
+    candidates = list(walk(EqualNodes(), text, lambda text: True))
     assert (
         candidates
         == [
@@ -122,7 +128,7 @@ def test_twins_become_one_and_what_differs_by_them_too() -> None:
 
 def test_twins_have_the_same_numbers() -> None:
     text = b"1 var 4\n2 slice 2 1 1 0\n3 slice 2 1 2 1\n4 and 2 2 3\n5 root 2 4\n"
-    assert result(Twins(), text) == text
+    assert result(EqualNodes(), text) == text
 
 
 def test_a_node_with_several_users_becomes_another_one() -> None:

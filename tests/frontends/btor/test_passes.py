@@ -9,23 +9,22 @@ import pytest
 from reducekit.document import Patched
 from reducekit.frontend import Pass
 from reducekit.frontends.btor import Btor
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.generate import Parameters, generate_text
-from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import BtorView, view_of
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.order import Size
 from reducekit.frontends.btor.passes.cut import Cut
-from reducekit.frontends.btor.passes.graph import FRESH, ONES, SHARED, ZERO, line_graph
+from reducekit.frontends.btor.passes.line_graph import FRESH, ONES, SHARED, ZERO, line_graph
 from reducekit.frontends.btor.passes.references import References
 from reducekit.frontends.btor.passes.roots import Cone, Roots
 from reducekit.frontends.btor.passes.shortcuts import ShortCuts
 from reducekit.frontends.btor.passes.spelling import Simplify, Spelling
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.view import BtorView, view_of
-from reducekit.frontends.btor.write import canonical
 from reducekit.registry import strategy
-from reducekit.search.problem import Search
+from reducekit.search.problem import Redirect, Search, Substitute
 from reducekit.strategies.adaptive import adaptive
-from reducekit.strategies.graph import Redirect, Substitute
 from tests.frontends.btor.dags import copied, random_dag
 
 DIALECTS = (Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2)
@@ -125,7 +124,7 @@ def test_candidates_are_well_formed(each: Pass, dialect: Dialect) -> None:
 @pytest.mark.parametrize("name", THESIS)
 def test_candidates_of_the_thesis_algorithms_are_well_formed(name: str, simplify: bool) -> None:
     for seed, dialect in enumerate(DIALECTS):
-        (each,) = Btor(simplify=simplify).schedule(name).once
+        (each,) = Btor(simplify=simplify).schedule(strategy(name).passes).once
         for view in (
             with_roots(random_dag(seed, dialect), seed),
             *([states()] if dialect is Dialect.BTOR2 else ()),
@@ -141,7 +140,7 @@ def test_generated_files_with_functions_and_registers(name: str) -> None:
     for dialect in DIALECTS:
         text = generate_text(Parameters(seed=3, nodes=80, dialect=dialect))
         view = view_of(read(text, dialect))
-        schedule = Btor().schedule(name or "adaptive")
+        schedule = Btor().schedule(strategy(name or "adaptive").passes)
         for each in (*schedule.once, *schedule.rounds):
             problem = each.problem(view)
             if problem is not None:
@@ -168,7 +167,7 @@ def test_simplification_goes_on_upwards() -> None:
     """With x = 0, and(x, y) is 0, and what was above y goes, too."""
     text = b"1 var 4\n2 var 4\n3 neg 4 2\n4 and 4 1 3\n5 or 4 4 1\n6 redor 1 5\n7 root 1 6\n"
     view = view_of(read(text))
-    start = line_graph(view, Btor().schedule("bfs").once[0].rules)  # type: ignore[attr-defined]
+    start = line_graph(view, Btor().schedule("classic").once[0].rules)  # type: ignore[attr-defined]
     graph = start.apply(Substitute((0,), ZERO))
     assert graph is not None
     assert graph.size == 2
@@ -199,7 +198,7 @@ def test_what_simplification_changes_is_read_anew() -> None:
     """The thesis' BFS visits stale children here: the and is gone after its first success."""
     text = b"1 var 1\n2 var 1\n3 not 1 2\n4 and 1 1 3\n5 root 1 4\n"
     view = view_of(read(text))
-    (each,) = Btor().schedule("bfs").once
+    (each,) = Btor().schedule("classic").once
     problem = each.problem(view)
     assert problem is not None
     search = strategy("bfs").start(problem)

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.rules import RULES
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.rules import RULES
 
 SORTS = "1 sort bitvec 1\n2 sort bitvec 4\n3 sort array 1 2\n"
 """BTOR2: one bit, four bits, an array from one to the other."""
@@ -92,7 +92,7 @@ REFUSED = {
     "neg_array_eq": (ARRAYS + "5 eq 1 -1 1\n", "btor1", 5, "complement", "operand 1"),
     "eq_arrays_idxdiff": (ARRAYS + "5 array 4 3\n6 eq 1 1 5\n", "btor1", 6, "same-sort", "3 bits"),
     "cond_arrays": (ARRAYS + "5 cond 4 4 1 1\n", "btor1", 5, "bit-vector-operand", "operand 2"),
-    "write_old": (ARRAYS + "5 write 4 1 2 3\n", "btor1", 5, "line", "1 more words expected"),
+    "write_old": (ARRAYS + "5 write 4 1 2 3\n", "btor1", 5, "line", "expected 1 more words"),
     "write_new_old": (ARRAYS + "5 write 4 2 1 2 3\n", "btor-old", 5, "end-of-line", "unexpected"),
     "write_wrong_idxw": (ARRAYS + "5 write 4 3 1 2 3\n", "btor1", 5, "index-width", "3 bits"),
     "write_index": (ARRAYS + "5 write 4 2 1 3 3\n", "btor1", 5, "array-index", "width 4, expected"),
@@ -117,7 +117,7 @@ REFUSED = {
         "1 var 4\n2 next 4 1 1\n2 add 4 1 1\n", "btor1", 3, "id-defined-once", "2 is defined",
     ),
     "upper_op": ("1 VAR 4\n", "btor1", 1, "operator", "no operator VAR in btor1, only var"),
-    "comment_end": ("1 var 4 ; comment\n", "btor1", 1, "comment-after-var", "no comment here"),
+    "comment_end": ("1 var 4 ; comment\n", "btor1", 1, "comment-after-var", "a comment cannot stand here"),
     "two_symbols": ("1 var 4 a b\n", "btor1", 1, "symbol", "unexpected words"),
     "array_symbol_old": ("1 array 4 2 foo\n", "btor-old", 1, "end-of-line", "unexpected words"),
     "operator_symbol": ("1 var 4\n2 not 4 1 foo\n", "btor1", 2, "end-of-line", "unexpected words"),
@@ -125,7 +125,7 @@ REFUSED = {
     "crlf_common": ("1 var 4\n2 add 4 1 1\r\n", "btor-old", 2, "carriage-return", "node 2"),
     "no_final_newline": ("1 var 4\n2 root 4 1", "btor1", 2, "final-newline", "no newline"),
     "btor2_comment_without_newline": (SORTS + ";", "btor2", 4, "final-newline", "no newline"),
-    "const_short": ("1 const 4 101\n", "btor1", 1, "const", "101 (3 characters) has not 4"),
+    "const_short": ("1 const 4 101\n", "btor1", 1, "const", "expected 4 binary digits, found 101 (3 characters)"),
     "consth_over": ("1 consth 3 f\n", "btor1", 1, "consth", "f does not fit 3 bits"),
     "consth_word": ("1 consth 3 g\n", "btor1", 1, "consth", "g is not hexadecimal"),
     "constd_neg": ("1 constd 4 -1\n", "btor1", 1, "constd", "-1 is not decimal"),
@@ -133,22 +133,22 @@ REFUSED = {
     "constd_over": ("1 constd 4 16\n", "btor1", 1, "constd", "16 does not fit 4 bits"),
     "constd_huge": ("1 constd 4 " + "9" * 9000 + "\n", "btor1", 1, "constd", "does not fit 4 bits"),
     "btor2_constd_under": (SORTS + "4 constd 2 -9\n", "btor2", 4, "constd", "-9 does not fit 4"),
-    "width0": ("1 var 0\n", "btor1", 1, "width", "0 is no width"),
-    "width_overflow": ("1 zero 4294967295\n", "btor1", 1, "width", "4294967295 is no width"),
-    "width_word": ("1 var x\n", "btor1", 1, "width", "x is no width"),
-    "id0": ("0 var 4\n", "btor1", 1, "id", "0 is no id"),
-    "id_word": ("x var 4\n", "btor1", 1, "id", "x is no id"),
-    "id_leading_zero": ("01 var 4\n", "btor1", 1, "id", "01 is no id"),
+    "width0": ("1 var 0\n", "btor1", 1, "width", "0 is not a width"),
+    "width_overflow": ("1 zero 4294967295\n", "btor1", 1, "width", "4294967295 is not a width"),
+    "width_word": ("1 var x\n", "btor1", 1, "width", "x is not a width"),
+    "id0": ("0 var 4\n", "btor1", 1, "id", "0 is not an id"),
+    "id_word": ("x var 4\n", "btor1", 1, "id", "x is not an id"),
+    "id_leading_zero": ("01 var 4\n", "btor1", 1, "id", "01 is not an id"),
     "id_huge": ("9" * 5000 + " add 4 1 1\n", "btor1", 1, "id", "is too large"),
-    "operand_word": ("1 var 4\n2 add 4 1 x\n", "btor1", 2, "id", "x is no operand"),
-    "operand0": ("1 var 4\n2 not 4 -0\n", "btor1", 2, "id", "-0 is no operand"),
-    "only_id": ("1\n", "btor1", 1, "line", "no operator"),
+    "operand_word": ("1 var 4\n2 add 4 1 x\n", "btor1", 2, "id", "x is not an operand"),
+    "operand0": ("1 var 4\n2 not 4 -0\n", "btor1", 2, "id", "-0 is not an operand"),
+    "only_id": ("1\n", "btor1", 1, "line", "expected an operator"),
     "no_width": ("1 var\n", "btor1", 1, "line", "the line ends before its sort"),
     "no_index_width": ("1 array 4\n", "btor1", 1, "line", "second width"),
     "slice_upper": ("1 var 4\n2 slice 5 1 4 0\n", "btor1", 2, "slice", "bounds 4 and 0 of width 4"),
     "slice_order": ("1 var 4\n2 slice 1 1 0 1\n", "btor1", 2, "slice", "bounds 0 and 1"),
     "slice_result": ("1 var 4\n2 slice 2 1 3 1\n", "btor1", 2, "result-sort", "width 3, not width 2"),
-    "slice_word": ("1 var 4\n2 slice 2 1 3 -1\n", "btor1", 2, "number", "-1 is no number"),
+    "slice_word": ("1 var 4\n2 slice 2 1 3 -1\n", "btor1", 2, "number", "-1 is not a number"),
     "uext_result": ("1 var 4\n2 uext 5 1 3\n", "btor1", 2, "result-sort", "width 7, not width 5"),
     "concat_result": ("1 var 4\n2 concat 9 1 1\n", "btor1", 2, "result-sort", "width 8"),
     "add_operand": ("1 var 4\n2 var 3\n3 add 4 1 2\n", "btor1", 3, "operand-sort", "operand 2 is width 3"),
@@ -163,8 +163,8 @@ REFUSED = {
     "write_old_width": (ARRAYS + "5 write 3 1 2 3\n", "btor-old", 5, "result-sort", "elements"),
     "param_root": ("1 param 4\n2 root 4 1\n", "btor1+fun", 2, "parameter-scope", "param 1 has no"),
     "param_scope": (PARAM + "5 not 4 2\n", "btor1+fun", 5, "parameter-scope", "param 1 is bound"),
-    "param_bound": (PARAM + "5 lambda 4 4 1 4\n", "btor1+fun", 5, "parameter", "1 is no unbound"),
-    "lambda_of_node": ("1 var 4\n2 lambda 4 4 1 1\n", "btor1+fun", 2, "parameter", "1 is no unbound"),
+    "param_bound": (PARAM + "5 lambda 4 4 1 4\n", "btor1+fun", 5, "parameter", "1 is not an unbound"),
+    "lambda_of_node": ("1 var 4\n2 lambda 4 4 1 1\n", "btor1+fun", 2, "parameter", "1 is not an unbound"),
     "lambda_result": ("1 param 4\n2 lambda 3 4 1 1\n", "btor1+fun", 2, "result-sort", "the body"),
     "apply_sort": (PARAM + "5 var 3\n6 apply 4 3 5\n", "btor1+fun", 6, "function", "width 3, expected"),
     "apply_count": (PARAM + "5 apply 4 3 4 4\n", "btor1+fun", 5, "function", "expected no operand"),
@@ -175,16 +175,16 @@ REFUSED = {
     ),
     "apply_of_vector": (PARAM + "5 apply 4 4 4\n", "btor1+fun", 5, "array-operand", "an array"),
     "btor2_order": (SORTS + "3 input 1\n", "btor2", 4, "id-order", "3 follows 3"),
-    "btor2_two_spaces": (SORTS + "4  input 1\n", "btor2", 4, "one-space", "more blanks"),
-    "btor2_tab": (SORTS + "4 input\t1\n", "btor2", 4, "one-space", "others than spaces"),
-    "btor2_common_spaces": (SORTS + "4 input 1\n5 not 1  4\n", "btor2", 5, "one-space", "blanks"),
+    "btor2_two_spaces": (SORTS + "4  input 1\n", "btor2", 4, "one-space", "more than one blank"),
+    "btor2_tab": (SORTS + "4 input\t1\n", "btor2", 4, "one-space", "not a space"),
+    "btor2_common_spaces": (SORTS + "4 input 1\n5 not 1  4\n", "btor2", 5, "one-space", "blank"),
     "btor2_crlf": (SORTS + "4 input 1\r\n", "btor2", 4, "carriage-return", "a carriage return"),
-    "btor2_sort": (SORTS + "4 input 5\n", "btor2", 4, "sort-id", "5 is no sort above"),
-    "btor2_array_sort": ("1 sort array 1 1\n", "btor2", 1, "sort-id", "1 is no sort above"),
+    "btor2_sort": (SORTS + "4 input 5\n", "btor2", 4, "sort-id", "5 is not the id of a sort above"),
+    "btor2_array_sort": ("1 sort array 1 1\n", "btor2", 1, "sort-id", "1 is not the id of a sort above"),
     "btor2_sort_kind": ("1 sort integer 1\n", "btor2", 1, "line", "sort bitvec WIDTH or sort array"),
-    "btor2_sort_width": ("1 sort bitvec 0\n", "btor2", 1, "width", "0 is no width"),
+    "btor2_sort_width": ("1 sort bitvec 0\n", "btor2", 1, "width", "0 is not a width"),
     "btor2_symbol": (SORTS + "4 input 1 a b\n", "btor2", 4, "symbol", "unexpected words"),
-    "btor2_sort_as_operand": (SORTS + "4 not 2 2\n", "btor2", 4, "operand-is-node", "2 is no node"),
+    "btor2_sort_as_operand": (SORTS + "4 not 2 2\n", "btor2", 4, "operand-is-node", "2 is not a node"),
     "btor2_const_array": (SORTS + "4 zero 3\n", "btor2", 4, "result-sort", "not an array"),
     "btor2_bad": (SORTS + "4 input 2\n5 bad 4\n", "btor2", 5, "operand-sort", "width 4, expected 1"),
     "btor2_output": (SORTS + "4 input 3\n5 output 4\n", "btor2", 5, "bit-vector-operand", "array"),
@@ -195,7 +195,7 @@ REFUSED = {
     "btor2_shift": (SORTS + "4 input 2\n5 input 1\n6 sll 2 4 5\n", "btor2", 6, "operand-sort", "2 is"),
     "btor2_var": (SORTS + "4 var 1\n", "btor2", 4, "operator", "no operator var in btor2"),
     "btor2_init_order": (
-        SORTS + "4 state 1\n5 zero 1\n6 init 1 4 5\n", "btor2", 6, "init-order", "5 is not below",
+        SORTS + "4 state 1\n5 zero 1\n6 init 1 4 5\n", "btor2", 6, "init-order", "init value 5 needs a smaller id than its state 4",
     ),
     "btor2_init_input": (
         SORTS + "4 input 1\n5 not 1 4\n6 state 1\n7 init 1 6 5\n8 bad 6\n", "btor2", 7,
@@ -219,11 +219,11 @@ REFUSED = {
     "btor2_next_twice": (
         SORTS + "4 state 1\n5 next 1 4 4\n6 next 1 4 4 x\n", "btor2", 6, "next", "4 has its next",
     ),
-    "btor2_justice0": (SORTS + "4 justice 0\n", "btor2", 4, "justice", "0 conditions announced"),
+    "btor2_justice0": (SORTS + "4 justice 0\n", "btor2", 4, "justice", "0 conditions"),
     "btor2_justice2": (SORTS + "4 input 1\n5 justice 2 4\n", "btor2", 5, "justice", "2 conditions"),
-    "btor2_justice_word": (SORTS + "4 justice x\n", "btor2", 4, "justice", "no count"),
+    "btor2_justice_word": (SORTS + "4 justice x\n", "btor2", 4, "justice", "expected a count"),
     "btor2_declaration_as_operand": (
-        SORTS + "4 input 1\n5 bad 4\n6 not 1 5\n", "btor2", 6, "operand-is-node", "5 is no node",
+        SORTS + "4 input 1\n5 bad 4\n6 not 1 5\n", "btor2", 6, "operand-is-node", "5 is not a node",
     ),
 }  # fmt: skip
 

@@ -7,14 +7,14 @@ import random
 
 import pytest
 
-from reducekit.frontends.btor.builder import Builder
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.evaluate import Value, evaluate
-from reducekit.frontends.btor.generate import Parameters, generate
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.simplify import (
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.generate.generator import Parameters, generate
+from reducekit.frontends.btor.inspect.evaluate import Value, evaluate
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.simplify import (
     EVERY,
     FIGURE,
     Operand,
@@ -24,7 +24,7 @@ from reducekit.frontends.btor.simplify import (
     simplify,
     simplify_dag,
 )
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.model.writer import canonical
 from tests.frontends.btor.dags import random_assignment, random_dag
 
 RULES = [rule for rules in EVERY.by_code.values() for rule in rules]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.builder import Builder
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.write import canonical, write
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical, write
 from tests.frontends.btor.dags import random_dag
 from tests.frontends.btor.test_rules import ACCEPTED
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from reducekit.document import Patched
-from reducekit.frontends.btor.builder import Builder
-from reducekit.frontends.btor.dag import BitVec, Dag
-from reducekit.frontends.btor.operators import Dialect, Op
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.view import view_of
-from reducekit.search.problem import Strategy
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import BitVec, Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import view_of
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from tests.frontends.btor.dags import copied, random_dag
 

@@ -11,10 +11,10 @@ from reducekit.executors.inprocess import InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.commands import _STEP, read_commands
 from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.passes.equal_terms import EqualTermsTree
 from reducekit.frontends.smt2.passes.symbols import Variables
 from reducekit.frontends.smt2.passes.term_tree import _MANY, TermTree
-from reducekit.frontends.smt2.passes.twins import TwinTree
-from reducekit.frontends.smt2.schedule import Moderate
+from reducekit.frontends.smt2.schedule import SizeLimited
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
@@ -96,13 +96,13 @@ def test_terms_nested_deep_are_no_twins() -> None:
     depth = 20_000
     text = b"(declare-fun p () Bool)\n(assert (or %b %b))"
     chain = b"(not " * depth + b"p" + b")" * depth
-    tree = TwinTree(ScriptView(parse(text % (chain, chain))).terms)
+    tree = EqualTermsTree(ScriptView(parse(text % (chain, chain))).terms)
     assert sum(map(len, tree.first)) < 1 << 20
 
 
 def test_a_large_script_is_left_alone_by_a_moderate_pass() -> None:
     view = ScriptView(parse(b"(declare-fun x () Bool)\n(assert x)"))
     size = len(view.document)
-    assert Moderate(Variables(), size).problem(view) is not None
-    assert Moderate(Variables(), size - 1).problem(view) is None
-    assert Moderate(Variables()).name == "variables"
+    assert SizeLimited(Variables(), size).problem(view) is not None
+    assert SizeLimited(Variables(), size - 1).problem(view) is None
+    assert SizeLimited(Variables()).name == "variables"

@@ -9,26 +9,27 @@ from typing import Any
 import pytest
 
 from reducekit.executors.inprocess import InProcess
-from reducekit.frontend import Pass, Schedule
+from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import Asked, Attributes
+from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling, shortest
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.passes.term_tree import TermPass
-from reducekit.frontends.smt2.passes.twins import Twins
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.search.strategy import Passes
 from reducekit.strategies.adaptive import adaptive
 
 
-class Single:
+class Single(Frontend):
     """The frontend with one pass."""
 
     name = "smt2"
@@ -41,7 +42,7 @@ class Single:
     def parse(self, text: bytes) -> ScriptView:
         return Smt2().parse(text)
 
-    def schedule(self, strategy: str) -> Schedule:
+    def schedule(self, passes: Passes) -> Schedule:
         if isinstance(self.each, Layout):
             return Schedule(rounds=(), prepare=(self.each,))
         return Schedule(rounds=(self.each,))
@@ -185,7 +186,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-fun x () (_ BitVec 1))\n(assert (bvult x #b1))",
     ),
     (
-        Twins(),
+        EqualTerms(),
         "(declare-fun a () Int)\n(assert (distinct (+ 1 (* 2 a)) (+ 1 (* 2 a))))",
         r"distinct (\([^()]*(?:\([^()]*\))?\)) \1",
         "(declare-fun a () Int)\n(assert (distinct (* 2 a) (* 2 a)))",
@@ -203,7 +204,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (exists ((x Int)) (! (= x 1) :qid q)))\n",
     ),
     (
-        Asked(),
+        QueriedTerms(),
         "(declare-const a Bool)\n(check-sat-assuming (a (not a)))\n(get-value (true false a))\n",
         "get-value",
         "(declare-const a Bool)\n(check-sat-assuming ())\n(get-value (a))\n",
@@ -243,7 +244,7 @@ def test_shortest_literal(value: int, width: int, text: bytes) -> None:
     assert shortest(value, width) == text
 
 
-@pytest.mark.parametrize(("wanted", "checks"), [(b"needle", 44), (b"(= needle 1)", 31)])
+@pytest.mark.parametrize(("wanted", "checks"), [(b"needle", 38), (b"(= needle 1)", 40)])
 def test_what_is_not_declared_costs_its_neighbours_no_checks_of_their_own(
     wanted: bytes, checks: int
 ) -> None:

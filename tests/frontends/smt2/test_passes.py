@@ -18,7 +18,7 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Strategy
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.halving import halving
 from tests.frontends.smt2.make_scripts import script
@@ -31,7 +31,7 @@ def passes_of(schedule: Schedule) -> list[Pass]:
 
 
 PASSES: list[tuple[Strategy, Pass]] = [
-    *((adaptive, each) for each in passes_of(Smt2().schedule("adaptive"))),
+    *((adaptive, each) for each in passes_of(Smt2().schedule("own"))),
     *((halving, each) for each in passes_of(paper_schedule())),
 ]
 

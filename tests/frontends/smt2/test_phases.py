@@ -17,6 +17,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.search.independent import Independent
 from reducekit.search.problem import NOTHING
+from reducekit.search.strategy import Passes
 from reducekit.strategies.halving import halving
 from tests.frontends.smt2.paper import FIGURE_1
 
@@ -26,7 +27,7 @@ HEAD = b"(set-logic UFNIA) (declare-sort sort1 0) (declare-fun x () sort1) (decl
 class Paper(Smt2):
     """The frontend with the paper's passes and no other."""
 
-    def schedule(self, strategy: str) -> Schedule:
+    def schedule(self, passes: Passes) -> Schedule:
         return paper_schedule()
 
 

@@ -1,0 +1,44 @@
+"""The field of faults: every case is made again from its line, and fails as the line says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from benchmarks.faults.field import THIRDS, Case, read_field, trace_of
+from benchmarks.faults.make import SHARES
+from benchmarks.faults.reduce import reduce_case
+from benchmarks.faults.results import table
+from reducekit.frontends.trace.formats import read_trace
+
+FIELD = read_field()
+
+
+def small(kind: str) -> Case:
+    return min((case for case in FIELD if case.kind == kind), key=lambda case: case.calls)
+
+
+def test_the_field_is_large_and_mixed() -> None:
+    assert len(FIELD) >= 300
+    assert len({case.name for case in FIELD}) == len(FIELD)
+    thirds = Counter(case.third for case in FIELD)
+    assert min(thirds[third] for third in THIRDS) >= 80
+    assert {case.kind for case in FIELD} == set(SHARES)
+    assert max(case.calls for case in FIELD) >= 15_000
+    assert len({case.engine for case in FIELD}) >= 5
+    assert {case.options for case in FIELD} == {True, False}
+
+
+# A wrong answer leads the making of a trace on, and it depends on what a deleted instruction finds
+# in registers and memory: such a case is not made the same on every machine.
+@pytest.mark.parametrize("kind", ["crash", "contract"])
+def test_a_case_is_made_again_and_reduced(kind: str) -> None:
+    case = small(kind)
+    text = trace_of(case)
+    assert len(read_trace(text).calls) == case.calls + case.settings
+    found = reduce_case(case, text, 60)
+    assert found.ended
+    assert found.fails
+    assert found.calls <= case.calls
+    assert case.name in table([case], {case.name: found}, {case.name: found})

@@ -1,0 +1,96 @@
+"""`reducekit report` and `history --plot`, on journals of real runs."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from tests.cli.tool import Tool
+
+SCRIPT = "(set-logic ALL)\n" + "".join(f"(assert (= {n} {n}))\n" for n in range(40)) + "(exit)\n"
+
+
+@pytest.fixture
+def reduced(tool: Tool) -> Tool:
+    tool.write("in.smt2", SCRIPT)
+    done = tool("smt2", "in.smt2", "--oracle", "grep -q 17")
+    assert done.code == 0, done.err
+    return tool
+
+
+def test_the_report_stands_beside_the_output(reduced: Tool) -> None:
+    done = reduced("report", "in.reduced.smt2")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("in.reduced.smt2.html: ")
+    html = (reduced.folder / "in.reduced.smt2.html").read_text()
+    assert f"<b>{len(SCRIPT):,}</b>bytes before" in html
+    assert "<td>commands</td>" in html
+    assert len(html) < 60_000
+
+
+def test_it_goes_where_it_is_told(reduced: Tool) -> None:
+    assert reduced("report", "in.reduced.smt2", "-o", "r.html").code == 0
+    shown = reduced("report", "in.reduced.smt2.journal", "-o", "-")
+    assert shown.out == (reduced.folder / "r.html").read_text()
+
+
+def test_of_a_stopped_run_too(tool: Tool) -> None:
+    tool.write("in.smt2", SCRIPT)
+    assert tool("smt2", "in.smt2", "--oracle", "grep -q 17", "--max-checks", "2").code == 5
+    done = tool("report", "in.reduced.smt2", "-o", "-")
+    assert '<p class="quiet">' in done.out
+    assert "ended by itself" not in done.out
+
+
+def test_the_issue_text_has_the_solver_s_version(tool: Tool) -> None:
+    solver = tool.folder / "boolector"
+    solver.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo 3.2.9 && exit\n'
+        'grep -q 17 "$1" && echo "boolector: assertion x failed" >&2 && kill -6 $$\nexit 0\n'
+    )
+    solver.chmod(0o755)
+    tool.write("in.smt2", SCRIPT)
+    assert tool("smt2", "in.smt2", "--cmd", str(solver)).code == 0
+    done = tool("report", "in.reduced.smt2", "--issue")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("# boolector: signal SIGABRT")
+    assert "Version: 3.2.9" in done.out
+    assert "boolector: assertion x failed" in done.out
+
+
+def test_nothing_to_report(tool: Tool) -> None:
+    tool.write("in.smt2", SCRIPT)
+    done = tool("report", "in.smt2")
+    assert done.code == 2
+    assert "in.smt2 is no journal of a reduction" in done.err
+
+
+def test_it_does_not_overwrite_the_journal(reduced: Tool) -> None:
+    done = reduced("report", "in.reduced.smt2", "-o", "in.reduced.smt2.journal")
+    assert done.code == 2
+    assert "the journal itself" in done.err
+
+
+def test_the_curve_is_a_picture(reduced: Tool) -> None:
+    done = reduced("history", "in.reduced.smt2", "--plot", "curve.svg")
+    assert (done.code, done.err) == (0, "")
+    root = ElementTree.parse(reduced.folder / "curve.svg").getroot()
+    lines = [each for each in root.iter() if each.get("class") == "line"]
+    assert len(lines) == 4
+    done = reduced("history", "in.reduced.smt2", "--plot", "curve.png")
+    assert done.code == 2
+    assert "name curve.png with the suffix .svg" in done.err
+
+
+def test_a_reduction_can_end_with_its_report(tool: Tool) -> None:
+    tool.write("in.smt2", SCRIPT)
+    done = tool("smt2", "in.smt2", "--oracle", "grep -q 17", "--report", "r.html")
+    assert done.code == 0, done.err
+    html = (tool.folder / "r.html").read_text()
+    assert "The search ended by itself. The result was checked again" in html
+    assert "<dt>Python</dt>" in html
+    assert "$ /usr/bin/grep -q 17 in.reduced.smt2" in html.replace("&#x27;", "'")
+    done = tool("smt2", "in.smt2", "--oracle", "grep -q 17", "--report", "r.html", "--no-journal")
+    assert done.code == 2
+    assert "--no-journal" in done.err

@@ -1,0 +1,70 @@
+"""`reducekit ui`: it starts, says where, opens files, and ends cleanly."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import urllib.request
+
+import pytest
+
+from tests.cli.tool import PATIENCE, Tool
+
+
+def started(tool: Tool, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+    process = tool.start("ui", "--options", "kept.json", *arguments)
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_interrupted(tool: Tool, number: signal.Signals) -> None:
+    tool.write("in.smt2", "(check-sat)\n")
+    process, url = started(tool, "in.smt2", "--no-browser")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#[\w-]{32}", url)
+    with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
+        assert b"<title>reducekit</title>" in reply.read()
+    process.send_signal(number)
+    assert tool.end(process).code == 0
+
+
+def test_the_browser_is_started_without_the_token_in_its_command_line(tool: Tool) -> None:
+    browser = tool.folder / "browser.sh"
+    browser.write_text(
+        '#!/bin/sh\ncd "$(dirname "$0")"\necho "$@" > arguments\ncat "${1#file://}" > page\n'
+    )
+    browser.chmod(0o755)
+    tool.environment["BROWSER"] = str(browser)
+    process, url = started(tool)
+    page = tool.folder / "page"
+    process_ended = False
+    for _ in range(600):
+        if page.exists() and page.read_text():
+            break
+        try:
+            process.wait(0.1)
+            process_ended = True
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    assert not process_ended
+    token = url.partition("#")[2]
+    assert token not in (tool.folder / "arguments").read_text()
+    assert token in page.read_text()
+    process.send_signal(signal.SIGINT)
+    assert tool.end(process).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.smt2"], "there is no file nowhere.smt2"),
+        (["--address", "localhost"], "is no IP address"),
+        (["--address", "203.0.113.7"], "203.0.113.7, port 0:"),
+    ],
+)
+def test_what_cannot_be_served(tool: Tool, arguments: list[str], words: str) -> None:
+    done = tool("ui", "--no-browser", *arguments)
+    assert done.code == 2
+    assert words in done.err

@@ -1,0 +1,25 @@
+"""Comparisons as pictures."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from reducekit.compare.curves import chart
+from tests.compare.made_runs import AUTO, SLOW, run
+
+
+def test_the_chart_is_a_picture_with_a_line_for_each_algorithm() -> None:
+    odd = run("a<b&c", [(0, 100), (3, 0)], 400)
+    picture = ET.fromstring(chart([AUTO[0], SLOW[0], odd, run("x", [(0, 9)], 1, settings=())]))
+    assert picture.tag.endswith("svg")
+    words = [element.text for element in picture.iter() if element.tag.endswith("text")]
+    assert "a<b&c (0 %)" in words
+    assert "auto (8 %)" in words
+    assert "btor, simplify on" in words
+    assert "btor" in words
+    dots = [element for element in picture.iter() if element.tag.endswith("circle")]
+    assert len(dots) == 4
+    size = float(picture.get("width", "0")), float(picture.get("height", "0"))
+    for dot in dots:
+        assert 0 <= float(dot.get("cx", "-1")) <= size[0]
+        assert 0 <= float(dot.get("cy", "-1")) <= size[1]

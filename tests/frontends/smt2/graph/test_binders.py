@@ -1,0 +1,100 @@
+"""No bound variable escapes: not in print, and not in any candidate."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.graph.build import build
+from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.listing import list_commands
+from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.printing import Style
+from tests.frontends.smt2.graph.nests import meaning, script
+
+FRONTEND = Smt2()
+
+
+def graph_of(text: bytes) -> tuple[Graph, Material]:
+    """Return the graph of a script."""
+    view = FRONTEND.parse(text)
+    graph = build(view)
+    assert graph is not None
+    return graph, Material(view.terms)
+
+
+def ill_sorted(text: bytes) -> list[bytes]:
+    """Return the terms of a script that have no sort, or a symbol that nothing declares."""
+    view = FRONTEND.parse(text)
+    found = view.script
+    return [
+        view.document.source(node)
+        for node in range(len(view.document))
+        if found.is_term[node] and found.sort[node] is None
+    ]
+
+
+def candidates(moves: Moves) -> list[Candidate]:
+    """Return all candidates for a small graph, of the descent and of the closing moves."""
+    found = [candidate for node in moves.nodes for candidate in moves.of(node)]
+    for _, closing in CLOSING:
+        found += islice(closing(moves), 200)
+    return found
+
+
+@pytest.mark.parametrize("style", Style)
+@given(seed=st.integers(0, 1 << 32))
+@settings(max_examples=40, deadline=None)
+def test_print_means_what_the_input_means(style: Style, seed: int) -> None:
+    text = script(seed)
+    assert not ill_sorted(text)
+    graph, _ = graph_of(text)
+    printed = list_commands(graph, style).whole()
+    assert meaning(printed) == meaning(text)
+    again = list_commands(graph_of(printed)[0], style).whole()
+    assert meaning(again) == meaning(text)
+
+
+@given(seed=st.integers(0, 1 << 32))
+@settings(max_examples=25, deadline=None)
+def test_every_candidate_is_closed_and_well_sorted(seed: int) -> None:
+    graph, material = graph_of(script(seed, depth=4))
+    moves = Moves(graph, material)
+    listing = list_commands(graph, Style.SHORTEST)
+    for candidate in candidates(moves):
+        standing = moves.analysis.standing(candidate.printed.union(candidate.replaced))
+        printed, _ = listing.printed_again(
+            candidate.graph, Style.SHORTEST, candidate.replaced, standing
+        )
+        text = printed.whole()
+        assert not ill_sorted(text), (candidate.what, text)
+
+
+@given(seed=st.integers(0, 1 << 32), choice=st.integers(0, 1 << 16))
+@settings(max_examples=25, deadline=None)
+def test_what_follows_a_success_is_the_candidate_itself(seed: int, choice: int) -> None:
+    """The graph after a success means what the candidate in print means, step after step."""
+    graph, material = graph_of(script(seed, depth=4))
+    listing = list_commands(graph, Style.SHORTEST)
+    for turn in range(4):
+        moves = Moves(graph, material)
+        found = candidates(moves)
+        if not found:
+            break
+        candidate = found[(choice + turn) % len(found)]
+        standing = moves.analysis.standing(candidate.printed.union(candidate.replaced))
+        listing, _ = listing.printed_again(
+            candidate.graph, Style.SHORTEST, candidate.replaced, standing
+        )
+        graph = candidate.graph.rebuilt(candidate.replaced)
+        assert not ill_sorted(listing.whole())
+        for command, printed in enumerate(listing.commands):
+            if printed is not None:
+                alone = list_commands(graph, Style.SHORTEST).commands[command]
+                assert alone is not None
+                assert meaning(alone.text) == meaning(printed.text)

@@ -1,0 +1,64 @@
+"""Tests of random traces by a library: what is wrong is found, and only what the API allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reducekit.frontends.trace.hunt.library_tests import (
+    CHECKED,
+    Answers,
+    LibraryTester,
+    System,
+    reduction,
+)
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault, resolve
+from reducekit.oracle.command import Command
+from reducekit.oracle.oracle import Oracle
+
+WRONG_MODELS = "lglextend+0x110:delete=eb07"
+
+
+def test_a_wrong_answer_is_a_bug() -> None:
+    """In an intact library there is none; with a jump deleted, models are extended wrongly."""
+    library = find_library("lingeling")
+    system = System(
+        load_model("lingeling"), library, None, find_library("ipasir"), DEFAULT_LIMITS,
+        variables=12,
+    )  # fmt: skip
+    with LibraryTester(system) as tester:
+        results = [tester.test(seed) for seed in range(5)]
+    assert all(
+        each.counts[CHECKED] and each.criterion is None and not each.text for each in results
+    )
+    fault = read_fault(WRONG_MODELS)
+    assert fault is not None
+    with LibraryTester(replace(system, patch=resolve(fault, library.path))) as tester:
+        found = tester.test(0)
+    assert found.criterion == Answers("wrong answer: the model does not satisfy the formula")
+    assert found.text.startswith(b"init\n")
+
+
+def test_no_answer_is_wrong_after_a_broken_contract() -> None:
+    library = find_library("lingeling")
+    fault = read_fault(WRONG_MODELS)
+    assert fault is not None
+    model = load_model("lingeling")
+    # As if an API did not allow what this library does not mind.
+    strict = replace(model.calls["maxvar"], source=model.sets["dead"])
+    system = System(
+        replace(model, calls={**model.calls, "maxvar": strict}), library,
+        resolve(fault, library.path), find_library("ipasir"), DEFAULT_LIMITS, variables=12,
+    )  # fmt: skip
+    with LibraryTester(system) as tester:
+        (found,) = (tester.test(seed) for seed in range(1))
+    assert found.criterion is not None
+    begin, _, rest = found.text.partition(b"\n")
+    texts = [found.text, b"\n".join((begin, b"maxvar", rest))]
+    oracle = Oracle((Command(("x",)),), found.criterion)
+    with reduction(system, found.criterion).opener(oracle, 1) as executor:
+        verdicts = []
+        for ticket, text in enumerate(texts):
+            executor.submit(ticket, text, DEFAULT_LIMITS)
+            verdicts += [finished.interesting for finished in executor.wait()]
+    assert verdicts == [True, False]

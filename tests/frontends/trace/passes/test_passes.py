@@ -1,0 +1,231 @@
+"""What may be changed in a trace: no candidate breaks the contract of the API."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from reducekit.document import Patched
+from reducekit.frontends.trace import Traces
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.model.check import first_violation
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Shorten, Signs
+from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
+from reducekit.frontends.trace.passes.options import Default, Import, Lower, Values
+from reducekit.frontends.trace.passes.schedule import OPTION_MODES, own_schedule
+from reducekit.frontends.trace.replay import ReplayOutcome
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.view import TraceView
+from reducekit.search.problem import Search
+from reducekit.search.strategy import Strategy
+from reducekit.strategies.adaptive import adaptive
+from reducekit.strategies.ddmin import ddmin
+from reducekit.strategies.lglddtrace import lglddtrace, smaller
+
+LINGELING = load_model("lingeling")
+TRACE = b"""\
+init
+option elim 1
+option druplig 0
+add 4
+add -7
+add 0
+freeze 4
+assume -4
+sat
+return 10
+deref 4
+return -1
+fixed 4
+return 0
+add 4
+add 0
+melt 4
+simp 3
+return 10
+maxvar
+return 7
+release
+"""
+
+
+def view_of(text: bytes, last: int | None = None) -> TraceView:
+    return TraceView(read_trace(text, "lgl"), LINGELING, lambda: last)
+
+
+def first(problem: object) -> bytes:
+    """Return the text of the first candidate of a pass."""
+    assert problem is not None
+    search = adaptive.start(problem)  # type: ignore[arg-type]
+    change = search.propose()
+    assert change is not None
+    return b"".join([Patched(problem.view.document).render_with(dict(change.edits))])  # type: ignore[attr-defined]
+
+
+def candidates(text: bytes, strategy: Strategy, each: object, seed: int) -> list[bytes]:
+    """Return what a pass tries when some of it succeeds, at random."""
+    chance = random.Random(seed)
+    view = view_of(text, 12)
+    problem = each.problem(view)  # type: ignore[attr-defined]
+    found: list[bytes] = []
+    if problem is None:
+        return found
+    search: Search = strategy.start(problem)
+    base = Patched(view.document)
+    for _ in range(200):
+        change = search.propose()
+        if change is None:
+            return found
+        candidate = base.render_with(dict(change.edits))
+        ok = bool(change.edits) and chance.random() < 0.4
+        if change.edits:
+            found.append(candidate)
+        if ok:
+            base = base.with_(dict(change.edits))
+        search = search.after(ok)
+    return found
+
+
+ITEM_PASSES = [
+    Truncate(),
+    Import(),
+    Lower(),
+    Default(),
+    Units("kinds", drop.kinds),
+    Units("rounds", drop.rounds),
+    Units("solves", drop.solves),
+    Units("clauses", drop.clauses),
+    Units("singles", drop.singles),
+    Units("pieces", drop.pieces),
+    Units("calls", drop.every_call),
+    Units("variables", drop.variables),
+    Fold(2),
+]
+TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values()]
+
+
+@pytest.mark.parametrize("each", ITEM_PASSES, ids=lambda each: each.name)
+@pytest.mark.parametrize("strategy", [adaptive, ddmin, lglddtrace], ids=lambda each: each.name)
+def test_no_candidate_breaks_the_contract(each: object, strategy: Strategy) -> None:
+    for seed in range(5):
+        for text in candidates(TRACE, strategy, each, seed):
+            calls = read_trace(text, "lgl").calls
+            bare = [Call(call.name, call.arguments) for call in calls if call.name != "return"]
+            assert first_violation(bare, LINGELING) is None, text
+
+
+@pytest.mark.parametrize("each", TREE_PASSES, ids=lambda each: each.name)
+def test_the_first_substitution_keeps_to_the_contract(each: object) -> None:
+    view = view_of(TRACE)
+    tree = each.problem(view)  # type: ignore[attr-defined]
+    assert tree is not None
+    for node in tree.roots:
+        for move in tree.moves(node):
+            text = view.document.render(dict(move.change.edits))
+            calls = [
+                Call(call.name, call.arguments)
+                for call in read_trace(text, "lgl").calls
+                if call.name != "return"
+            ]
+            assert first_violation(calls, LINGELING) is None, text
+
+
+def test_begin_leaves_what_was_replayed() -> None:
+    begun = first(Begin().problem(view_of(TRACE, 9)))
+    assert begun == (
+        b"init\noption elim 1\noption druplig 0\nadd 4\nadd -7\nadd 0\nfreeze 4\nassume -4\n"
+        b"sat\nderef 4\n"
+    )
+
+
+def test_begin_keeps_the_result_that_was_wrong() -> None:
+    view = TraceView(read_trace(TRACE, "lgl"), LINGELING, lambda: 9, keeps_result=True)
+    assert first(Begin().problem(view)).endswith(b"sat\nderef 4\nreturn -1\n")
+
+
+def test_a_pair_goes_together() -> None:
+    view = view_of(b"init\nfreeze 1\nmelt 1\nadd 1\nadd 0\nsat\n")
+    items = Units("singles", drop.singles).problem(view)
+    assert items is not None
+    freeze = next(number for number, unit in enumerate(items.units) if 1 in unit)
+    change = items.change({freeze} | items.close({freeze}, frozenset()).required, frozenset())
+    assert view.document.render(dict(change.edits)) == b"init\nadd 1\nadd 0\nsat\n"
+
+
+def test_a_clause_with_a_melted_literal_goes_as_a_whole() -> None:
+    view = view_of(b"init\nadd 1\nadd 0\nfreeze 1\nsat\nadd 2\nadd 1\nadd 3\nadd 0\nsat\n")
+    assert view.contract_closure({3: ()}) == frozenset((5, 6, 7, 8))
+
+
+def test_import_sets_what_is_not_set() -> None:
+    text = first(Import().problem(view_of(b"init\noption elim 0\nadd 1\n")))
+    assert text.startswith(b"init\noption ")
+    assert text.endswith(b"\noption elim 0\nadd 1\n")
+    assert text.count(b"option elim ") == 1
+    assert not any(name.encode() in text for name in (" plain ", " wait ", " log ", " verbose "))
+
+
+def test_compact_keeps_the_order_first() -> None:
+    text = b"init\nadd 9\nadd -5\nadd 0\n"
+    assert first(Compact().problem(view_of(text))) == b"init\nadd 2\nadd -1\nadd 0\n"
+
+
+@pytest.mark.parametrize("options", OPTION_MODES)
+def test_options_are_left_alone_when_asked(options: str) -> None:
+    names = {each.name for each in own_schedule(options).prepare}  # type: ignore[arg-type]
+    assert ("import options" in names) == (options == "all")
+    assert ("options to least" in names) == (options != "none")
+
+
+def test_order_is_calls_then_options_then_bytes() -> None:
+    frontend = Traces(LINGELING, format="lgl")
+    texts = [
+        b"init\n",
+        b"init\nsat\n",
+        b"init\nlkhd\n",
+        b"init\nsat\nreturn 10\n",
+        b"init\noption elim 0\nsat\n",
+        b"init\nadd 1\nadd 0\n",
+    ]
+    assert min(texts, key=frontend.order) == texts[0]
+    assert [*sorted({*texts}, key=frontend.order)] == texts
+
+
+def test_measure() -> None:
+    frontend = Traces(format="lgl")
+    assert frontend.measure(frontend.parse(TRACE)) == {
+        "calls": 15,
+        "options": 2,
+        "clauses": 2,
+        "variables": 2,
+        "bytes": len(TRACE),
+    }
+
+
+def test_a_crash_proves_that_of_its_beginning_once() -> None:
+    crashes = CrashCache()
+    text = b"init\nadd 1\nreturn 3\nadd 0\nsat\n"
+    calls = read_trace(text, "lgl").calls
+    outcome = ReplayOutcome("signal", None, 4, 2, (), b"", b"", "", 0.0, 0.0)
+    crashes.remember(text, calls, outcome)
+    assert crashes.last(text) == 2
+    short = b"init\nadd 1\nadd 0\n"
+    short_calls = read_trace(short, "lgl").calls
+    assert crashes.proof(text, calls) is None
+    assert crashes.proof(short, short_calls) is outcome
+    assert crashes.last(short) == 2
+    crashes.remember(text, calls, outcome)
+    assert crashes.proof(short, short_calls) is None
+
+
+def test_sizes_of_lglddtrace() -> None:
+    sizes = [50]
+    while sizes[-1]:
+        sizes.append(smaller(sizes[-1], 50))
+    assert sizes == [50, 25, 12, 6, 3, 2, 1, 0]
+    assert smaller(50, 12) == 6
+    assert smaller(3, 0) == 0

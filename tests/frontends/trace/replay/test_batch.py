@@ -1,0 +1,124 @@
+"""Many small traces in one replay: the first that fails is found, whatever the others do."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.model.check import first_violation
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.passes.neighbours import Neighbours
+from reducekit.frontends.trace.passes.options import OptionMode
+from reducekit.frontends.trace.passes.schedule import OPTION_MODES
+from reducekit.frontends.trace.replay import (
+    ReplayOutcome,
+    ReplayServer,
+    find_library,
+    read_fault,
+    resolve,
+)
+from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.view import TraceView
+
+LINGELING = load_model("lingeling")
+PASSES = "init/sat"
+FAILS = "init/freeze 1/melt 1"
+BREAKS = "init/add 1/add 0/sat/add 1"
+
+
+def calls_of(text: str) -> Sequence[Call]:
+    lines = text.replace("/", "\n") + "\n"
+    return [Call(each.name, each.arguments) for each in read_trace(lines.encode(), "lgl").calls]
+
+
+class Counted:
+    """A faulty Lingeling: it aborts in lglmelt."""
+
+    def __init__(self, server: ReplayServer) -> None:
+        self.server = server
+        self.runs = 0
+        self.many = BatchReplay(self.replay, Call("release", ()), server.replay(calls_of(FAILS)))
+
+    def replay(self, calls: Sequence[Call]) -> ReplayOutcome:
+        self.runs += 1
+        return self.server.replay(calls)
+
+
+@pytest.fixture(name="faulty", scope="module")
+def faulty_lingeling() -> Iterator[ReplayServer]:
+    library = find_library("lingeling")
+    fault = read_fault("lglmelt+1:abort")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
+        yield server
+
+
+def test_one_replay_for_many_that_pass(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    assert counted.many.first([calls_of(PASSES)] * 500) is None
+    assert counted.runs == 1
+
+
+def test_the_first_that_fails(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    traces = [calls_of(PASSES)] * 300 + [calls_of(FAILS)] * 2
+    assert counted.many.wanted.signal == signal.SIGILL
+    assert counted.many.first(traces) == 300
+    assert counted.runs == 2  # once among the others, once by itself
+
+
+def test_what_ends_in_another_way_is_passed_over(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    traces = [calls_of(each) for each in (PASSES, BREAKS, PASSES, BREAKS, FAILS)]
+    assert counted.many.first(traces) == 4
+    assert counted.runs == 4
+
+
+def test_long_ones_take_a_replay_each(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    long = calls_of("init/" + "/".join(["add 1", "add 0"] * 6000))
+    assert counted.many.first([long, long, calls_of(FAILS)]) == 2
+    assert counted.runs == 3
+
+
+def test_nothing_to_play(faulty: ReplayServer) -> None:
+    assert Counted(faulty).many.first([]) is None
+
+
+@pytest.mark.parametrize("options", OPTION_MODES)
+def test_the_smallest_neighbour_first_and_none_breaks_the_contract(options: OptionMode) -> None:
+    text = (
+        b"init\noption elim 0\noption block 0\nfreeze 2\nadd 1\nadd -2\nadd 0\nassume 2\nsat\n"
+        b"deref 2\nmelt 2\nadd 3\nadd 0\nsat\n"
+    )
+    seen: list[Sequence[Sequence[Call]]] = []
+
+    def none(traces: Sequence[Sequence[Call]]) -> None:
+        seen.append(traces)
+
+    view = TraceView(read_trace(text, "lgl"), LINGELING, first_failing=none)
+    assert Neighbours(options).problem(view) is None
+    traces = [each for batch in seen for each in batch]
+    assert len(traces) > 300
+    for batch in seen:
+        assert sum(len(each) + 1 for each in batch) <= 20_000  # as many as one replay takes
+        sizes = [
+            (len(each) - given, given)
+            for each in batch
+            for given in [sum(call.name == "option" for call in each)]
+        ]
+        assert sizes == sorted(sizes)
+        assert max(sizes) <= (12, 2)
+    given = {call for each in traces for call in each if call.name == "option"}
+    if options == "none":
+        assert {len([c for c in each if c.name == "option"]) for each in traces} == {2}
+    if options == "explicit":
+        assert {call.arguments[0] for call in given} == {"elim", "block"}
+    if options == "all":
+        assert len(given) > 200
+    for each in traces:
+        assert first_violation(each, LINGELING) is None, each

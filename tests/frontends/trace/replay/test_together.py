@@ -1,0 +1,114 @@
+"""Candidates that share a replay: fewer replays, and the same verdicts as one by one."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.crash_cache import (
+    MOST_TOGETHER,
+    CrashCache,
+    CrashExecutor,
+    batching,
+)
+from reducekit.oracle.criterion import Matches
+from reducekit.oracle.limits import Limits
+
+PASSES, FAILS = "init\nadd 1\nadd 0\nsat\n", "init\nfreeze 1\nmelt 1\n"
+BREAKS = "init\nadd 1\nadd 0\nsat\nfailed 1\n"
+TWO_SOLVERS = "init\nrelease\ninit\nfreeze 1\n"
+
+
+def read(text: bytes) -> Sequence[Call]:
+    return read_trace(text, "lgl").calls
+
+
+@pytest.fixture(name="executor")
+def faulty_executor() -> CrashExecutor:
+    library = find_library("lingeling")
+    fault = read_fault("lglmelt+1:abort")
+    assert fault is not None
+    server = ReplayServer(library, patch=resolve(fault, library.path))
+    ending = server.replay(read(FAILS.encode()))
+    model = load_model("lingeling")
+    return CrashExecutor(
+        server, read, Matches(exit_code=-signal.SIGILL), CrashCache(),
+        proofs=False, model=model, batch=batching(model, ending),
+    )  # fmt: skip
+
+
+def verdicts(executor: CrashExecutor, texts: Sequence[str]) -> list[bool]:
+    """Submit all, and return what is said of each."""
+    for ticket, text in enumerate(texts):
+        assert executor.free > 0
+        executor.submit(ticket, text.encode(), Limits(wall=10, cpu=10))
+    found: dict[int, bool] = {}
+    while len(found) < len(texts):
+        found.update({each.ticket: each.interesting for each in executor.wait(1.0)})
+    return [found[ticket] for ticket in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    ("texts", "runs"),
+    [
+        ([PASSES] * 5, 1),
+        ([FAILS], 1),
+        ([FAILS, PASSES, PASSES], 2),  # a fresh process is as good as one by itself
+        ([PASSES, PASSES, FAILS], 2),  # what fails after others is played once more
+        ([PASSES, FAILS, PASSES, FAILS, PASSES], 5),
+        ([PASSES, BREAKS, PASSES], 2),
+        ([TWO_SOLVERS, PASSES, PASSES], 2),  # nothing shares a process with it
+        ([PASSES, TWO_SOLVERS, PASSES], 3),
+    ],
+)
+def test_verdicts_and_replays(executor: CrashExecutor, texts: Sequence[str], runs: int) -> None:
+    with executor:
+        assert verdicts(executor, texts) == [text == FAILS for text in texts]
+        assert executor.runs == runs
+
+
+def test_what_is_cancelled_is_not_played(executor: CrashExecutor) -> None:
+    with executor:
+        for ticket in range(3):
+            executor.submit(ticket, PASSES.encode(), Limits(wall=10, cpu=10))
+        executor.cancel(0)
+        executor.cancel(1)
+        assert [each.ticket for each in executor.wait(1.0)] == [2]
+
+
+def test_how_far_to_look_ahead_depends_on_the_size_alone(executor: CrashExecutor) -> None:
+    with executor:
+        assert executor.lookahead(PASSES.encode()) == MOST_TOGETHER == executor.free
+        assert executor.lookahead(b"add 1\n" * 399) == 10
+        assert executor.lookahead(b"add 1\n" * 100_000) == 1
+
+
+def test_which_failures_can_be_told_when_traces_share_a_process() -> None:
+    model = load_model("lingeling")
+    with ReplayServer(find_library("lingeling")) as server:
+        passed = server.replay(read(PASSES.encode()))
+    assert batching(model, passed) is None
+    dead = replace(passed, kind="signal", status=None, signal=int(signal.SIGSEGV))
+    assert batching(model, dead) is not None
+    assert batching(load_model("boolector"), dead) is None
+
+
+def test_a_call_that_the_library_lacks_does_not_spoil_the_others() -> None:
+    library = find_library("cadical")
+    fault = read_fault("_ZN10CaDiCaL1956Solver9lookaheadEv:abort")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
+        fails = [Call("init", ()), Call("lookahead", ())]
+        wanted = server.replay(fails)
+        assert wanted.signal == signal.SIGILL
+        lacks = [Call("init", ()), Call("no_such_call", (1,))]
+        batch = BatchReplay(server.replay, Call("reset", ()), wanted, server.playable)
+        assert batch.first([*[lacks] * 20, fails]) == 20

@@ -1,0 +1,58 @@
+"""What the runs of several programs on one input show: failures, and answers that differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from reducekit.hunt.findings import Finding, findings
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Disagree, SameSignature, TimesOut
+from reducekit.oracle.outcome import Outcome
+
+
+def commands(*names: str) -> tuple[Command, ...]:
+    return tuple(Command((f"/bin/{name}",)) for name in names)
+
+
+def ended(
+    status: int | None = 0, out: bytes = b"", *, number: int | None = None, late: bool = False
+) -> Outcome:
+    return Outcome(status, number, out, b"", "time" if late else None, 0.1)
+
+
+YES, NO = ended(10, b"sat\n"), ended(20, b"unsat\n")
+
+
+def test_a_failure_is_found_beside_answers() -> None:
+    crash = ended(None, number=11)
+    (found,) = findings(commands("a", "b"), [YES, crash], reference=False)
+    assert found.title == "b: signal SIGSEGV"
+    assert found.name.startswith("signal-sigsegv-b-")
+    assert isinstance(found.criterion, SameSignature)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "reference", "titles"),
+    [
+        ([YES, YES], False, []),
+        ([YES, NO], False, ["b answers unsat, a sat"]),
+        ([YES, NO], True, ["a answers sat, b unsat"]),
+        ([NO, YES, YES], False, ["a answers unsat, b sat"]),
+        ([YES, NO, YES], False, ["b answers unsat, a sat"]),
+        ([YES, YES, NO], True, ["a answers sat, c unsat", "b answers sat, c unsat"]),
+        ([YES, ended(0, b"unknown\n"), NO], False, ["c answers unsat, a sat"]),
+        ([YES, ended(None, number=9, late=True)], False, []),
+        ([ended(0), ended(0)], False, []),
+        ([NO, ended(None, number=9, late=True)], True, []),
+    ],
+)
+def test_disagreements(outcomes: list[Outcome], reference: bool, titles: list[str]) -> None:
+    found = findings(commands("a", "b", "c")[: len(outcomes)], outcomes, reference=reference)
+    assert [each.title for each in found] == titles
+    assert all(isinstance(each.criterion, Disagree) for each in found)
+
+
+def test_a_timeout_is_a_bug_if_asked_for() -> None:
+    late = ended(None, number=9, late=True)
+    (found,) = findings(commands("a"), [late], reference=False, timeouts=2.0)
+    assert found == Finding(commands("a"), TimesOut(2.0))

@@ -1,0 +1,323 @@
+"""The engine's promises: only steps down, no text asked twice, budgets kept, everything told."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reducekit.change import Change, Edit, Template
+from reducekit.document import Document
+from reducekit.errors import ParseError
+from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
+from reducekit.executors.inprocess import InProcess
+from reducekit.frontend import Frontend, Schedule, by_size
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.text import Text
+from reducekit.oracle.limits import Limits
+from reducekit.reduction import Budget, Reduction, Result
+from reducekit.search.independent import Independent
+from reducekit.search.strategy import Passes, Strategy
+from reducekit.strategies.adaptive import adaptive
+from reducekit.strategies.ddmin import ddmin
+from reducekit.strategies.halving import halving
+from reducekit.strategies.hdd import hdd
+
+STRATEGIES = (adaptive, ddmin, halving, hdd)
+every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
+
+TEXT = b"""; what fails
+(set-logic QF_LIA)
+(declare-fun count () Int)
+(declare-fun other () Int)
+(assert (and (< count 7) (or (= other 1) (> (+ count other) 12))))
+(assert (let ((sum (+ count other))) (not (= sum (* 2 sum)))))
+(check-sat)
+(exit)
+"""
+
+
+class Watched:
+    """An oracle that keeps what it was asked, and a listener that keeps what it was told."""
+
+    def __init__(self, interesting: Callable[[bytes], bool]) -> None:
+        self.interesting = interesting
+        self.asked: list[bytes] = []
+        self.events: list[Event] = []
+
+    def __call__(self, text: bytes) -> bool:
+        self.asked.append(text)
+        return self.interesting(text)
+
+    @property
+    def steps(self) -> list[tuple[bytes, str]]:
+        """The texts accepted, each with the pass that made it."""
+        accepted = (event for event in self.events if isinstance(event, Accepted))
+        return [(event.text, event.pass_name) for event in accepted]
+
+    @property
+    def accepted(self) -> list[bytes]:
+        return [text for text, _ in self.steps]
+
+
+def reduction(
+    oracle: Watched,
+    strategy: Strategy = adaptive,
+    *,
+    frontend: Frontend | None = None,
+    budget: Budget | None = None,
+    jobs: int = 1,
+    width: int | None = None,
+) -> Reduction:
+    return Reduction(
+        frontend or Smt2(),
+        strategy,
+        InProcess(oracle, jobs),
+        lambda seconds: Limits(),
+        width or jobs,
+        budget or Budget(),
+        oracle.events.append,
+    )
+
+
+def contains(*words: bytes) -> Callable[[bytes], bool]:
+    return lambda text: all(word in text for word in words)
+
+
+def whimsical(seed: int, share: int) -> Callable[[bytes], bool]:
+    """Say yes to `share` in 256 of all texts."""
+    return lambda text: hashlib.sha256(b"%d " % seed + text).digest()[0] < share
+
+
+@every
+@given(seed=st.integers(0, 10**6), share=st.integers(0, 256))
+@settings(max_examples=12, deadline=None)
+def test_whatever_the_oracle_it_ends_and_goes_down(
+    strategy: Strategy, seed: int, share: int
+) -> None:
+    oracle = Watched(whimsical(seed, share))
+    result = reduction(oracle, strategy).run(TEXT, 0.0)
+    assert result.stopped is None
+    assert all(map(oracle.interesting, oracle.accepted))
+    laid_out = [text for text, name in oracle.steps if name == "layout"][-1:]
+    steps = laid_out + [text for text, name in oracle.steps if name != "layout"]
+    for before, after in pairwise(steps):
+        assert by_size(after) < by_size(before)
+    assert len(result.text) <= len(TEXT)
+    assert result.text == [TEXT, *oracle.accepted][-1]
+    # No text is asked again after a no; a yes becomes the best text, and is not asked again.
+    assert len(set(oracle.asked)) == len(oracle.asked)
+    assert result.counts.checks == len(oracle.asked)
+    assert result.counts.accepted == len(oracle.accepted)
+
+
+def test_the_order_of_texts() -> None:
+    texts = [b"aa", b"b", b"", b"a"]
+    assert sorted(texts, key=by_size) == [b"", b"a", b"b", b"aa"]
+
+
+@every
+def test_a_fixpoint_stays_as_it_is(strategy: Strategy) -> None:
+    first = Watched(contains(b"count", b"check-sat"))
+    result = reduction(first, strategy).run(TEXT, 0.0)
+    assert result.counts.accepted
+    again = Watched(contains(b"count", b"check-sat"))
+    same = reduction(again, strategy).run(result.text, 0.0)
+    assert same.text == result.text
+    assert same.counts.accepted == 0
+    assert again.accepted == []
+
+
+@every
+def test_lines_come_down_to_the_needed_ones(strategy: Strategy) -> None:
+    text = b"".join(b"line %d\n" % number for number in range(50))
+    oracle = Watched(contains(b"line 7\n", b"line 31\n"))
+    result = reduction(oracle, strategy, frontend=Text()).run(text, 0.0)
+    assert result.text == b"line 7\nline 31\n"
+
+
+@pytest.mark.parametrize("checks", [0, 1, 2, 5])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_budget_of_checks_is_kept_to_the_check(checks: int, jobs: int) -> None:
+    oracle = Watched(contains(b"count"))
+    result = reduction(oracle, budget=Budget(checks=checks), jobs=jobs).run(TEXT, 0.0)
+    assert result.counts.checks == checks
+    if jobs == 1:
+        assert len(oracle.asked) == result.counts.runs == checks
+    single = reduction(Watched(contains(b"count")), budget=Budget(checks=checks), width=jobs)
+    assert result.text == single.run(TEXT, 0.0).text
+    assert result.stopped == f"after {checks} checks"
+    assert result.text == [TEXT, *oracle.accepted][-1]
+
+
+def test_a_budget_that_is_not_used_up_is_not_mentioned() -> None:
+    oracle = Watched(contains(b"count"))
+    free = reduction(oracle).run(TEXT, 0.0)
+    exact = reduction(Watched(contains(b"count")), budget=Budget(checks=free.counts.checks))
+    result = exact.run(TEXT, 0.0)
+    assert (result.text, result.stopped) == (free.text, None)
+
+
+def test_a_budget_of_no_time_ends_at_once_with_the_input() -> None:
+    oracle = Watched(contains(b"count"))
+    result = reduction(oracle, budget=Budget(seconds=0.0)).run(TEXT, 0.0)
+    assert oracle.asked == []
+    assert result.text == TEXT
+    assert result.stopped == "after 0 s"
+
+
+@every
+def test_events_tell_it_all_in_order(strategy: Strategy) -> None:
+    oracle = Watched(contains(b"count", b"check-sat"))
+    result = reduction(oracle, strategy).run(TEXT, 0.0)
+    passes: list[PassStarted] = []
+    size, checks, accepted = len(TEXT), 0, 0
+    total = 0
+    last: Event | None = None
+    for event in oracle.events:
+        match event:
+            case PassStarted():
+                assert len(passes) == 0
+                passes.append(event)
+                checks = accepted = 0
+            case Checked():
+                checks += not event.remembered
+                assert len(passes) == 1
+            case Accepted():
+                assert isinstance(last, Checked)
+                assert last.interesting
+                assert (last.what, last.size) == (event.what, len(event.text))
+                assert passes[-1].name == event.pass_name
+                accepted += 1
+                size = len(event.text)
+            case PassEnded():
+                started = passes.pop()
+                assert (started.name, started.round) == (event.name, event.round)
+                assert (event.checks, event.accepted, event.size) == (checks, accepted, size)
+                total += checks
+        last = event
+    assert passes == []
+    assert size == len(result.text)
+    assert total == result.counts.checks
+    rounds = [event.round for event in oracle.events if isinstance(event, PassStarted)]
+    assert rounds == sorted(rounds)
+    assert rounds[-1] <= result.rounds
+
+
+class Breaking(Frontend):
+    """A frontend whose only pass makes a text that does not parse any more."""
+
+    name = "breaking"
+    suffix = ".txt"
+    strict = False
+
+    class Open:
+        name = "open"
+
+        def problem(self, view: Plain) -> Independent:
+            return Independent([Change((Edit(0, (b"(",)),), "open")])
+
+    def parse(self, text: bytes) -> Plain:
+        return Plain(parse(text))
+
+    def schedule(self, passes: Passes) -> Schedule:
+        return Schedule(rounds=(self.Open(),))
+
+    def order(self, text: bytes) -> tuple[int, bytes]:
+        return by_size(text)
+
+    def measure(self, view: Plain) -> Mapping[str, int]:
+        return {}
+
+
+class Plain:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+
+def test_a_best_text_that_no_longer_parses_ends_it_and_is_kept() -> None:
+    oracle = Watched(lambda text: True)
+    result = reduction(oracle, frontend=Breaking()).run(b"(check-sat)", 0.0)
+    assert result.text == b"("
+    assert result.stopped is not None
+    assert "line 1, column 1: this '(' is never closed" in result.stopped
+
+
+def test_an_input_that_does_not_parse_is_an_error() -> None:
+    oracle = Watched(lambda text: True)
+    with pytest.raises(ParseError):
+        reduction(oracle).run(b"(check-sat", 0.0)
+    assert oracle.asked == []
+
+
+def test_changes_that_do_nothing_or_grow_cost_no_run() -> None:
+    class Useless(Breaking):
+        class Grow:
+            name = "grow"
+
+            def problem(self, view: Plain) -> Independent:
+                edits: list[tuple[int, Template]] = [
+                    (1, (1, b"x")),
+                    (1, (1,)),
+                    (1, (b"(check-sat)",)),
+                    (1, (b"(check-sau)",)),
+                ]
+                changes = [Change((Edit(*edit),)) for edit in edits]
+                return Independent([*changes, Change(())])
+
+        def schedule(self, passes: Passes) -> Schedule:
+            return Schedule(rounds=(self.Grow(),))
+
+    oracle = Watched(lambda text: True)
+    result: Result = reduction(oracle, halving, frontend=Useless()).run(b"(check-sat)", 0.0)
+    assert result.text == b"(check-sat)"
+    assert result.counts.checks == 0
+    assert oracle.asked == []
+
+
+@every
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_width_alone_decides(strategy: Strategy, width: int, seed: int) -> None:
+    """Verdicts come in the reverse order with several jobs; nothing but the runs may differ."""
+
+    def outcome(jobs: int) -> tuple[bytes, int, int, list[bytes]]:
+        oracle = Watched(whimsical(seed, 60))
+        found = reduction(oracle, strategy, jobs=jobs, width=width).run(TEXT, 0.0)
+        return found.text, found.counts.checks, found.counts.cache_hits, oracle.accepted
+
+    assert outcome(1) == outcome(width) == outcome(2 * width)
+
+
+@every
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_needed_first_is_started_first(strategy: Strategy, seed: int) -> None:
+    """One worker, eight candidates in flight: little runs in vain."""
+    oracle = Watched(whimsical(seed, 60))
+    counts = reduction(oracle, strategy, width=8).run(TEXT, 0.0).counts
+    assert counts.discarded <= counts.accepted // 2
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_taking_verdicts_as_they_come(width: int, seed: int) -> None:
+    oracle = Watched(whimsical(seed, 60))
+    hasty = reduction(oracle, jobs=width)
+    hasty.fast = True
+    result = hasty.run(TEXT, 0.0)
+    assert result.text == [TEXT, *oracle.accepted][-1]
+    assert all(map(oracle.interesting, oracle.accepted))
+
+
+def test_it_stops_at_the_size_asked_for() -> None:
+    oracle = Watched(contains(b"count"))
+    result = reduction(oracle, budget=Budget(size=len(TEXT) // 2)).run(TEXT, 0.0)
+    assert len(result.text) <= len(TEXT) // 2
+    assert result.stopped is not None
+    assert result.stopped.startswith(f"at {len(result.text):,} bytes")
+    assert len(oracle.accepted[-2]) > len(TEXT) // 2

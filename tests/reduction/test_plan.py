@@ -1,0 +1,69 @@
+"""The order of the passes: stages, rounds, and where a quick schedule ends."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from reducekit.frontend import Schedule
+from reducekit.reduction.plan import first_position
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+
+    def problem(self, view: Any) -> None:
+        return None
+
+
+P, A, B, R, C, S = map(Named, "PABRCS")
+WHOLE = Schedule(prepare=(P,), once=(A, B), rounds=(R,), closing=(C,), sweep=(S,))
+
+
+def order(schedule: Schedule, helping: Collection[int] = ()) -> str:
+    """Return the names of the passes in order, where those at the numbers `helping` help."""
+    place, names = first_position(schedule), ""
+    while place is not None:
+        names += place.pass_.name
+        place = place.after(len(names) - 1 in helping)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("helping", "names"),
+    [
+        ((), "PABRCS"),
+        ((0, 1, 2), "PABRCS"),
+        ((3,), "PABRRCS"),
+        ((4,), "PABRCRCS"),
+        ((5,), "PABRCSRCS"),
+    ],
+)
+def test_the_rounds_go_on_while_a_pass_of_their_stage_or_behind_helps(
+    helping: tuple[int, ...], names: str
+) -> None:
+    assert order(WHOLE, helping) == names
+
+
+def test_without_a_sweep_it_is_the_rounds() -> None:
+    assert order(replace(WHOLE, sweep=())) == "PABRCR"
+
+
+@pytest.mark.parametrize("helping", [(), (1, 2)])
+def test_a_quick_schedule_ends_with_what_runs_once(helping: tuple[int, ...]) -> None:
+    assert order(replace(WHOLE, quick=True), helping) == "PAB"
+
+
+def test_a_quick_schedule_without_such_passes_ends_before_the_sweep() -> None:
+    quick = replace(WHOLE, once=(), quick=True)
+    assert order(quick) == "PRC"
+    assert order(quick, (1, 2, 4)) == "PRRRC", "the closing passes are not followed by rounds"
+
+
+def test_a_schedule_without_passes_has_no_place() -> None:
+    assert order(Schedule(rounds=())) == ""
+    assert order(Schedule(rounds=(), closing=(C,), quick=True)) == "C"

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reducekit.cli.advice import explained
+from reducekit.errors import NotInterestingError
+from reducekit.executors.local import LocalExecutor
+from reducekit.executors.repeating import Repeat
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import (
+    Criterion,
+    Disagree,
+    ExitZero,
+    Matches,
+    SameSignature,
+    SlowerThan,
+    TimesOut,
+)
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.session.golden import Golden, empty_input_fails, establish, limits_for, timeout_for
+
+LIMITS = Limits(wall=20)
+
+
+def open_local(oracle: Oracle) -> LocalExecutor:
+    return LocalExecutor(oracle, 1, ".txt")
+
+
+def sh(script: str) -> Command:
+    return Command.of(["sh", "-c", script, "sh"])
+
+
+def golden(
+    *scripts: str,
+    criterion: Criterion | None = None,
+    limits: Limits = LIMITS,
+    text: bytes = b"text\n",
+    out: bool = True,
+    repeat: Repeat | None = None,
+) -> Golden:
+    commands = tuple(map(sh, scripts))
+    return establish(
+        commands, criterion, text, limits, open_local, path="in.txt", out=out, repeat=repeat
+    )
+
+
+def by_turns(log: Path, *ends: str) -> str:
+    """Return a script that ends in another way each time, in turn."""
+    cases = " ".join(f"{number}) {end};;" for number, end in enumerate(ends))
+    count = f"n=$(cat {log} 2>/dev/null | wc -l); echo >> {log}"
+    return f"{count}; case $((n % {len(ends)})) in {cases} esac"
+
+
+def test_a_failure_becomes_its_signature() -> None:
+    found = golden("echo 'w.c:3: Assertion `x == 1` failed' >&2; exit 3")
+    assert isinstance(found.criterion, SameSignature)
+    assert found.criterion.describe() == "exit status 3, w.c: Assertion `x == 1` failed"
+    assert found.outcomes[0].status == 3
+    assert found.seconds > 0
+
+
+def test_a_signal() -> None:
+    assert golden("kill -SEGV $$").criterion.describe() == "signal SIGSEGV"
+
+
+def test_no_failure_is_refused_with_advice() -> None:
+    with pytest.raises(NotInterestingError) as caught:
+        golden("echo sat; printf '\\377\\033[2J\\n' >&2")
+    message = str(caught.value)
+    assert "does not fail" in message
+    assert "in.txt" in message
+    assert "exit status 0" in message
+    assert "  sat" in message
+    assert "\\xff\\x1b[2J" in message
+    for way in ("--oracle", "--match-out", "--reference"):
+        assert way in explained(caught.value)
+
+
+def test_long_output_is_cut() -> None:
+    with pytest.raises(NotInterestingError) as caught:
+        golden("seq 100000")
+    assert len(str(caught.value)) < 5000
+    assert "more bytes" in str(caught.value)
+
+
+def test_an_ignored_stream_makes_no_failure() -> None:
+    with pytest.raises(NotInterestingError):
+        golden("echo '(error \"x\")'", out=False)
+
+
+def test_a_criterion_that_is_not_met() -> None:
+    with pytest.raises(NotInterestingError, match="exit status 0"):
+        golden("exit 1", criterion=ExitZero())
+    with pytest.raises(NotInterestingError, match="stdout matching 'wanted'"):
+        golden("echo other", criterion=Matches(out=(re.compile(b"wanted"),)))
+
+
+def test_a_criterion_that_is_met() -> None:
+    criterion = Matches(out=(re.compile(b"^text$", re.MULTILINE),))
+    assert golden('cat "$1"', criterion=criterion).criterion == criterion
+
+
+@pytest.mark.parametrize("criterion", [None, ExitZero()])
+def test_a_flaky_run_is_refused_and_both_are_shown(
+    tmp_path: Path, criterion: Criterion | None
+) -> None:
+    been = tmp_path / "been"
+    with pytest.raises(NotInterestingError) as caught:
+        golden(f"test -e {been} && exit 5; : > {been}; exit 0", criterion=criterion)
+    message = str(caught.value)
+    assert "ended differently" in message
+    assert "exit status 0" in message
+    assert "exit status 5" in message
+
+
+def test_as_many_runs_as_asked_for(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = by_turns(log, "exit 0", "exit 5", "exit 0")
+    found = golden(script, criterion=Matches(exit_code=5), repeat=Repeat(1, 3))
+    assert found.criterion == Matches(exit_code=5)
+    assert found.outcomes[0].status == 5
+    assert len(log.read_bytes()) == 3
+    with pytest.raises(NotInterestingError) as caught:
+        golden(script, criterion=Matches(exit_code=5), repeat=Repeat(2, 3))
+    message = str(caught.value)
+    assert "(exit status 5) showed in 1 of 3 runs" in message
+    assert "--repeat asks for 2" in explained(caught.value)
+    assert "run 2: " in message
+    assert len(log.read_bytes()) == 6
+    with pytest.raises(NotInterestingError, match=r"in 4 runs \(exit status 6\)"):
+        golden(script, criterion=Matches(exit_code=6), repeat=Repeat(1, 4))
+
+
+def test_the_most_frequent_failure_is_kept(tmp_path: Path) -> None:
+    turns = ("exit 3", "exit 9", "exit 0", "exit 9", "exit 3", "exit 9")
+    found = golden(by_turns(tmp_path / "a", *turns), repeat=Repeat(3, 6))
+    assert found.criterion.describe() == "exit status 9"
+    assert found.outcomes[0].status == 9
+    with pytest.raises(NotInterestingError, match=r"\(exit status 9\) showed in 3 of 6 runs"):
+        golden(by_turns(tmp_path / "b", *turns), repeat=Repeat(4, 6))
+    for name, order in (("c", "39"), ("d", "93")):  # as frequent: the first by its words
+        script = by_turns(tmp_path / name, *(f"exit {status}" for status in order))
+        found = golden(script, repeat=Repeat(1, 2))
+        assert found.criterion.describe() == "exit status 3"
+
+
+def test_a_disagreement_now_and_then(tmp_path: Path) -> None:
+    wrong = by_turns(tmp_path / "log", "echo sat", "echo unsat", "echo unsat")
+    found = golden(wrong, "echo sat", criterion=Disagree(), repeat=Repeat(2, 3))
+    assert found.criterion == Disagree((b"unsat", b"sat"))
+
+
+def test_trivial_in_as_many_runs(tmp_path: Path) -> None:
+    command = (sh(by_turns(tmp_path / "log", "exit 0", "exit 1")),)
+    found = Golden(ExitZero(), (), 0.1)
+    assert empty_input_fails(command, found, LIMITS, open_local, repeat=Repeat(1, 2))
+    assert not empty_input_fails(command, found, LIMITS, open_local, repeat=Repeat(2, 2))
+
+
+def test_a_hanging_run_is_the_failure() -> None:
+    found = golden("sleep 60", limits=Limits(wall=0.2))
+    assert found.criterion == TimesOut(0.2)
+
+
+def test_slower_than_sets_the_limit() -> None:
+    found = golden("sleep 60", criterion=SlowerThan(0.2), limits=Limits(wall=30))
+    assert found.outcomes[0].limit == "time"
+    with pytest.raises(NotInterestingError, match="takes 30 s"):
+        golden("true", criterion=SlowerThan(30))
+
+
+def test_a_disagreement_gets_its_direction() -> None:
+    found = golden("echo sat", "echo unsat", criterion=Disagree())
+    assert found.criterion == Disagree((b"sat", b"unsat"))
+    with pytest.raises(NotInterestingError, match="answers of the command and its reference"):
+        golden("echo sat", "echo sat", criterion=Disagree())
+
+
+def test_trivial() -> None:
+    def empty_too(script: str) -> bool:
+        command = (sh(script),)
+        found = establish(command, ExitZero(), b"text\n", Limits(), open_local)
+        return empty_input_fails(command, found, Limits(), open_local)
+
+    assert empty_too("exit 0")
+    assert not empty_too('grep -q text "$1"')
+
+
+def test_all_runs_go_side_by_side_where_there_is_room(tmp_path: Path) -> None:
+    """Each run waits for two others: with fewer at a time none of them ends well."""
+    log = tmp_path / "log"
+    script = f"""echo >> {log}
+        for i in $(seq 100); do [ $(wc -l < {log}) -ge 3 ] && break; sleep 0.1; done
+        [ $(wc -l < {log}) -ge 3 ] && grep -q text "$1" """
+    command = (sh(script),)
+    found = establish(
+        command, ExitZero(), b"text\n", LIMITS, lambda oracle: LocalExecutor(oracle, 3, ".txt")
+    )
+    assert len(found.runs) == 2
+    if found.empty is not None:  # else the two have overtaken it
+        assert found.empty[0].status == 1
+    assert len(log.read_text()) == 3
+
+
+def test_limits() -> None:
+    assert timeout_for(0.01) == 0.4
+    assert timeout_for(2.0) == 8.2
+    assert limits_for(ExitZero(), Limits(memory=5), 2.0) == Limits(wall=8.2, memory=5)
+    assert limits_for(ExitZero(), Limits(wall=3.0), 2.0).wall == 3.0
+    assert limits_for(SlowerThan(7.0), Limits(wall=3.0), 2.0).wall == 7.0

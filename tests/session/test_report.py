@@ -1,0 +1,105 @@
+"""The summary for people: exact numbers, aligned, and outputs that a terminal survives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reducekit.cli.summary import summary
+from reducekit.oracle.outcome import Outcome
+from reducekit.reduction import Counts
+from reducekit.session.progress import Progress
+from reducekit.session.report import FailureChanged, OtherFailure, Report, Reproducer
+
+
+def report(
+    stdout: bytes = b"sat\n",
+    stopped: str | None = None,
+    void: int = 0,
+    changed: tuple[FailureChanged, ...] = (),
+    others: tuple[OtherFailure, ...] = (),
+) -> str:
+    outcome = Outcome(None, 11, stdout, b"bad\x1b[2J\xff", None, 0.1)
+    found = Report(
+        text=b"",
+        input=Path("in.smt2"),
+        output=Path("out.smt2"),
+        before={"bytes": 1_234_567, "pushes": 0, "terms": 40},
+        after={"bytes": 51, "pushes": 0, "terms": 10},
+        counts=Counts(checks=1200, cache_hits=3, runs=1200 + void, accepted=5),
+        runs=1204,
+        seconds=12.34,
+        failure="signal SIGSEGV",
+        reproducers=[
+            Reproducer("./solver out.smt2", outcome),
+            Reproducer("./other out.smt2", None),
+        ],
+        stopped=stopped,
+        early=stopped is not None,
+        verified=True,
+        changed=changed,
+        others=others,
+    )
+    return summary(found)
+
+
+def test_the_text() -> None:
+    assert (
+        report()
+        == """\
+out.smt2
+  bytes    1,234,567 -> 51  (0.00 %)
+  terms           40 -> 10  (25.0 %)
+  checks   1,200 (runs of commands in all: 1,204), cache hits: 3, 12.3 s
+  failure  signal SIGSEGV
+
+$ ./solver out.smt2
+sat
+bad\\x1b[2J\\xff
+(signal SIGSEGV)
+$ ./other out.smt2"""
+    )
+
+
+def test_what_is_said_when_there_is_reason() -> None:
+    assert (
+        "  stopped  after 5 s; this is the best so far; the same command goes on from here\n"
+        in report(stopped="after 5 s")
+    )
+    assert "cache hits: 3, unread: 7, 12.3 s\n" in report(void=7)
+
+
+def test_other_failures() -> None:
+    text = report(
+        changed=(FailureChanged("A", "B", 1234, 7),),
+        others=(
+            OtherFailure("signal SIGSEGV, a\x1bb", 1200, 90, Path("others/a.smt2")),
+            OtherFailure("exit status 3", 1, 5, None),
+        ),
+    )
+    assert (
+        """
+  failure         signal SIGSEGV
+  changed         the failure changed on the way: A -> B at 1,234 bytes (step 7)
+  other failures  1,200 x signal SIGSEGV, a\\x1bb (90 bytes: others/a.smt2)
+                  1 x exit status 3 (5 bytes)
+
+$ """
+        in text
+    )
+    many = report(others=tuple(OtherFailure(f"exit status {n}", 1, 5, None) for n in range(30)))
+    assert "... 23 more\n" in many
+    assert "exit status 29" not in many
+
+
+def test_long_outputs_are_cut() -> None:
+    text = report(b"x" * 10_000 + b"\n" * 5_000)
+    assert len(text) < 1_000
+    assert "... 4988 more lines" in text
+
+
+def test_the_progress_line_fits() -> None:
+    progress = Progress(1_000_000, 500_000, 12, 3, "terms", 2)
+    assert progress.line().startswith("500,000 bytes (50.0 %), 12 checks (")
+    assert ", 3 accepted, round 2: terms, " in progress.line()
+    for width in range(1, 120):
+        assert len(progress.line(width)) <= width

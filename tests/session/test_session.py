@@ -1,0 +1,133 @@
+"""A session: options in, events out, a report at the end; stopped and paused from outside."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from reducekit.api import ReduceOptions, reduce
+from reducekit.errors import StoppedError, UsageError
+from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Started
+from reducekit.session import Options, Session
+
+SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
+
+
+def needle(text: bytes) -> bool:
+    return b"(> x7 7)" in text
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "test.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_events_tell_what_happens(tmp_path: Path) -> None:
+    events: list[Event] = []
+    output = tmp_path / "out.smt2"
+    options = Options(input=SCRIPT, interesting=needle, output=output, journal=False)
+    report = Session(options, events.append).run()
+    assert events[0] == Started(len(SCRIPT), output)
+    assert events[1] == FailureFound("exit status 0")
+    assert events[-1] == Finished(None, len(report.text), None)
+    accepted = [each for each in events if isinstance(each, Accepted)]
+    assert accepted[-1].text == report.text == output.read_bytes()
+    runs = [each for each in events if isinstance(each, Checked) and not each.remembered]
+    assert len(runs) == report.counts.checks
+
+
+def test_a_function_is_asked_once_for_each_check() -> None:
+    asked: list[bytes] = []
+
+    def counted(text: bytes) -> bool:
+        asked.append(text)
+        return needle(text)
+
+    report = reduce(SCRIPT, counted)
+    assert len(asked) == report.runs == report.counts.checks + 1  # the input
+    assert len(set(asked)) == len(asked)
+
+
+def test_a_text_as_str() -> None:
+    assert reduce(SCRIPT.decode(), needle).text == reduce(SCRIPT, needle).text
+
+
+def test_options_of_the_call_are_those_of_a_session() -> None:
+    known = {field.name for field in fields(Options)} - {"input", "interesting"}
+    assert set(ReduceOptions.__annotations__) == known
+    ours, theirs = get_type_hints(ReduceOptions), get_type_hints(Options)
+    assert ours == {name: theirs[name] for name in known}
+
+
+def test_it_is_stopped_while_the_first_run_hangs(tmp_path: Path) -> None:
+    output = tmp_path / "out.smt2"
+    session = Session(Options(input=SCRIPT, oracle=[script(tmp_path, "sleep 1000")], output=output))
+    threading.Timer(0.3, session.stop, ["enough"]).start()
+    with pytest.raises(StoppedError, match="enough before there was a result"):
+        session.run()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["test.sh"]
+
+
+def test_it_is_stopped_within_a_check(tmp_path: Path) -> None:
+    """What runs then is ended; the best text so far is there."""
+    hangs = script(
+        tmp_path, 'grep -q "x7 7" "$1" || exit 1; grep -q x30 "$1" || sleep 1000; exit 0'
+    )
+    output = tmp_path / "out.smt2"
+    session = Session(Options(input=SCRIPT, oracle=[hangs], output=output, timeout=900))
+    threading.Timer(1.5, session.stop).start()
+    report = session.run()
+    assert report.stopped == "stopped"
+    assert report.verified is None
+    assert needle(report.text)
+    assert output.read_bytes() == report.text
+
+
+def test_paused_it_starts_nothing(tmp_path: Path) -> None:
+    checks: list[float] = []
+    paused = threading.Event()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Checked):
+            checks.append(time.monotonic())
+            if len(checks) == 3:
+                session.pause()
+                paused.set()
+
+    session = Session(Options(input=SCRIPT, interesting=needle), watch)
+    thread = threading.Thread(target=session.run)
+    thread.start()
+    assert paused.wait(20)
+    time.sleep(0.5)
+    assert len(checks) == 3
+    session.resume()
+    thread.join(60)
+    assert len(checks) > 3
+    assert needle(session.best)
+
+
+def test_an_exception_of_the_listener_leaves_the_best_text(tmp_path: Path) -> None:
+    output = tmp_path / "out.smt2"
+
+    def fails(event: Event) -> None:
+        if isinstance(event, Accepted):
+            raise RuntimeError("of the listener")
+
+    with pytest.raises(RuntimeError, match="of the listener"):
+        Session(Options(input=SCRIPT, interesting=needle, output=output), fails).run()
+    assert needle(output.read_bytes())
+    assert len(output.read_bytes()) < len(SCRIPT)
+
+
+def test_contradictions_name_the_options() -> None:
+    with pytest.raises(UsageError, match="`command` and `interesting` exclude each other"):
+        reduce(SCRIPT, needle, command="false")
+    with pytest.raises(UsageError, match="Missing `command`"):
+        reduce(SCRIPT)

@@ -1,0 +1,37 @@
+"""What is shown of bytes: it can be printed, stays on its line and loses nothing silently."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducekit.text import printable, shortened
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"unsat", "unsat"),
+        ("größer ∀".encode(), "größer ∀"),
+        (b"\x1b[2J", "\\x1b[2J"),
+        (b"a\nb\tc\r", "a\\nb\\tc\\r"),
+        (b"\xff(", "\\xff("),
+        ("\u202efile", "\\u202efile"),
+        ("\udc80", "\\udc80"),
+        (b"a\\b", "a\\b"),
+    ],
+)
+def test_what_is_shown(data: bytes | str, shown: str) -> None:
+    assert printable(data) == shown
+
+
+@given(st.binary())
+def test_all_of_it_can_be_printed(data: bytes) -> None:
+    assert printable(data).isprintable()
+
+
+@given(st.one_of(st.binary(max_size=90), st.text(max_size=30)), st.integers(0, 20))
+def test_what_is_cut_off_is_told(data: bytes | str, most: int) -> None:
+    whole = printable(data)
+    assert shortened(data, most) == (whole if len(whole) <= most else whole[:most] + "...")

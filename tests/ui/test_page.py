@@ -1,0 +1,401 @@
+"""The page in a real Chromium, used as people use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.ui.browser import SECONDS, Visit, chromium
+from tests.ui.serving import Serving
+
+pytestmark = pytest.mark.debian("chromium")
+expect.set_options(timeout=SECONDS * 1000)
+
+VARIABLES = "".join(f"{n} var 1\n" for n in range(1, 30))
+GRAPH = VARIABLES + "30 and 1 1 -2\n31 and 1 30 3\n32 sext 2 31 1\n33 redor 1 32\n34 root 1 33\n"
+SCRIPT = """(set-logic QF_BV)
+(declare-const x (_ BitVec 8))
+(declare-const y (_ BitVec 8))
+(assert (let ((s (bvadd x y))) (= (bvmul s s) (bvudiv s #x03))))
+(assert (= x y))
+(check-sat)
+"""
+TRACE = "init\nadd 1\nadd 2\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\nadd -1\nadd 0\nrelease\n"
+SLOW = '#!/bin/sh\nsleep 0.15\ngrep -q sext "$1"\n'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, served: Serving) -> Iterator[Visit]:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    (served.folder / "script.smt2").write_text(SCRIPT)
+    (served.folder / "calls.trace").write_text(TRACE)
+    slow = served.folder / "slow.sh"
+    slow.write_text(SLOW)
+    slow.chmod(0o755)
+    found = Visit(browser, served)
+    yield found
+    found.end()
+
+
+def test_open_look_and_select(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.drawn(34)
+    assert page.url == f"{visit.origin}/"  # the token is gone from the address
+    expect(page.locator("#facts")).to_have_text(f"btor · {len(GRAPH)} bytes · 34 lines")
+    page.locator(".node", has_text="32 sext").click()
+    expect(page.locator("#text mark")).to_have_text("32 sext 2 31 1")
+    page.locator("#graph svg").first.press("ArrowDown")
+    expect(page.locator(".node.selected")).to_have_text("31 and")
+    expect(page.locator("#text mark")).to_have_text("31 and 1 30 3")
+    page.locator(".line", has_text="33 redor").click(position={"x": 90, "y": 10})
+    expect(page.locator(".node.selected")).to_have_text("33 redor")
+    page.locator(".node", has_text="32 sext").hover()
+    tip = page.locator("#graph > .tip")
+    expect(tip).to_contain_text("width 2")
+    expect(tip).to_contain_text("line 32")
+    assert page.locator(".edge.complement").count() == 1
+
+
+def test_terms_share_what_is_bound(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("script.smt2")
+    visit.drawn()
+    assert page.locator(".node", has_text="bvadd").count() == 1
+    page.locator(".line", has_text="bvmul").click(position={"x": 60 + 8 * 60, "y": 10})
+    assert page.locator("#text mark").inner_text() != ""
+    page.locator(".node", has_text="bvadd").click()
+    expect(page.locator("#text mark")).to_have_text("(bvadd x y)")
+    assert page.locator(".edge.near").count() == 5  # two operands, three uses
+
+
+def test_a_trace_is_a_line_of_time_with_states(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("calls.trace")
+    page.wait_for_selector(".timeline .chart[data-nodes]")
+    expect(page.locator(".timeline .small")).to_contain_text("call 1 of 9: init")
+    page.locator(".line", has_text="deref").click(position={"x": 90, "y": 10})
+    expect(page.locator(".timeline .small")).to_contain_text("call 6 of 9: deref 1")
+    assert page.locator(".node.now").count() == 1
+    page.locator(".timeline input").press("End")
+    expect(page.locator("#text mark")).to_have_text("release")
+
+
+def test_run_the_command_and_see_its_console(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -c var {}", "fails")
+    page.click("#run")
+    expect(page.locator("#pane-console")).to_contain_text("29")
+    expect(page.locator("#pane-console")).to_contain_text("exit status 0")
+
+
+def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    visit.drawn(3)
+    expect(page.locator("#text")).to_contain_text("2 sext 1 1 0")
+    expect(page.locator(".run .size")).to_have_text("32")
+    assert page.locator(".curve .series").count() == 1
+    page.click("#tab-steps")
+    first = page.locator("#pane-steps tr[data-step='1']")
+    first.click()
+    expect(page.locator("#pane-steps pre .minus").first).to_be_visible()
+    page.fill("[aria-label='Compare with step']", "3")
+    page.press("[aria-label='Compare with step']", "Enter")
+    expect(page.locator("#pane-steps pre .plus").first).to_be_visible()
+    page.click("text=Go on from here")
+    expect(page.locator(".run[data-status=done]")).to_have_count(2)
+    expect(page.locator("#tabs")).to_contain_text("graph@adaptive-1.btor")
+
+
+def test_stop_pause_and_resume(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    visit.algorithms("ddmin")
+    page.click("#start")
+    page.click(".run button:has-text('Pause')")
+    expect(page.locator(".run[data-status=paused]")).to_be_visible()
+    page.click(".run button:has-text('Resume')")
+    expect(page.locator(".run[data-status=running]")).to_be_visible()
+    visit.served.wait(lambda: visit.served.api.runs.get(1).state["size"] < len(GRAPH))
+    page.click(".run button:has-text('Stop')")
+    expect(page.locator(".run[data-status=stopped]")).to_be_visible()
+    page.click(".run button:has-text('Open result')")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text(re.compile("graph@ddmin-"))
+    assert b"sext" in visit.served.api.documents.all()[-1].text
+
+
+def test_algorithms_race(visit: Visit, tmp_path: Path) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    visit.algorithms("adaptive", "ddmin", "hdd")
+    expect(page.locator("#start")).to_have_text("3. Race 3 algorithms")
+    page.click("#start")
+    expect(page.locator(".run[data-status=done]")).to_have_count(3)
+    assert page.locator(".curve .series").count() == 3
+    page.click(".run:has-text('hdd') button:has-text('Show')")
+    expect(page.locator("#facts")).to_contain_text("hdd")
+    with page.expect_download() as download:
+        page.click(".run:has-text('hdd') button:has-text('Report')")
+    target = tmp_path / "report.html"
+    download.value.save_as(target)
+    assert target.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_generate_with_settings(visit: Visit) -> None:
+    page = visit.start()
+    page.click("#empty-generate")
+    for name, value in (("nodes", "25"), ("variables", "3"), ("max_width", "2")):
+        page.fill(f"dialog [data-option={name}]", value)
+    page.fill("dialog [data-name=seed]", "7")
+    page.click("dialog button:has-text('Generate')")
+    expect(page.locator("#tabs")).to_contain_text("seed-7.btor")
+    visit.drawn()
+    assert len(visit.served.ask("text", document=1)["text"].splitlines()) <= 30
+    page.click("#generate")  # the next seed, the same settings
+    assert page.input_value("dialog [data-name=seed]") == "8"
+    assert page.input_value("dialog [data-option=nodes]") == "25"
+    page.fill("dialog [data-option=nodes]", "many")
+    page.click("dialog button:has-text('Generate')")
+    expect(page.locator("dialog .problem")).to_contain_text("is no whole number")
+
+
+def test_bug_search_with_its_buckets(visit: Visit) -> None:
+    solver = visit.served.folder / "solver.sh"
+    solver.write_text('#!/bin/sh\ngrep -q " and " "$1" && kill -11 $$\nexit 0\n')
+    solver.chmod(0o755)
+    page = visit.start()
+    page.click("#hunt")
+    page.fill("dialog textarea", f"{solver} {{}}")
+    page.fill("dialog [placeholder='until stopped']", "8")
+    page.click("dialog summary")
+    page.fill("dialog [data-option=nodes]", "40")
+    page.click("dialog button:has-text('Search')")
+    expect(page.locator(".run[data-status=done]")).to_be_visible()
+    expect(page.locator("#pane-bugs tbody tr")).to_have_count(1)
+    expect(page.locator("#pane-bugs tbody")).to_contain_text("SIGSEGV")
+    page.click("#pane-bugs >> text=Open reduced")
+    expect(page.locator("#text")).to_contain_text("and")
+
+
+def test_save_and_options_that_stay(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.keyboard.press("Tab")
+    page.click("#save")
+    page.fill("dialog [aria-label=Name]", "copy.btor")
+    page.click("dialog button:has-text('Save')")
+    expect(page.locator("dialog")).not_to_be_visible()
+    assert (visit.served.folder / "copy.btor").read_text() == GRAPH
+    visit.served.wait(
+        lambda: "grep -q sext" in (
+            visit.served.api.settings.path.read_text()
+            if visit.served.api.settings.path.exists() else ""
+        )
+    )  # fmt: skip
+    page.reload()
+    expect(page.locator("#command")).to_have_value("grep -q sext {}")
+    expect(page.locator("#tabs")).to_contain_text("graph.btor")
+
+
+def test_errors_are_said_where_they_arise(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    page.click("#start")
+    expect(page.locator("#problem")).to_contain_text("Type its command")
+    page.fill("#command", "no-such-solver {}")
+    page.click("#start")
+    expect(page.locator(".run .problem")).to_contain_text("no-such-solver")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 480])
+def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, width: int) -> None:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    visit = Visit(browser, served, color_scheme=scheme, viewport={"width": width, "height": 800})
+    page = visit.start()
+    assert visit.complaints() == []
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.click("summary")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    visit.drawn(3)
+    assert visit.complaints() == []
+    page.click("#tab-steps")
+    page.wait_for_selector("#pane-steps tr[data-step='1']")
+    assert visit.complaints() == []
+    for button in ("#generate", "#hunt", "#open", "#help"):
+        page.click(button)
+        page.wait_for_selector("dialog[open]")
+        assert visit.complaints() == []
+        page.keyboard.press("Escape")
+    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert overflow <= 0
+    visit.end()
+
+
+def test_keys_alone_reduce_a_file(visit: Visit) -> None:
+    page = visit.start()
+    page.wait_for_selector("#strategies input")
+    page.keyboard.press("o")
+    page.wait_for_selector("dialog .files button")
+    for _ in range(20):
+        focused = page.evaluate("document.activeElement.closest('button')?.textContent ?? ''")
+        if "graph.btor" in focused:
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#tabs [aria-selected=true]")
+    page.focus("#kind")
+    page.keyboard.type("a test")
+    page.keyboard.press("Tab")
+    page.keyboard.type("grep -q sext {}")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".run[data-status=done]")).to_have_count(1)
+
+
+def test_a_large_graph_is_shown_by_its_neighbourhood(visit: Visit) -> None:
+    lines = ["1 var 8"] + [f"{n} add 8 {n - 1} {max(1, n // 2)}" for n in range(2, 20_000)]
+    text = "\n".join([*lines, "20000 redor 1 19999", "20001 root 1 20000", ""])
+    (visit.served.folder / "large.btor").write_text(text)
+    page = visit.start()
+    visit.open("large.btor")
+    visit.drawn()
+    shown = int(page.get_attribute("#graph", "data-nodes") or 0)
+    assert 50 < shown < 500
+    expect(page.locator(".hint")).to_contain_text("90 of 20,001 nodes")
+    assert page.locator(".line").count() < 100
+    cone = page.locator(".node.cone").first
+    before = shown
+    cone.dispatch_event("click")
+    visit.served.wait(lambda: int(page.get_attribute("#graph", "data-nodes") or 0) > before)
+    page.fill("#find", "7000 add")
+    page.press("#find", "Enter")
+    expect(page.locator(".node.selected")).to_have_text("7000 add")
+    expect(page.locator("#text mark")).to_have_text("7000 add")
+
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def test_nothing_that_is_shown_is_markup(visit: Visit) -> None:
+    folder = visit.served.folder
+    script = f'(declare-const |{EVIL}| Bool)\n(assert |{EVIL}|)\n(echo "{EVIL}\u202e")\n'
+    (folder / f"{EVIL.replace('/', '')}.smt2").write_text(script)
+    solver = folder / "solver.sh"
+    solver.write_text(f"#!/bin/sh\necho '{EVIL}<script>alert(1)</script>'\nexit 3\n")
+    solver.chmod(0o755)
+    page = visit.start()
+    visit.page.on("dialog", lambda dialog: visit.errors.append(dialog.message))
+    visit.open("onerror")
+    visit.drawn()
+    page.locator(".node").first.hover()
+    visit.fails(f"{solver} {{}}", "fails")
+    page.click("#run")
+    expect(page.locator("#pane-console")).to_contain_text("<script>alert(1)</script>")
+    page.fill("#command", f"grep -q '{EVIL}' {{}}")
+    page.select_option("#kind", "test")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    page.click("#tab-steps")
+    page.wait_for_selector("#pane-steps tr[data-step='1']")
+    assert page.locator("img, script:not([src='main.js']), iframe").count() == 0
+    assert "\u202e" not in page.inner_text("body")
+
+
+def test_without_the_token_nothing_is_shown(visit: Visit) -> None:
+    page = visit.start(visit.origin + "/")
+    expect(page.locator("#problem")).to_contain_text("the token is missing")
+    page.goto("about:blank")
+    page.goto(visit.origin + "/#wrong")
+    expect(page.locator("#problem")).to_contain_text("the token is missing")
+
+
+def test_another_page_cannot_use_the_server(browser: Browser, served: Serving) -> None:
+    """A page of another origin can neither read an answer nor make the server do anything."""
+    (served.folder / "graph.btor").write_text(GRAPH)
+    visit = Visit(browser, served)
+    page = visit.page
+    page.route("http://evil.example/**", lambda route: route.fulfill(
+        body="<title>evil</title>", content_type="text/html"))  # fmt: skip
+    page.goto("http://evil.example/")
+    body = {"method": "POST", "body": '{"path": "graph.btor"}'}
+    own = {"Content-Type": "application/json", "X-Reducekit-Token": served.server.token}
+    tries = [
+        ["/api/open", body],
+        ["/api/open", {**body, "mode": "no-cors"}],
+        ["/api/open", {**body, "headers": own}],
+        ["/main.js", {}],
+    ]
+    said = page.evaluate(
+        """async ([origin, tries]) => {
+            const found = [];
+            for (const [path, options] of tries) {
+              try {
+                const reply = await fetch(origin + path, options);
+                found.push(reply.type + (await reply.text()).length);
+              } catch {
+                found.push("failed");
+              }
+            }
+            return found;
+        }""",
+        [visit.origin, tries],
+    )
+    assert said == ["failed"] * 4
+    assert served.api.documents.all() == []
+    framed = page.evaluate(
+        """(origin) => new Promise((resolve) => {
+            const frame = document.createElement("iframe");
+            frame.src = origin;
+            frame.onload = () => {
+              try { resolve(frame.contentDocument ? "readable" : "closed"); }
+              catch { resolve("closed"); }
+            };
+            document.body.append(frame);
+        })""",
+        visit.origin,
+    )
+    assert framed == "closed"
+    visit.context.close()
+
+
+def test_the_report_is_readable_without_scripts(browser: Browser, served: Serving) -> None:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    document = served.ask("open", path="graph.btor")["number"]
+    run = served.ask(
+        "reduce", document=document, strategies=["adaptive"], options={"oracle": "grep -q sext {}"}
+    )["runs"][0]
+    served.finished(run)
+    path = served.folder / "report.html"
+    path.write_text(served.ask("report", run=run, text="page")["text"])
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, served, java_script_enabled=True, color_scheme=scheme)
+        visit.start(path.as_uri())
+        assert visit.complaints() == []
+        assert visit.errors == []
+        assert all(url.startswith(("file:", "data:")) for url in visit.requests)
+        visit.context.close()
+    plain = Visit(browser, served, java_script_enabled=False)
+    plain.start(path.as_uri())
+    assert re.search(r"32\s*bytes after", plain.page.inner_text("body"))
+    assert plain.page.locator("figure svg").count() == 4
+    plain.context.close()
