@@ -35,16 +35,17 @@ from reducekit.document import Patched
 from reducekit.errors import ParseError
 from reducekit.frontend import Pass
 from reducekit.frontends.btor import Btor
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.dag import Dag
-from reducekit.frontends.btor.operators import Dialect, Op
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.model.writer import canonical, write
 from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.reader import read
 from reducekit.frontends.btor.schedule import own_schedule, thesis_schedule
-from reducekit.frontends.btor.view import BtorView
-from reducekit.frontends.btor.write import canonical, write
 from reducekit.registry import strategy
-from reducekit.search.problem import Search, Strategy
+from reducekit.search.problem import Search
+from reducekit.search.strategy import Strategy
 
 RESULTS = Path(__file__).parent / "results" / "btor_edits.md"
 EDITS, SEED = 500, 1

@@ -30,11 +30,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from reducekit.cli.comparison import Point, Run, Table, mean, mean_of_percents, tables
-from reducekit.cli.comparison_chart import chart
-from reducekit.cli.comparison_report import grid, markdown, tsv
+from reducekit.compare.curves import chart
+from reducekit.compare.runs import Point, Run, Settings, Table, tables
+from reducekit.compare.statistics import mean, mean_of_percents
+from reducekit.compare.tables import grid, markdown, title, tsv
 
 RESULTS = Path(__file__).parent / "results"
+ON: Settings = (("simplify", "on"),)
+OFF: Settings = (("simplify", "off"),)
 STRATEGIES = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto,auto:quick"
 
 
@@ -111,7 +114,7 @@ def _run(row: Mapping[str, str]) -> Run:
         format=row["format"],
         file=row["file"],
         algorithm=row["algorithm"],
-        simplify={"on": True, "off": False}.get(row["simplify"]),
+        settings=(("simplify", row["simplify"]),),
         unit=row["unit"],
         before=int(row["before"]),
         bytes_before=int(row["bytes_before"]),
@@ -125,13 +128,13 @@ def _run(row: Mapping[str, str]) -> Run:
 
 def merged(old: Iterable[Run], new: Iterable[Run], files: Sequence[str]) -> list[Run]:
     """Return the runs on the files, new ones in place of old ones, in the order of the tables."""
-    found = {(run.file, run.simplify, run.algorithm): run for run in (*old, *new)}
+    found = {(run.file, run.settings, run.algorithm): run for run in (*old, *new)}
     return [
-        found[file, simplify, name]
+        found[file, settings, name]
         for file in files
-        for simplify in (True, False)
+        for settings in (ON, OFF)
         for name in STRATEGIES.split(",")
-        if (file, simplify, name) in found
+        if (file, settings, name) in found
     ]
 
 
@@ -156,7 +159,7 @@ def places(values: Mapping[str, float], *, descending: bool = False) -> dict[str
 
 def _ranks(table: Table) -> list[str]:
     """Return the places of the algorithms here and in the thesis, side by side."""
-    column = 0 if table.simplify else 1
+    column = 0 if table.settings == ON else 1
     names = [name for name in THESIS if name in table.rows]
     if len(names) < 3:
         return []
@@ -221,7 +224,7 @@ def document(runs: Sequence[Run], discussion: str) -> str:
         for table in tables(found):
             ranks = _ranks(table)
             if ranks:
-                parts += [f"## Places, simplification {'on' if table.simplify else 'off'}", *ranks]
+                parts += [f"## Places, {title(table)}", *ranks]
     return "\n\n".join(parts) + "\n"
 
 
@@ -240,8 +243,8 @@ def main() -> None:
     parser.add_argument(
         "--parts", type=Path, help="a folder for the runs on each case; go on there"
     )
-    parser.add_argument("--jobs", type=int, default=1, help="so many cases at a time")
-    parser.add_argument("--number", type=int, help="end after so many cases; needs --parts")
+    parser.add_argument("--jobs", type=int, default=1, help="cases at the same time")
+    parser.add_argument("--number", type=int, help="stop after N cases; needs --parts")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the folder for the results")
     options = parser.parse_args()
     if options.number is not None and options.parts is None:

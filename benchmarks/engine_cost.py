@@ -49,10 +49,10 @@ class Row(NamedTuple):
 
 
 def reduce(reducekit: Sequence[str], source: Path, oracle: str, checks: int) -> tuple[Cost, int]:
-    """Run the reducer for so many checks; returns its cost and the checks it made."""
-    output = source.with_name("output.smt2")
+    """Run the reducer for that many checks; returns its cost and the checks it made."""
     options = ["--oracle", oracle, "--max-checks", str(checks), "--json", "--quiet"]
-    cost = run([*reducekit, "smt2", source, "-o", output, *options])
+    with tempfile.TemporaryDirectory(dir=source.parent) as folder:  # nothing to resume there
+        cost = run([*reducekit, "smt2", source, "-o", f"{folder}/output.smt2", *options])
     try:
         made = json.loads(cost.out)["checks"]
     except (ValueError, KeyError) as error:

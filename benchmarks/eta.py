@@ -9,25 +9,23 @@ checks and the seconds still to come lie in the range?
 from __future__ import annotations
 
 import argparse
-import math
-import statistics
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from reducekit.eta import Pace, Range, checks_left
-from reducekit.events import Accepted, Checked, Event, PassStarted, WentBack
-from reducekit.executors.local import LocalExecutor
-from reducekit.frontends.smt2 import Smt2
-from reducekit.golden import establish, limits_for
-from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.reduction import Budget, Reduction
-from reducekit.registry import strategy
+from reducekit.compare.statistics import geometric_mean
+from reducekit.events import (
+    Accepted,
+    Checked,
+    Event,
+    FailureFound,
+    PassStarted,
+    RolledBack,
+    Started,
+)
+from reducekit.session import Options, Session
+from reducekit.session.eta import Pace, Range, checks_left
 
 MOMENTS = 20
 
@@ -52,36 +50,30 @@ class Said(NamedTuple):
 
 def record(case: Path, algorithm: str, most_seconds: float) -> tuple[list[Point], str | None]:
     """Reduce a case; return a point for each check, and why it ended early, if so."""
-    commands = (Command.of([str(case / "oracle")]),)
-    text = (case / "input.smt2").read_bytes()
-    oracle = Oracle(commands, ExitZero())
-    golden = establish(
-        commands, ExitZero(), text, Limits(), lambda oracle: LocalExecutor(oracle, 1, ".smt2")
-    )
     points: list[Point] = []
-    size, number, begin = len(text), 0, time.monotonic()
+    size, number, begin = 0, 0, time.monotonic()
 
     def listen(event: Event) -> None:
-        nonlocal size, number
+        nonlocal size, number, begin
         match event:
+            case FailureFound():
+                begin = time.monotonic()
+            case Started(size=found):
+                size = found
             case Checked(remembered=False):
                 points.append(Point(len(points) + 1, time.monotonic() - begin, size, number))
-            case Accepted(text=best) | WentBack(text=best):
+            case Accepted(text=best) | RolledBack(text=best):
                 size = len(best)
             case PassStarted(round=found):
                 number = found
 
-    with LocalExecutor(oracle, 1, ".smt2") as executor:
-        reduction = Reduction(
-            Smt2(),
-            strategy(algorithm),
-            executor,
-            partial(limits_for, golden.criterion, Limits()),
-            budget=Budget(seconds=most_seconds, patience=2000),
-            listen=listen,
-        )
-        stopped = reduction.run(text, golden.seconds).stopped
-    return points, stopped
+    options = Options(
+        input=(case / "input.smt2").read_bytes(),
+        oracle=[str(case / "oracle")],
+        strategy=algorithm,
+        max_time=most_seconds,
+    )
+    return points, Session(options, listen).run().stopped
 
 
 def judge(points: Sequence[Point]) -> list[Said | None]:
@@ -112,10 +104,6 @@ def _within(left: Range, value: float) -> bool:
     return left.low <= value <= left.high
 
 
-def _mean(widths: Sequence[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, widths)))
-
-
 def main() -> None:
     """Print a line for each case and one for all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -138,7 +126,7 @@ def main() -> None:
     _print("all\t\t", every)
     said = [each for each in every if each is not None]
     if said:
-        checks, seconds = (_mean([each[index] for each in said]) for index in (2, 3))
+        checks, seconds = (geometric_mean([each[index] for each in said]) for index in (2, 3))
         print(f"widths, highest to lowest: {checks:.1f} in checks, {seconds:.1f} in seconds")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from reducekit.search.simulator import Droppable, simulate_team
+from reducekit.search.simulator import Droppable, simulate_parallel
 from reducekit.strategies.adaptive import adaptive
 
 WIDTHS = (1, 2, 8, 32, 128)
@@ -77,7 +77,7 @@ def one_success(problem: Problem, width: int) -> Cost:
             batch = []
             for last in range(end, max(0, end - width * size), -size):
                 gone = frozenset(left[max(0, last - size) : last])
-                gone |= problem.items.close(gone, frozenset(range(ITEMS)) - set(left)).needed
+                gone |= problem.items.close(gone, frozenset(range(ITEMS)) - set(left)).required
                 batch.append((last, frozenset(left) - gone))
             if any(kept not in known for _, kept in batch):
                 steps += 1
@@ -102,7 +102,7 @@ def one_success(problem: Problem, width: int) -> Cost:
 
 def ours(problem: Problem, width: int) -> Cost:
     """The default strategy."""
-    found = simulate_team(problem.items, adaptive, width, problem.interesting)
+    found = simulate_parallel(problem.items, adaptive, width, problem.interesting)
     return Cost(found.steps, found.runs)
 
 

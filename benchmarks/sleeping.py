@@ -35,6 +35,7 @@ from reducekit.oracle.criterion import ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction import Reduction
+from reducekit.search.strategy import Passes
 from reducekit.strategies.adaptive import adaptive
 
 WORKERS = (1, 2, 8, 32, 128)
@@ -112,7 +113,7 @@ INPUTS: dict[str, Callable[[int], Input]] = {
 class OnePass(Smt2):
     """SMT-LIB scripts, of which whole commands are dropped, once."""
 
-    def schedule(self, strategy: str) -> Schedule:
+    def schedule(self, passes: Passes) -> Schedule:
         """Return the pass over the commands, in their order."""
         return Schedule(rounds=(), prepare=(Drop("commands"),))
 

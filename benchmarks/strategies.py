@@ -16,8 +16,10 @@ from typing import NamedTuple
 from reducekit.search.selecting import Selector
 from reducekit.search.simulator import simulate
 from reducekit.strategies.adaptive import backward
+from reducekit.strategies.cdd import selector as cdd
 from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
+from reducekit.strategies.probdd import selector as probdd
 
 TABLE = Path(__file__).parent / "results" / "strategies.md"
 COUNT = 1000
@@ -27,6 +29,8 @@ STRATEGIES: Mapping[str, Callable[[int], Selector]] = {
     "adaptive": backward,
     "ddmin": ddmin,
     "halving": halving,
+    "probdd": probdd,
+    "cdd": cdd,
 }
 
 

@@ -23,14 +23,14 @@ from pathlib import Path
 from random import Random
 
 from reducekit.frontends.trace.calls import Call, Value, with_result
-from reducekit.frontends.trace.check import first_violation
-from reducekit.frontends.trace.generate import Generator
-from reducekit.frontends.trace.loader import load_model
+from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.model.check import first_violation
+from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import Formula
-from reducekit.frontends.trace.replay.live import LiveReplay
+from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from reducekit.frontends.trace.replay.live_tester import TOGETHER, LiveTester
 from reducekit.frontends.trace.replay.records import Encoder
-from reducekit.frontends.trace.replay.trial import TOGETHER, Trials
 
 SIZES = ((None, 600), (10, 1500))
 """The most variables to begin with (None: as the model says), and how many tests are made."""
@@ -59,7 +59,7 @@ def test(generator: Generator, library: Library, reference: Library | None, test
     """Make, play and (with a reference) check so many traces, as `reducekit hunt trace` does."""
     found = Measured(tests)
     before = spent()
-    with Trials(generator, library, reference=reference) as trials:
+    with LiveTester(generator, library, reference=reference) as trials:
         begin = time.process_time()
         for seed in range(tests):
             trial = trials.run(seed)

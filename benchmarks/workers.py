@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import math
 import pickle
 import shlex
 import subprocess
@@ -29,15 +28,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import click
-
-from reducekit.cli.executors import Counting
-from reducekit.cli.group import Surroundings
-from reducekit.cli.interrupts import Interrupts
-from reducekit.cli.run import run
-from reducekit.cli.settings import settings_from, shared_options
+from reducekit.compare.statistics import geometric_mean
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.smt2 import Smt2
@@ -45,6 +37,7 @@ from reducekit.journal import digest
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.session import Options, Session
 
 _WALL = 60.0
 """Seconds: the oracles have limits of their own, and the machine may be busy."""
@@ -120,31 +113,17 @@ class Cost:
     size: int
 
 
-@click.command()
-@shared_options
-def _options(**values: Any) -> None:
-    """Take the options of a reduction."""
-
-
 def reduce(source: Path, oracle: Path, width: int, known: Known) -> Cost:
-    """Reduce a file with so many workers on a clock of its own."""
-    frontend = Smt2()
+    """Reduce a file with that many workers on a clock of its own."""
     clock = Clock(known)
-    opened: list[Virtual] = []
-
-    def opener(oracle: Oracle, jobs: int) -> Counting:
-        opened.append(Virtual(clock, oracle, jobs, frontend.suffix))
-        return opened[-1]
-
-    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
-        output = Path(folder) / f"output{frontend.suffix}"
-        arguments = [str(source), "-o", str(output), "--oracle", shlex.quote(str(oracle))]
-        arguments += ["--jobs", str(width), "--quiet", "--no-journal"]
-        with _options.make_context("workers", arguments) as context:
-            settings = settings_from(context.params)
-        run(settings, frontend, Surroundings(Interrupts(), output_open=True), opener)
-        size = output.stat().st_size
-    return Cost(clock.now, sum(each.runs for each in opened), size)
+    options = Options(
+        input=source.read_bytes(),
+        oracle=[str(oracle)],
+        jobs=width,
+        opener=lambda oracle, jobs: Virtual(clock, oracle, jobs, Smt2.suffix),
+    )
+    report = Session(options).run()
+    return Cost(clock.now, report.runs, len(report.text))
 
 
 def reduce_on_the_clock(source: Path, oracle: Path, width: int) -> Cost:
@@ -181,10 +160,6 @@ def _costs(
         yield [reduce(case / "input.smt2", case / "oracle", width, known) for width in widths]
         if known_file is not None:
             known_file.write_bytes(pickle.dumps(known))
-
-
-def _mean(ratios: list[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def main() -> None:
@@ -228,9 +203,9 @@ def main() -> None:
         ]
         print(f"| {folder.name} | " + " | ".join(cells) + " |", flush=True)
     means = [
-        f"time {_mean([row[at].seconds / row[0].seconds for row in rows]):.3f}, "
-        f"runs {_mean([row[at].runs / row[0].runs for row in rows]):.2f}, "
-        f"bytes {_mean([row[at].size / row[0].size for row in rows]):.3f}"
+        f"time {geometric_mean([row[at].seconds / row[0].seconds for row in rows]):.3f}, "
+        f"runs {geometric_mean([row[at].runs / row[0].runs for row in rows]):.2f}, "
+        f"bytes {geometric_mean([row[at].size / row[0].size for row in rows]):.3f}"
         for at in range(len(widths))
     ]
     print("| geometric means against one | " + " | ".join(means) + " |")

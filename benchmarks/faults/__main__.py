@@ -1,0 +1,79 @@
+"""The command line of the field of faults."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.faults import results
+from benchmarks.faults.field import FIELD, THIRDS, read_field, trace_of, write_field
+from benchmarks.faults.make import attempts, wanted
+from benchmarks.faults.reduce import reduce_case
+
+SEED = 2013
+TOTAL = 430
+
+
+def make(total: int, most: int) -> None:
+    """Add cases to the field until it has so many, or so many faults were tried."""
+    cases = read_field()
+    progress = FIELD.with_suffix(".next")
+    first = int(progress.read_text()) if progress.exists() else 0
+    if not progress.exists() and cases:
+        first = cases[-1].attempt + 1
+    counts = Counter(case.kind for case in cases)
+    for number, case in attempts(SEED, first):
+        if len(cases) >= total or number >= most:
+            break
+        if case is not None and wanted(case, counts, total):
+            cases.append(case)
+            counts[case.kind] += 1
+            write_field(cases)
+            print(number, len(cases), case, file=sys.stderr, flush=True)
+        progress.write_text(str(number + 1))
+
+
+def reduce(third: str, output: Path, strategy: str, cap: float, most: int) -> None:
+    """Reduce the cases of a third that the file of results does not have."""
+    done = results.read(output)
+    for case in [case for case in read_field() if case.third == third][:most]:
+        if case.name not in done:
+            result = reduce_case(case, trace_of(case), cap, strategy)
+            results.append(result, output)
+            print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
+
+
+def main() -> None:
+    """Do one step."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
+    steps = parser.add_subparsers(dest="step", required=True)
+    making = steps.add_parser("make", help="look for faults until the field has enough")
+    making.add_argument("--total", type=int, default=TOTAL)
+    making.add_argument("--most", type=int, default=100_000, help="faults that are tried")
+    reducing = steps.add_parser("reduce", help="reduce the traces of a third; goes on by itself")
+    reducing.add_argument("output", type=Path, help="a file of results (.tsv)")
+    reducing.add_argument("--third", choices=THIRDS, default="tune")
+    reducing.add_argument("--strategy", default="adaptive")
+    reducing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
+    reducing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
+    tables = steps.add_parser("table", help="print two files of results side by side")
+    tables.add_argument("before", type=Path)
+    tables.add_argument("now", type=Path)
+    given = parser.parse_args()
+    os.nice(10)
+    if given.step == "make":
+        make(given.total, given.most)
+    elif given.step == "reduce":
+        reduce(given.third, given.output, given.strategy, given.cap, given.most)
+    else:
+        before, now = results.read(given.before), results.read(given.now)
+        print("# API traces: a field of faults\n")
+        print("Before and now, on the same traces and machine (`python -m benchmarks.faults`).\n")
+        print(results.table(read_field(), before, now), end="")
+
+
+if __name__ == "__main__":
+    main()

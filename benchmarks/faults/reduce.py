@@ -1,0 +1,170 @@
+"""Reduces the trace of a case, and notes what was left after how many replays."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from benchmarks.faults.field import LIMITS, Case
+from reducekit.events import Accepted, Event, PassEnded
+from reducekit.frontends.trace import Traces
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
+from reducekit.frontends.trace.replay.answers import AnswerChecker
+from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.contract import was_lawful
+from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor, batching
+from reducekit.oracle.criterion import Criterion, SameSignature
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import signature
+from reducekit.reduction import Budget, Reduction
+from reducekit.registry import strategy
+from reducekit.session.golden import limits_for
+
+SHARES = (0.5, 0.1, 0.01)
+_BATCH = Limits(wall=10.0, cpu=10, memory=4 << 30, output=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Hangs:
+    """A run that was stopped as its time was up."""
+
+    captures: bool = False
+    wall: float | None = LIMITS.wall
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        return outcomes[0].limit == "time"
+
+    def describe(self) -> str:
+        return "runs out of time"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersWrongly:
+    """A run whose answers are wrong in this way, as the executor says on standard error."""
+
+    wrong: str
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        return outcomes[0].stderr == self.wrong.encode()
+
+    def describe(self) -> str:
+        return self.wrong
+
+
+@dataclass(slots=True)
+class Reduced:
+    """What became of a case: sizes, replays, seconds of CPU; replays by pass.
+
+    `until` says how many replays it took to 50, 10 and 1 % of the calls (None: never).
+    """
+
+    name: str
+    calls: int
+    settings: int
+    runs: int
+    cpu: float
+    ended: bool
+    fails: bool
+    until: tuple[int | None, ...]
+    text: bytes = b""
+    passes: Counter[str] = field(default_factory=Counter)
+
+
+def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Reduced:
+    """Reduce a trace for at most `cap` seconds."""
+    model, library = load_model(case.api), case.library
+    form = model.formats[0]
+    begin = time.process_time()
+
+    def read(text: bytes) -> Sequence[Call]:
+        return read_trace(text, form).calls
+
+    with ExitStack() as opened:
+        patch = case.patch
+        server = opened.enter_context(ReplayServer(library, patch=patch))
+        batches = opened.enter_context(ReplayServer(library, patch=patch))
+        calls = read(text)
+        outcome = server.replay(calls, LIMITS)
+        checker, first_failing = None, None
+        criterion: Criterion
+        if case.kind == "wrong":
+            criterion = AnswersWrongly(case.end)
+            reference = opened.enter_context(ReplayServer(find_library("ipasir", "cadical103")))
+            checker = AnswerChecker(case.api, batches, reference, LIMITS)
+        elif case.kind == "hang":
+            criterion = Hangs()
+        else:
+            criterion = SameSignature(signature(outcome.as_outcome()))
+        cache = CrashCache(lambda text: (read(text), batches.replay(read(text), LIMITS)))
+        cache.remember(text, calls, outcome)
+        executor = CrashExecutor(
+            server,
+            read,
+            criterion,
+            cache,
+            proofs=case.kind != "wrong",
+            model=model,
+            checker=checker,
+            batch=batching(model, outcome),
+        )
+
+        def played(calls: Sequence[Call]) -> ReplayOutcome:
+            executor.count_run()
+            found = batches.replay(calls, _BATCH)
+            if found.kind == outcome.kind and not was_lawful(model, calls, found):
+                return replace(found, kind="contract")
+            cache.prove(calls, found)
+            return found
+
+        releases = [name for name, call in model.calls.items() if call.role == "release"]
+        if outcome.kind in ("signal", "exit") and len(releases) == 1:
+            first_failing = BatchReplay(
+                played, Call(releases[0], ()), outcome, batches.playable
+            ).first
+        frontend = Traces(model, format=form, last=cache.last, first_failing=first_failing)
+        passes: Counter[str] = Counter()
+        until: dict[float, int] = {}
+        seen = [0]
+
+        def listen(event: Event) -> None:
+            if isinstance(event, PassEnded):
+                passes[event.name] += executor.runs - seen[0]
+                seen[0] = executor.runs
+            if isinstance(event, Accepted):
+                left = frontend.order(event.text)[0]
+                for share in SHARES:
+                    if left <= max(1.0, share * case.calls):
+                        until.setdefault(share, executor.runs)
+
+        reduction = Reduction(
+            frontend,
+            strategy(by),
+            executor,
+            partial(limits_for, criterion, replace(LIMITS, wall=None)),
+            repeats=1,
+            budget=Budget(seconds=cap),
+            listen=listen,
+        )
+        with executor:
+            result = reduction.run(text, outcome.seconds)
+        count, settings, _, _ = frontend.order(result.text)
+    with ReplayServer(library, patch=patch) as server:
+        last = server.replay(read(result.text), LIMITS)
+    fails = (last.kind, last.signal) == (outcome.kind, outcome.signal)
+    if case.kind == "wrong":
+        fails = last.kind == "ok"
+    return Reduced(
+        case.name, count, settings, executor.runs, time.process_time() - begin,
+        result.stopped is None, fails, tuple(until.get(share) for share in SHARES),
+        result.text, passes,
+    )  # fmt: skip

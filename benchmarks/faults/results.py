@@ -1,0 +1,110 @@
+"""What became of the cases, as a table of files and as the published one."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.faults.field import Case, versions
+from benchmarks.faults.reduce import SHARES, Reduced
+
+_NAMES = ("name", "calls", "settings", "runs", "cpu", "ended", "fails", "until")
+_FEW = 300
+"""Replays within which nearly all reductions should end."""
+
+
+def append(result: Reduced, path: Path) -> None:
+    """Add a line to a file of results."""
+    fresh = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        if fresh:
+            writer.writerow(_NAMES)
+        until = " ".join("-" if each is None else str(each) for each in result.until)
+        writer.writerow(
+            [
+                result.name, result.calls, result.settings, result.runs, f"{result.cpu:.2f}",
+                int(result.ended), int(result.fails), until,
+            ]
+        )  # fmt: skip
+
+
+def read(path: Path) -> dict[str, Reduced]:
+    """Return the results of a file by the names of the cases; none if there is no file."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {row["name"]: _result(row) for row in rows}
+
+
+def _result(row: Mapping[str, str]) -> Reduced:
+    until = tuple(None if each == "-" else int(each) for each in row["until"].split())
+    return Reduced(
+        row["name"], int(row["calls"]), int(row["settings"]), int(row["runs"]), float(row["cpu"]),
+        row["ended"] == "1", row["fails"] == "1", until,
+    )  # fmt: skip
+
+
+def table(cases: Iterable[Case], before: Mapping[str, Reduced], now: Mapping[str, Reduced]) -> str:
+    """Return both in Markdown, those cases that both have results of."""
+    both = [case for case in cases if case.name in before and case.name in now]
+    shares = ", ".join(f"{share:.0%}" for share in SHARES)
+    lines = [
+        f"{len(both)} cases; {versions()}. Sizes are calls + options; `until` says after how many",
+        f"replays {shares} of the calls were left (-: that is less than one call, or was not",
+        "reached). A ! marks a result that does not fail in the same way when it is replayed.",
+        "",
+        *_summary(both, before, now),
+        "",
+        "| case | engine, API, fault | seed | trace | before | runs | until | now | runs | until |",
+        "|---|---|---:|---:|---:|---:|---|---:|---:|---|",
+    ]
+    for case in both:
+        place = f"{case.engine}, {case.api}, `{case.fault}`"
+        made = f"{case.seed}{' options' if case.options else ''}"
+        lines.append(
+            f"| {case.name} | {place} | {made} | {case.calls}+{case.settings} | "
+            f"{_columns(before[case.name])} | {_columns(now[case.name])} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _columns(result: Reduced) -> str:
+    marks = ("" if result.fails else " !") + ("" if result.ended else " (stopped)")
+    until = " ".join("-" if each is None else str(each) for each in result.until)
+    return f"{result.calls}+{result.settings}{marks} | {result.runs} | {until}"
+
+
+def _summary(
+    cases: Sequence[Case], before: Mapping[str, Reduced], now: Mapping[str, Reduced]
+) -> Iterable[str]:
+    if not cases:
+        return
+    pairs = [(before[case.name], now[case.name]) for case in cases]
+    ratios = [math.log(new.runs / old.runs) for old, new in pairs if old.runs and new.runs]
+    size = [(old.calls + old.settings, new.calls + new.settings) for old, new in pairs]
+    larger = sum(new > 1.1 * old for old, new in size)
+    yield "| | before | now |"
+    yield "|---|---:|---:|"
+    for what, picked in (
+        ("runs in all", [sum(each.runs for each in side) for side in zip(*pairs, strict=True)]),
+        ("median runs", [statistics.median(e.runs for e in s) for s in zip(*pairs, strict=True)]),
+        ("median calls", [statistics.median(e.calls for e in s) for s in zip(*pairs, strict=True)]),
+        ("calls + options in all", [sum(side) for side in zip(*size, strict=True)]),
+        ("seconds of CPU", [round(sum(e.cpu for e in s)) for s in zip(*pairs, strict=True)]),
+        ("ended", [sum(each.ended for each in side) for side in zip(*pairs, strict=True)]),
+        (
+            f"within {_FEW} runs",
+            [sum(e.ended and e.runs <= _FEW for e in s) for s in zip(*pairs, strict=True)],
+        ),
+    ):
+        yield f"| {what} | {picked[0]:,} | {picked[1]:,} |"
+    yield ""
+    yield (
+        f"Runs, now to before: {math.exp(statistics.mean(ratios)):.2f} (geometric mean). Larger "
+        f"than 1.1 times: {larger} of {len(size)} ({larger / len(size):.0%})."
+    )

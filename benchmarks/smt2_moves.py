@@ -1,0 +1,77 @@
+"""Writes the page of all moves on SMT-LIB scripts from the code: `docs/smt2-moves.md`.
+
+`python -m benchmarks.smt2_moves`
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+
+from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.moves import Moves
+from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.schedule import SizeLimited, own_schedule
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
+_DESCENT = (
+    Moves.far,
+    Moves.direct,
+    Moves.to_constants,
+    Moves.to_declared,
+    Moves.to_fresh,
+    Moves.drops,
+    Moves.unbound,
+)
+_HEAD = """# Moves on SMT-LIB scripts
+
+What the default strategy tries on a script, in the order in which it tries it. Made from the code
+by `python -m benchmarks.smt2_moves`.
+
+A script is read as one graph of terms: equal terms are one node, and a let is only a way to print.
+So a move on a node acts on all its uses at once. Every candidate is well sorted where the sorts are
+known, and no bound variable leaves its binder.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    schedule = own_schedule()
+    stages = (
+        ("first", schedule.prepare),
+        ("once", schedule.once),
+        ("in rounds", schedule.rounds),
+        ("at the end", schedule.closing),
+    )
+    stage_of: dict[tuple[str, str], list[str]] = {}
+    for when, passes in stages:
+        for each in passes:
+            inner = each.inner if isinstance(each, SizeLimited) else each
+            known = stage_of.setdefault((inner.name, _what(type(inner))), [])
+            if when not in known:
+                known.append(when)
+    rows = [(name, what, ", ".join(when)) for (name, what), when in stage_of.items()]
+    lines = [_HEAD, "## Passes", ""]
+    lines += _table(("pass", "what it does", "when"), rows)
+    lines += ["", "## How the graph is printed", ""]
+    lines += [f"- {style.value}" for style in Style]
+    lines += ["", "## Moves on a node, the heaviest node first", ""]
+    lines += _table(("move", "what becomes what"), [(f.__name__, _what(f)) for f in _DESCENT])
+    lines += ["", "## Closing moves, on a small graph", ""]
+    lines += _table(("move", "what becomes what"), [(name, _what(f)) for name, f in CLOSING])
+    return "\n".join(lines) + "\n"
+
+
+def _what(code: object) -> str:
+    """Return the first paragraph of a docstring."""
+    return " ".join((inspect.getdoc(code) or "").split("\n\n")[0].split())
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
