@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.errors import ReducekitError
-from reducekit.frontends.btor.convert import convert
-from reducekit.frontends.btor.dialects import detect
-from reducekit.frontends.btor.operators import Dialect
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.write import canonical
+from reducekit.frontends.btor.convert.conversion import convert
+from reducekit.frontends.btor.model.dialects import detect
+from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
 
 USAGE = "usage: btor_bitwuzla.py [--set OPTION=VALUE]... FILE"
 STATUS = {"sat": 10, "unsat": 20}

@@ -19,8 +19,8 @@ import tempfile
 from pathlib import Path
 
 from reducekit.errors import ReducekitError
-from reducekit.frontends.btor.reader import read
-from reducekit.frontends.btor.smtlib import to_smtlib
+from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
+from reducekit.frontends.btor.model.reader import read
 
 USAGE = "usage: btor_smtlib.py SOLVER [OPTION]... FILE"
 
