@@ -7,15 +7,19 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   := build/demo
 TESTS  ?= tests
+JOBS   ?= auto
+PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-all lint bench captures clean
 
 help:
 	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
-	@echo "make test   run the tests (make test TESTS=tests/frontends: some of them)"
+	@echo "make test   run the tests but the slow ones (make test TESTS=tests/frontends: some of them)"
+	@echo "make test-all  run all tests"
 	@echo "make lint   ruff and mypy"
 	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
+	@echo "make captures  what docs/ui.md shows, anew (needs chromium, tmux and pngquant)"
 	@echo "make clean  remove .venv, .cache and build"
 
 # ---- set-up: one stamp per set of packages, redone when pyproject.toml changes ----
@@ -40,7 +44,10 @@ $(VENV)/lint.stamp: pyproject.toml | $(BIN)/python
 # ---- what they are for ----
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS)
+
+test-all: $(VENV)/test.stamp
+	$(PYTEST) --durations=25 $(TESTS)
 
 lint: $(VENV)/lint.stamp
 	$(BIN)/ruff check .
@@ -61,6 +68,9 @@ demo: $(VENV)/base.stamp $(DEMO)/input.smt2
 
 bench: $(VENV)/base.stamp
 	$(BIN)/python -m benchmarks.engine_cost
+
+captures: $(VENV)/test.stamp
+	$(BIN)/python -m docs.captures
 
 clean:
 	rm -rf $(VENV) .cache build
