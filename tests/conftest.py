@@ -27,13 +27,15 @@ _deselected = pytest.StashKey[dict[str, list[str]]]()
 
 
 def pytest_configure() -> None:
-    """Begin with SIGHUP as usual: under nohup it is ignored, and what we start inherits that.
+    """Begin with signals as usual: what nohup and a shell's `&` ignore, our children inherit.
 
     Where Python is told to write no bytecode, as in many containers, each of the thousand
     processes that tests start would compile reducekit anew: 0.16 of its 0.40 s. They share a
     cache instead, outside the tree.
     """
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(BYTECODE))
 
