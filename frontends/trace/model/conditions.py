@@ -1,9 +1,10 @@
-"""The small language of conditions in model files: reading and compiling it.
+"""The small language of conditions in model files: a few of Python's expressions.
 
-Its texts become the text of Python expressions and statements, from which
-`reducekit.frontends.trace.model.machine` makes functions; nothing from a model file
-reaches them but numbers, quoted words and names that were looked up here. The
-language itself is described in `docs/trace-models.md`.
+The idea is that Python reads them and we only choose: `ast` parses a text, each node that is
+not listed here is refused, and names are looked up in the model. The result is the text of a
+Python expression, from which `reducekit.frontends.trace.model.machine` makes functions; nothing
+from a model file reaches it but numbers, quoted words and names that were found. The language
+itself is described in `docs/trace-models.md`.
 
     condition:  or, and, not, = != < <= > >=, + - * /, numbers, 'words', true, false,
                 arguments, `result`, counters and flags (`open`, `frozen(lit)`),
@@ -12,22 +13,28 @@ language itself is described in `docs/trace-models.md`.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 Kind = Literal["number", "truth", "word"]
 
-_TOKEN = re.compile(
-    r"\s*(?:([0-9]+)|([A-Za-z_][A-Za-z0-9_]*)|'([^']*)'|(\.\.|!=|<=|>=|\+=|-=|==|[-+*/(),=<>]))"
-)
+_LONE_EQUALS = re.compile(r"'[^']*'|(?<![=!<>])=(?!=)")
 _DEEPEST = 40
-_COMPARE = {"=": "==", "==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "+"), ast.Sub: ("-", "-"), ast.Mult: ("*", "*"), ast.Div: ("/", "//"),
+}  # fmt: skip
+_CONSTANTS = {"true": "True", "false": "False"}
+_FUNCTIONS = ("min", "max", "abs", "length")
 KEYWORDS = frozenset(
     (
         *("or", "and", "not", "true", "false", "state", "in", "unanswered", "result"),
-        *("min", "max", "abs", "length", "when", "for", "clear", "goto", "all"),
+        *(*_FUNCTIONS, "when", "for", "clear", "goto", "all"),
     )
 )
 """Names that a model may not give to anything of its own."""
@@ -72,6 +79,21 @@ class Scope:
     hooks: frozenset[str] = frozenset()
     names: Mapping[str, Name] = field(default_factory=dict)
 
+    def lookup(self, name: str) -> Variable:
+        """Return the counter or flag of a name. Raises LanguageError with the known names."""
+        found = self.variables.get(name)
+        if found is None:
+            known = ", ".join([*self.names, *self.variables])
+            raise LanguageError(f"unknown name {name!r}, expected one of: {known}")
+        return found
+
+    def mask(self, name: str) -> int:
+        """Return the mask of a state or set of states. Raises LanguageError."""
+        if name not in self.states:
+            known = ", ".join(self.states)
+            raise LanguageError(f"no state or set of states is called {name!r} (known: {known})")
+        return self.states[name]
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -79,270 +101,7 @@ class Code:
 
     text: str
     kind: Kind
-    names: frozenset[str]
-
-
-class Reader:
-    """Reads one condition or effect; `at` is the token that comes next."""
-
-    def __init__(self, text: str, scope: Scope) -> None:
-        self.source = text
-        self.scope = scope
-        self.tokens: list[tuple[str, str]] = []
-        self.at = 0
-        self.depth = 0
-        self.names: set[str] = set()
-        position = 0
-        end = len(text.rstrip())
-        while position < end:
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise LanguageError(f"unexpected {text[position:].strip()[:20]!r} in {text!r}")
-            number, name, word, sign = match.groups()
-            if number is not None:
-                self.tokens.append(("number", number))
-            elif name is not None:
-                self.tokens.append(("name", name))
-            elif word is not None:
-                self.tokens.append(("word", word))
-            else:
-                self.tokens.append(("sign", sign))
-            position = match.end()
-        self.tokens.append(("end", ""))
-
-    def fail(self, expected: str) -> NoReturn:
-        """Raise LanguageError with what was expected here."""
-        kind, token = self.tokens[self.at]
-        found = "the end" if kind == "end" else repr(token)
-        raise LanguageError(f"expected {expected}, found {found} in {self.source!r}")
-
-    def ahead(self, *wanted: str) -> bool:
-        """Return whether one of these comes next."""
-        kind, token = self.tokens[self.at]
-        return kind in ("sign", "name") and token in wanted
-
-    def take(self, *wanted: str) -> str | None:
-        """Take the next token if it is one of these."""
-        if not self.ahead(*wanted):
-            return None
-        self.at += 1
-        return self.tokens[self.at - 1][1]
-
-    def expect(self, wanted: str) -> None:
-        """Take a token that has to come next."""
-        if self.take(wanted) is None:
-            self.fail(repr(wanted))
-
-    def name(self, what: str) -> str:
-        """Take a name that has to come next."""
-        kind, token = self.tokens[self.at]
-        if kind != "name" or token in KEYWORDS - {"result"}:
-            self.fail(what)
-        self.at += 1
-        return token
-
-    # A model is written by hand and the depth is limited, so these may call each other.
-
-    def condition(self) -> Code:
-        """Read alternatives."""
-        left = self.conjunction()
-        while self.take("or"):
-            right = self.conjunction()
-            left = self._truths("or", left, right)
-        return left
-
-    def conjunction(self) -> Code:
-        """Read what is joined by `and`."""
-        left = self.negation()
-        while self.take("and"):
-            left = self._truths("and", left, self.negation())
-        return left
-
-    def negation(self) -> Code:
-        """Read what may stand behind `not`."""
-        count = 0
-        while self.take("not"):
-            count += 1
-        inner = self.comparison()
-        if count:
-            self._want(inner, "truth", "behind 'not'")
-            return Code(f"(not {inner.text})" if count % 2 else inner.text, "truth", inner.names)
-        return inner
-
-    def comparison(self) -> Code:
-        """Read one comparison, or a value."""
-        left = self.sum()
-        sign = self.take(*_COMPARE)
-        if sign is None:
-            return left
-        right = self.sum()
-        if left.kind != right.kind:
-            raise LanguageError(f"a {left.kind} is compared with a {right.kind} in {self.source!r}")
-        if left.kind != "number" and sign not in ("=", "==", "!="):
-            raise LanguageError(f"only numbers have an order, in {self.source!r}")
-        return Code(
-            f"({left.text} {_COMPARE[sign]} {right.text})", "truth", left.names | right.names
-        )
-
-    def sum(self) -> Code:
-        """Read sums and differences."""
-        left = self.product()
-        while (sign := self.take("+", "-")) is not None:
-            left = self._numbers(sign, left, self.product())
-        return left
-
-    def product(self) -> Code:
-        """Read products and quotients."""
-        left = self.factor()
-        while (sign := self.take("*", "/")) is not None:
-            right = self.factor()
-            if sign == "/" and not re.fullmatch(r"[1-9][0-9]*", right.text):
-                raise LanguageError(f"expected a number other than 0 behind '/' in {self.source!r}")
-            left = self._numbers("*" if sign == "*" else "//", left, right)
-        return left
-
-    def factor(self) -> Code:
-        """Read what may stand behind `-`."""
-        if self.take("-"):
-            inner = self.factor_once()
-            self._want(inner, "number", "behind '-'")
-            return Code(f"(-{inner.text})", "number", inner.names)
-        return self.factor_once()
-
-    def factor_once(self) -> Code:
-        """Read a single value."""
-        kind, token = self.tokens[self.at]
-        if kind == "number":
-            self.at += 1
-            return Code(str(int(token)), "number", frozenset())
-        if kind == "word":
-            self.at += 1
-            return Code(repr(token), "word", frozenset())
-        if self.take("("):
-            self.depth += 1
-            if self.depth > _DEEPEST:
-                raise LanguageError(f"more than {_DEEPEST} parentheses deep: {self.source[:40]!r}")
-            inner = self.condition()
-            self.expect(")")
-            self.depth -= 1
-            return Code(f"({inner.text})", inner.kind, inner.names)
-        if self.take("true"):
-            return Code("True", "truth", frozenset())
-        if self.take("false"):
-            return Code("False", "truth", frozenset())
-        if self.ahead("unanswered"):
-            if "result" not in self.scope.names:
-                self.fail("a value ('unanswered' is for effects of calls that return something)")
-            self.at += 1
-            return Code("(r is None)", "truth", frozenset())
-        if self.take("state"):
-            self.expect("in")
-            mask = self.states()
-            return Code(f"(not m.mask & ~{mask})", "truth", frozenset())
-        if kind == "name" and (token in KEYWORDS - {"result"} or token in self.scope.hooks):
-            return self.function()
-        return self.variable()
-
-    def states(self) -> int:
-        """Read the name of a state or set of states; return its mask."""
-        name = self.name("the name of a state or of a set of states")
-        if name not in self.scope.states:
-            known = ", ".join(self.scope.states)
-            raise LanguageError(f"no state or set of states is called {name!r} (known: {known})")
-        return self.scope.states[name]
-
-    def function(self) -> Code:
-        """Read the call of a function."""
-        token = self.tokens[self.at][1]
-        if token not in ("min", "max", "abs", "length") and token not in self.scope.hooks:
-            self.fail("a value")
-        self.at += 1
-        self.expect("(")
-        listed_name = self.scope.names.get(self.tokens[self.at][1])
-        if token == "length" and listed_name is not None and listed_name.star:
-            self.at += 1
-            self.expect(")")
-            return Code(f"len({listed_name.code}s)", "number", frozenset())
-        inner = [self.sum()]
-        while self.take(","):
-            inner.append(self.sum())
-        self.expect(")")
-        names = frozenset().union(*(each.names for each in inner))
-        listed = ", ".join(each.text for each in inner)
-        if token in self.scope.hooks:
-            return Code(f"h_{token}({listed})", "number", names)
-        if token == "length":
-            if len(inner) != 1:
-                raise LanguageError(f"'length' takes one value, in {self.source!r}")
-            return Code(f"len(str({listed}))", "number", names)
-        for each in inner:
-            self._want(each, "number", f"in {token!r}")
-        if (token == "abs") != (len(inner) == 1):
-            what = "one value" if token == "abs" else "two values or more"
-            raise LanguageError(f"{token!r} takes {what}, in {self.source!r}")
-        return Code(f"{token}({listed})", "number", names)
-
-    def variable(self) -> Code:
-        """Read an argument, counter or flag."""
-        name = self.name("a value")
-        self.names.add(name)
-        local = self.scope.names.get(name)
-        if local is not None:
-            return Code(local.code, local.kind, frozenset((name,)))
-        found = self.lookup(name)
-        if not found.per:
-            return Code(f"d[{found.slot}]", "truth" if found.flag else "number", frozenset((name,)))
-        self.expect("(")
-        key, names = self.key(found)
-        self.expect(")")
-        names |= {name}
-        if not found.flag:
-            return Code(f"d[{found.slot}].get({key}, {found.initial})", "number", names)
-        inside = "not in" if found.initial else "in"
-        return Code(f"({key} {inside} d[{found.slot}])", "truth", names)
-
-    def lookup(self, name: str) -> Variable:
-        """Return the counter or flag of a name."""
-        found = self.scope.variables.get(name)
-        if found is None:
-            known = ", ".join([*self.scope.names, *self.scope.variables])
-            raise LanguageError(
-                f"unknown name {name!r} in {self.source!r}, expected one of: {known}"
-            )
-        return found
-
-    def key(self, variable: Variable) -> tuple[str, frozenset[str]]:
-        """Read the literal or handle that a counter is of; return its code, and its names."""
-        inner = self.sum()
-        if variable.per.startswith("handle:"):
-            self._want(inner, "word", "a handle")
-            negated = variable.per[len("handle:") :]
-            text = f"{inner.text}.replace({negated!r}, '', 1)" if negated else inner.text
-            return text, inner.names
-        self._want(inner, "number", "a literal")
-        text = f"abs({inner.text})" if variable.per == "variable" else inner.text
-        return text, inner.names
-
-    def _want(self, code: Code, kind: Kind, where: str) -> None:
-        if code.kind != kind:
-            raise LanguageError(
-                f"expected a {kind} {where}, found a {code.kind} in {self.source!r}"
-            )
-
-    def _truths(self, sign: str, left: Code, right: Code) -> Code:
-        for each in (left, right):
-            self._want(each, "truth", f"beside {sign!r}")
-        return Code(f"({left.text} {sign} {right.text})", "truth", left.names | right.names)
-
-    def _numbers(self, sign: str, left: Code, right: Code) -> Code:
-        for each in (left, right):
-            self._want(each, "number", f"beside {sign!r}")
-        return Code(f"({left.text} {sign} {right.text})", "number", left.names | right.names)
-
-    def done(self) -> None:
-        """Raise LanguageError unless all was read."""
-        if self.tokens[self.at][0] != "end":
-            self.fail("the end")
+    names: frozenset[str] = frozenset()
 
 
 def compile_condition(text: str, scope: Scope) -> Code:
@@ -352,9 +111,7 @@ def compile_condition(text: str, scope: Scope) -> Code:
     machine, and to the code of `scope.names`. A name with a star stands for
     each of its values: then the condition has to hold for all.
     """
-    reader = Reader(text, scope)
-    code = reader.condition()
-    reader.done()
+    code = compile_value(text, scope)
     if code.kind != "truth":
         raise LanguageError(f"expected a condition, found a {code.kind}: {text!r}")
     starred = sorted(name for name in code.names if name in scope.names and scope.names[name].star)
@@ -362,15 +119,178 @@ def compile_condition(text: str, scope: Scope) -> Code:
         raise LanguageError(f"only one list of arguments may occur in {text!r}")
     if starred:
         name = scope.names[starred[0]]
-        return Code(f"all({code.text} for {name.code} in {name.code}s)", "truth", code.names)
+        return replace(code, text=f"all({code.text} for {name.code} in {name.code}s)")
     return code
 
 
-def compile_number(text: str, scope: Scope) -> Code:
-    """Compile an expression for a number. Raises LanguageError with what was expected."""
-    reader = Reader(text, scope)
-    code = reader.sum()
-    reader.done()
-    if code.kind != "number":
-        raise LanguageError(f"expected a number, found a {code.kind}: {text!r}")
+def compile_value(text: str, scope: Scope, kind: Kind | None = None) -> Code:
+    """Compile an expression of any kind, or of this one. Raises LanguageError."""
+    node = parse(text)
+    try:
+        code = _compile(node, scope)
+    except LanguageError as error:
+        raise LanguageError(f"{error}, in {text!r}") from None
+    if kind is not None and code.kind != kind:
+        raise LanguageError(f"expected a {kind}, found a {code.kind}: {text!r}")
     return code
+
+
+def compile_target(node: ast.expr, scope: Scope) -> tuple[str, Variable, Code]:
+    """Compile `NAME` or `NAME(KEY)` of a counter or flag: its name, itself, the code of its key."""
+    match node:
+        case ast.Name(name):
+            keys: list[ast.expr] = []
+        case ast.Call(ast.Name(name), keys, []):
+            pass
+        case _:
+            raise LanguageError(f"expected a counter or flag, found {_shown(node)}")
+    variable = scope.lookup(name)
+    if len(keys) != bool(variable.per):
+        what = f"'{name}({variable.per.partition(':')[0]})'" if variable.per else repr(name)
+        raise LanguageError(f"expected {what}, found {_shown(node)}")
+    return name, variable, _key(keys[0], variable, scope) if keys else Code("", "number")
+
+
+def parse(text: str) -> ast.expr:
+    """Parse one expression, in which a lone `=` compares. Raises LanguageError."""
+    python = _LONE_EQUALS.sub(lambda found: "==" if found[0] == "=" else found[0], text.strip())
+    if "\\" in python or "\n" in python:
+        raise LanguageError(f"expected one line without '\\', found {text!r}")
+    try:
+        node = ast.parse(python, mode="eval").body
+    except SyntaxError as error:
+        rest = python[(error.offset or 1) - 1 :]
+        where = f"before {rest[:20]!r}" if rest else "at the end"
+        raise LanguageError(f"cannot be read: {error.msg} {where}, in {text!r}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise LanguageError(f"cannot be read: too deep, in {text[:40]!r}") from None
+    level = [node]
+    for _ in range(_DEEPEST):
+        level = [
+            each
+            for parent in level
+            for each in ast.iter_child_nodes(parent)
+            if isinstance(each, ast.expr)
+        ]
+    if level:
+        raise LanguageError(f"more than {_DEEPEST} levels deep: {text[:40]!r}")
+    return node
+
+
+# The depth of what was parsed is limited, so these may call each other.
+
+
+def _compile(node: ast.expr, scope: Scope) -> Code:
+    match node:
+        case ast.Constant(int(value)) if type(value) is int:
+            return Code(str(value), "number")
+        case ast.Constant(str(value)):
+            return Code(repr(value), "word")
+        case ast.Name(name):
+            return _name(name, node, scope)
+        case ast.Call(ast.Name(name), arguments, []):
+            return _call(name, node, arguments, scope)
+        case ast.BoolOp(operator, operands):
+            sign = "or" if isinstance(operator, ast.Or) else "and"
+            codes = [_want("truth", each, f"beside {sign!r}", scope) for each in operands]
+            return _joined(f" {sign} ", codes, "truth")
+        case ast.UnaryOp(ast.Not(), operand):
+            code = _want("truth", operand, "after 'not'", scope)
+            return replace(code, text=f"(not {code.text})")
+        case ast.UnaryOp(ast.USub(), operand):
+            code = _want("number", operand, "after '-'", scope)
+            return replace(code, text=f"(-{code.text})")
+        case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
+            sign, python = _ARITHMETIC[type(operator)]
+            codes = [_want("number", each, f"beside {sign!r}", scope) for each in (left, right)]
+            if sign == "/" and not re.fullmatch(r"[1-9][0-9]*", codes[1].text):
+                raise LanguageError("expected a number other than 0 after '/'")
+            return _joined(f" {python} ", codes, "number")
+        case ast.Compare(ast.Name("state"), [ast.In()], [ast.Name(name)]):
+            return Code(f"(not m.mask & ~{scope.mask(name)})", "truth")
+        case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARE:
+            return _comparison(left, _COMPARE[type(operator)], right, scope)
+    raise LanguageError(f"expected a value, found {_shown(node)}")
+
+
+def _comparison(left: ast.expr, sign: str, right: ast.expr, scope: Scope) -> Code:
+    codes = [_compile(left, scope), _compile(right, scope)]
+    kinds = [code.kind for code in codes]
+    if kinds[0] != kinds[1]:
+        raise LanguageError(f"a {kinds[0]} is compared with a {kinds[1]}")
+    if kinds[0] != "number" and sign not in ("==", "!="):
+        raise LanguageError("only numbers have an order")
+    return _joined(f" {sign} ", codes, "truth")
+
+
+def _name(name: str, node: ast.expr, scope: Scope) -> Code:
+    """Return the code of an argument, of the result, or of a counter or flag without a key."""
+    if name in _CONSTANTS:
+        return Code(_CONSTANTS[name], "truth")
+    if name == "unanswered":
+        if "result" not in scope.names:
+            raise LanguageError("'unanswered' is for effects of calls that return something")
+        return Code("(r is None)", "truth")
+    local = scope.names.get(name)
+    if local is not None:
+        return Code(local.code, local.kind, frozenset((name,)))
+    _, variable, _ = compile_target(node, scope)
+    kind: Kind = "truth" if variable.flag else "number"
+    return Code(f"d[{variable.slot}]", kind, frozenset((name,)))
+
+
+def _call(name: str, node: ast.expr, arguments: list[ast.expr], scope: Scope) -> Code:
+    """Return the code of a function, or of a counter or flag with its key."""
+    if name in scope.hooks:
+        return _joined(", ", [_compile(each, scope) for each in arguments], "number", f"h_{name}")
+    if name == "length":
+        return _length(arguments, scope)
+    if name in _FUNCTIONS:
+        codes = [_want("number", each, f"in {name!r}", scope) for each in arguments]
+        if not codes or (name == "abs") != (len(codes) == 1):
+            what = "one value" if name == "abs" else "two values or more"
+            raise LanguageError(f"{name!r} takes {what}")
+        return _joined(", ", codes, "number", name)
+    _, variable, key = compile_target(node, scope)
+    names = key.names | {name}
+    if not variable.flag:
+        return Code(f"d[{variable.slot}].get({key.text}, {variable.initial})", "number", names)
+    inside = "not in" if variable.initial else "in"
+    return Code(f"({key.text} {inside} d[{variable.slot}])", "truth", names)
+
+
+def _length(arguments: list[ast.expr], scope: Scope) -> Code:
+    """Return the code for how many values a list of arguments has, or for the length of a value."""
+    match arguments:
+        case [ast.Name(name)] if name in scope.names and scope.names[name].star:
+            return Code(f"len({scope.names[name].code}s)", "number")
+        case [value]:
+            code = _compile(value, scope)
+            return Code(f"len(str({code.text}))", "number", code.names)
+    raise LanguageError("'length' takes one value")
+
+
+def _key(node: ast.expr, variable: Variable, scope: Scope) -> Code:
+    """Return the code of the literal or handle that a counter is of."""
+    if variable.per.startswith("handle:"):
+        code = _want("word", node, "a handle", scope)
+        negated = variable.per[len("handle:") :]
+        return replace(code, text=f"{code.text}.replace({negated!r}, '', 1)") if negated else code
+    code = _want("number", node, "a literal", scope)
+    return replace(code, text=f"abs({code.text})") if variable.per == "variable" else code
+
+
+def _want(kind: Kind, node: ast.expr, where: str, scope: Scope) -> Code:
+    code = _compile(node, scope)
+    if code.kind != kind:
+        raise LanguageError(f"expected a {kind} {where}, found a {code.kind}")
+    return code
+
+
+def _joined(sign: str, codes: list[Code], kind: Kind, function: str = "") -> Code:
+    text = sign.join(code.text for code in codes)
+    return Code(f"{function}({text})", kind, frozenset().union(*(code.names for code in codes)))
+
+
+def _shown(node: ast.expr) -> str:
+    return repr(ast.unparse(node)[:40])

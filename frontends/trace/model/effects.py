@@ -15,11 +15,16 @@ from dataclasses import replace
 from reducekit.frontends.trace.model.conditions import (
     LanguageError,
     Name,
-    Reader,
     Scope,
     Variable,
     compile_condition,
+    compile_target,
+    compile_value,
+    parse,
 )
+
+_ASSIGNMENT = re.compile(r"([^=]*?)\s*(=|\+=|-=)(?!=)\s*(.*)")
+_DOMAIN = re.compile(r"([A-Za-z_]\w*)\s+in\s+(.*?)\s*(?:\.\.\s*(.*))?")
 
 
 def compile_effect(text: str, scope: Scope) -> list[str]:
@@ -27,8 +32,7 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
 
     An effect that mentions `result` happens only where the result is known.
     """
-    reader = Reader(text, scope)
-    head, loop, condition = _split(reader)
+    head, loop, condition = _split(text, scope)
     inner = scope
     lines: list[str] = []
     indent = ""
@@ -41,7 +45,7 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
     used: frozenset[str] = frozenset()
     if loop is not None and (at_once := _at_once(head, loop, condition, scope, inner)):
         return at_once
-    if condition is not None:
+    if condition:
         code = compile_condition(condition, inner)
         used |= code.names
         lines.append(f"{indent}if {code.text}:")
@@ -68,7 +72,7 @@ _FLAGGED = re.compile(r"if k_: (d\[\d+\])\.add\(k_\)")
 def _at_once(
     head: str,
     loop: tuple[str, str, Variable | None],
-    condition: str | None,
+    condition: str,
     scope: Scope,
     inner: Scope,
 ) -> list[str]:
@@ -85,7 +89,7 @@ def _at_once(
     if setting is None or statement[:-1] != ["k_ = abs(v_)"]:
         return []
     domain = each[2] or each[1]
-    if condition is None:
+    if not condition:
         return [f"{setting[1]}.update({domain})"]
     code = compile_condition(condition, inner)
     if code.names & {*names, "result"} - {variable} or any(
@@ -98,86 +102,67 @@ def _at_once(
     return [f"{setting[1]}.update([v_ for v_ in {domain} if {text}])"]
 
 
-def _split(reader: Reader) -> tuple[str, tuple[str, str, Variable | None] | None, str | None]:
+def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | None] | None, str]:
     """Part an effect into the statement, its loop (variable, opening line, flag), its condition."""
-    source = reader.source
-    rest, condition = source, None
-    found = re.search(r"\bwhen\b", rest)
-    if found is not None:
-        rest, condition = rest[: found.start()], rest[found.end() :]
-    loop: tuple[str, str, Variable | None] | None = None
-    found = re.search(r"\bfor\b", rest)
-    if found is not None:
-        rest, domain = rest[: found.start()], rest[found.end() :]
-        inner = Reader(domain, reader.scope)
-        variable = inner.name("the name of a variable")
-        inner.expect("in")
-        kind, token = inner.tokens[inner.at]
-        flag = reader.scope.variables.get(token)
-        if kind == "name" and flag is not None and flag.per:
-            inner.at += 1
-            if not flag.flag or flag.initial:
-                raise LanguageError(f"expected a flag that is false at first in {source!r}")
-            opening = f"for v_ in tuple(d[{flag.slot}]):"
-        else:
-            flag = None
-            low = inner.sum()
-            inner.expect("..")
-            high = inner.sum()
-            if low.kind != "number" or high.kind != "number":
-                raise LanguageError(f"expected numbers on both sides of '..' in {source!r}")
-            opening = f"for v_ in range({low.text}, {high.text} + 1):"
-        inner.done()
-        loop = (variable, opening, flag)
-    return rest, loop, condition
+    rest, _, condition = _part(text, "when")
+    statement, looping, domain = _part(rest, "for")
+    if not looping:
+        return statement, None, condition
+    found = _DOMAIN.fullmatch(domain)
+    if found is None:
+        raise LanguageError(f"expected 'for NAME in FLAG' or 'for NAME in LOW..HIGH', in {text!r}")
+    variable, where, high = found.groups()
+    flag = scope.variables.get(where)
+    if high is None and flag is not None and flag.per:
+        if not flag.flag or flag.initial:
+            raise LanguageError(f"expected a flag that is false at first in {text!r}")
+        return statement, (variable, f"for v_ in tuple(d[{flag.slot}]):", flag), condition
+    if high is None:
+        raise LanguageError(f"expected '..' and a number after {where!r}, in {text!r}")
+    low, end = (compile_value(each, scope, "number").text for each in (where, high))
+    return statement, (variable, f"for v_ in range({low}, {end} + 1):", None), condition
+
+
+def _part(text: str, word: str) -> tuple[str, bool, str]:
+    """Part a text at a word of its own; what is left out is empty."""
+    before, *after = re.split(rf"\b{word}\b", text, maxsplit=1)
+    return before.strip(), bool(after), "".join(after).strip()
 
 
 def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
     """Compile the statement of an effect: its lines, and the names in it."""
-    reader = Reader(text, scope)
-    if reader.take("clear"):
-        if reader.take("all"):
-            reader.done()
-            return ["m.clear()"], frozenset()
-        variable = reader.lookup(reader.name("the name of a counter or flag"))
-        reader.done()
+    verb, _, rest = text.partition(" ")
+    if verb == "goto":
+        mask = 0
+        for state in re.split(r"\bor\b", rest):
+            mask |= scope.mask(state.strip())
+        return [f"m.mask = {mask}"], frozenset()
+    if verb == "clear" and rest.strip() == "all":
+        return ["m.clear()"], frozenset()
+    if verb == "clear":
+        variable = scope.lookup(rest.strip())
         if variable.per:
             return [f"d[{variable.slot}].clear()"], frozenset()
         return [f"d[{variable.slot}] = {_initial(variable)}"], frozenset()
-    if reader.take("goto"):
-        mask = reader.states()
-        while reader.take("or"):
-            mask |= reader.states()
-        reader.done()
-        return [f"m.mask = {mask}"], frozenset()
-    name = reader.name("a counter, a flag, 'clear' or 'goto'")
-    variable = reader.lookup(name)
-    slot = variable.slot
-    key, names = "", frozenset((name,))
-    if variable.per:
-        reader.expect("(")
-        key, inside = reader.key(variable)
-        names |= inside
-        reader.expect(")")
-    sign = reader.take("=", "+=", "-=")
-    if sign is None:
-        reader.fail("'=', '+=' or '-='")
-    value = reader.condition()
-    reader.done()
-    names |= value.names
+    found = _ASSIGNMENT.fullmatch(text)
+    if found is None:
+        raise LanguageError(f"expected '=', '+=' or '-=', 'clear' or 'goto' in {text!r}")
+    target, sign, value_text = found.groups()
+    name, variable, key = compile_target(parse(target), scope)
+    value = compile_value(value_text, scope)
+    names = value.names | key.names | {name}
     if value.kind != ("truth" if variable.flag else "number"):
         what = "a condition" if variable.flag else "a number"
-        raise LanguageError(f"expected {what} behind {sign!r}, found a {value.kind} in {text!r}")
+        raise LanguageError(f"expected {what} after {sign!r}, found a {value.kind} in {text!r}")
     if variable.flag:
         if sign != "=":
-            raise LanguageError(f"expected '=' behind the flag {name!r} in {text!r}")
-        return _set_flag(variable, key, value.text), names
+            raise LanguageError(f"expected '=' after the flag {name!r} in {text!r}")
+        return _set_flag(variable, key.text, value.text), names
+    slot = variable.slot
     if not variable.per:
         return [f"d[{slot}] {sign} {value.text}"], names
-    if sign != "=":
-        old = f"d[{slot}].get(k_, {variable.initial})"
-        return [f"k_ = {key}", f"if k_: d[{slot}][k_] = {old} {sign[0]} {value.text}"], names
-    return [f"k_ = {key}", f"if k_: d[{slot}][k_] = {value.text}"], names
+    old = "" if sign == "=" else f"d[{slot}].get(k_, {variable.initial}) {sign[0]} "
+    return [f"k_ = {key.text}", f"if k_: d[{slot}][k_] = {old}{value.text}"], names
 
 
 def _set_flag(variable: Variable, key: str, value: str) -> list[str]:

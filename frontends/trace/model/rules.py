@@ -7,7 +7,7 @@ from reducekit.frontends.trace.model.conditions import (
     LanguageError,
     Scope,
     compile_condition,
-    compile_number,
+    compile_value,
 )
 from reducekit.frontends.trace.model.definition import Effect, Rule
 from reducekit.frontends.trace.model.effects import compile_effect
@@ -68,6 +68,6 @@ def read_number(table: Table, key: str, value: object, scope: Scope) -> Code:
     if not isinstance(value, str):
         table.fail(key, f"expected a number or an expression, found {shown(value)}")
     try:
-        return compile_number(value, scope)
+        return compile_value(value, scope, "number")
     except LanguageError as error:
         table.fail(key, str(error))
