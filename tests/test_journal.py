@@ -70,7 +70,7 @@ def write_some(path: Path, lines: int = 4) -> list[bytes]:
             del kept[number * 3]
             texts.append(b"".join(kept))
             journal.step(texts[-1], f"line {number}", "lines", seconds=number, checks=number)
-        journal.went_back(texts[2])
+        journal.rolled_back(texts[2])
         journal.note("elapsed", "1.5")
     return texts
 
@@ -132,7 +132,7 @@ def test_what_is_written_is_loaded(
             said.append((words[0], words[1]))
         elif kind == "back":
             best = texts[values[0] % len(texts)]
-            assert texts[journal.went_back(best)] == best
+            assert texts[journal.rolled_back(best)] == best
             doubtful = {key for key, (good, _) in verdicts.items() if good}
             backs += 1
         elif kind == "note":
@@ -248,7 +248,7 @@ def test_replaying_writes_nothing_twice(tmp_path: Path) -> None:
         journal.replay()
         for number, text in enumerate(texts[1:], 1):
             assert journal.step(text, "again", "", seconds=9, checks=9) == number
-        assert journal.went_back(texts[2]) == 2
+        assert journal.rolled_back(texts[2]) == 2
         assert path.read_bytes() == before
         assert journal.step(b"new", "new", "", seconds=9, checks=9) == len(texts)
         assert journal.step(texts[3], "new", "", seconds=9, checks=9) == len(texts) + 1
@@ -539,7 +539,7 @@ def test_an_interrupt_anywhere_spoils_nothing(
                 done = 1
                 journal.step(b"second", "", "", seconds=0, checks=0)
                 done = 2
-                journal.went_back(b"first")
+                journal.rolled_back(b"first")
                 done = 3
                 interrupted = False
             except KeyboardInterrupt:
@@ -621,7 +621,7 @@ def test_a_disk_that_stays_full(tmp_path: Path, room: int) -> None:
             for number in range(10_000):  # more than is kept
                 journal.verdict(key_of(number), True, number)
             assert journal.step(b"text", "", "", seconds=0, checks=0) == 1
-            assert journal.went_back(INPUT) == 0
+            assert journal.rolled_back(INPUT) == 0
             assert journal.trouble is not None
             allow_files_of(resource.RLIM_INFINITY)
             journal.note("too", "late")
@@ -640,7 +640,7 @@ def test_a_deleted_file_is_remembered(tmp_path: Path) -> None:
         journal.verdict(key_of(1), True, 1)
         assert "deleted" in str(journal.trouble)
         journal.step(b"text", "", "", seconds=0, checks=0)
-        journal.went_back(INPUT)
+        journal.rolled_back(INPUT)
     assert not (tmp_path / "j").exists()
 
 

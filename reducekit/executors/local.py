@@ -20,7 +20,6 @@ from reducekit.executors import marks, orphans
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.guard import Guard, NoSignals
 from reducekit.executors.marks import Mark
-from reducekit.executors.pauses import Pauses
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.executors.slots import NoRoomError, Slot
 from reducekit.executors.spawning import (
@@ -35,6 +34,7 @@ from reducekit.executors.spawning import (
     posix_spawn,
     wanted_limits,
 )
+from reducekit.executors.suspension import Suspensions
 from reducekit.executors.watchdog import Watchdog
 from reducekit.oracle.command import Command, why_not_run
 from reducekit.oracle.limits import Limits
@@ -151,9 +151,9 @@ class LocalExecutor(Executor):
         run = self._directory.run
         self._marked = os.environ.get(marks.VARIABLE, "")
         self._watchdog = Watchdog(run, self._directory.path, self._null)
-        self._family = orphans.Family()
+        self._reaper = orphans.ChildReaper()
         self._epoll = select.epoll()
-        self._pauses = Pauses()
+        self._suspensions = Suspensions()
         self._adopts = adopt_orphans
         self._adopted_before = adopt_orphans and orphans.adopting()
         if adopt_orphans:
@@ -228,8 +228,8 @@ class LocalExecutor(Executor):
         for pid in self._leaders:
             while not has_ended(pid) and time.monotonic() < give_up:
                 time.sleep(0.0005)
-        self._family.sweep(Mark(self._directory.run), ())
-        self._family.close()
+        self._reaper.sweep(Mark(self._directory.run), ())
+        self._reaper.close()
         self._directory.remove()
         self._watchdog.close()
         for fd in (*self._by_fd, *self._fds):
@@ -288,7 +288,7 @@ class LocalExecutor(Executor):
         self._environment[b"TMPDIR"] = os.fsencode(slot.tmp)
         self._environment[_VARIABLE] = os.fsencode(self._marked + slot.mark.text)
         ours, later = wanted_limits(limits, self._inherited)
-        mark = slot.mark.number if self._family.limits else None
+        mark = slot.mark.number if self._reaper.limits else None
         try:
             pid, check.started = self._patient_spawn(self._argv(command, slot), actions, mark, ours)
         except BaseException:
@@ -367,7 +367,7 @@ class LocalExecutor(Executor):
         """Handle what happens within `timeout` seconds, at least once."""
         ended = []
         events = self._epoll.poll(timeout)
-        self._allow_for(self._pauses.look(timeout))
+        self._allow_for(self._suspensions.look(timeout))
         for fd, _ in events:
             check = self._by_fd.get(fd)
             if check is None:
@@ -435,7 +435,7 @@ class LocalExecutor(Executor):
         check.pid = -1
         check.recheck = math.inf
         if self._adopts:
-            self._family.sweep(check.slot.mark, self._leaders)
+            self._reaper.sweep(check.slot.mark, self._leaders)
         check.slot.tidy()
         if check.cancelled:
             self._dying.discard(check)

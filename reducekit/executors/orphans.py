@@ -34,7 +34,7 @@ def _prctl(option: int, argument: object) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
 
 
-class Family:
+class ChildReaper:
     """The children of this process: those of its main thread, to which the orphans come.
 
     `limits` says whether limits carry our marks.
@@ -50,10 +50,10 @@ class Family:
         with suppress(OSError):  # not every kernel tells
             self._fd = os.open(f"/proc/self/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
 
-    def sweep(self, mark: Mark, spared: Container[int], patience: float = 2.0) -> None:
+    def sweep(self, mark: Mark, excluded: Container[int], patience: float = 2.0) -> None:
         """Kill and reap all children that have the mark, and those that come to us thereby.
 
-        `spared` are children to leave alone; so are children in our own session,
+        `excluded` are children to leave alone; so are children in our own session,
         which no check can have started. Costs one system call if there are no
         others than such and those of the last time. Gives up after `patience` seconds: a killed
         process may hang in the kernel.
@@ -64,7 +64,7 @@ class Family:
         while True:
             pending = False
             for pid in pids:
-                if pid in spared or pid in self._strangers:
+                if pid in excluded or pid in self._strangers:
                     continue
                 kind = self._kind(pid, mark)
                 if kind == _STRANGER:

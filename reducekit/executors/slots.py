@@ -1,4 +1,4 @@
-"""The places of the local executor: a candidate file that stays, and a directory for leavings."""
+"""The places of the local executor: a candidate file that stays, and a directory for leftovers."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Slot:
             self._discard()  # so all is made anew
 
     def _tidied(self) -> bool:
-        """Return whether all leavings are gone. Raises OSError."""
+        """Return whether all leftovers are gone. Raises OSError."""
         gone = True
         for place, kept in ((self.directory, self._entries), (self.tmp, ())):
             # From the top, and never through a link that the command put there: it leads
@@ -129,12 +129,12 @@ class Slot:
             stamp = found.st_dev, found.st_ino, found.st_ctime_ns
             if self._clean.get(place) == stamp:
                 continue
-            leavings = set(os.listdir(place)).difference(kept)
-            for entry in leavings:
+            leftovers = set(os.listdir(place)).difference(kept)
+            for entry in leftovers:
                 gone &= remove(os.path.join(place, entry))
             now = time.monotonic()
             seen, since = self._seen.get(place, (None, now))
-            if leavings or seen != stamp:
+            if leftovers or seen != stamp:
                 self._seen[place] = stamp, now
             elif now - since > _SETTLED:
                 self._clean[place] = stamp

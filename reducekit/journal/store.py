@@ -200,7 +200,7 @@ class Journal:
         self._stand_on(text, key)
         return self.current
 
-    def went_back(self, text: bytes) -> int:
+    def rolled_back(self, text: bytes) -> int:
         """Record that an earlier text is the best again; return the number of its step."""
         key = digest(text)
         if key not in self._numbers:

@@ -191,7 +191,7 @@ class Disagree:
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Compare the answers; the second command is spared if the first gave no fitting one."""
+        """Compare the answers; the second command does not run if the first gave none."""
         if len(outcomes) == 1:
             given = answers(outcomes[0])
             if given is None or (self.expected is not None and self.expected[0] not in given):

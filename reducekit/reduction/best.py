@@ -95,5 +95,5 @@ class Best:
             history.pop()
         self.text = self.told = history[-1] if history else otherwise
         if self.journal is not None:
-            self.journal.went_back(self.told)
+            self.journal.rolled_back(self.told)
         self.listen(RolledBack(self.told, given_up))

@@ -8,7 +8,7 @@ from reducekit.change import Change, Edit
 from reducekit.search.problem import IndependentItems, Selection
 
 
-class Independent(IndependentItems):
+class IndependentChanges(IndependentItems):
     """A list of changes as items; taking several applies all their edits."""
 
     def __init__(self, changes: Sequence[Change], weights: Sequence[int] | None = None) -> None:
@@ -25,6 +25,6 @@ class Independent(IndependentItems):
         return Change(tuple(edits), what)
 
 
-def independent(changes: Sequence[Change]) -> Independent | None:
+def independent(changes: Sequence[Change]) -> IndependentChanges | None:
     """Return the changes as items, None if there are none."""
-    return Independent(changes) if changes else None
+    return IndependentChanges(changes) if changes else None

@@ -58,7 +58,7 @@ from reducekit.session.report import (
     Report,
     Reproducer,
 )
-from reducekit.session.slippage import Slippage, captured
+from reducekit.session.slippage import SlippageTracker, captured
 from reducekit.session.stoppable import Stoppable
 
 _LAST_CHECKS = 5
@@ -266,19 +266,19 @@ class Session:
         """Open an executor whose waits end when the session is stopped."""
         return Stoppable(executors.open(oracle, self.options.jobs), self.control)
 
-    def _slippage(self, job: Job, golden: Golden) -> Slippage | None:
+    def _slippage(self, job: Job, golden: Golden) -> SlippageTracker | None:
         """Look out for other failures than the golden run's; None where only verdicts are known."""
         if not golden.outcomes:
             return None
         collection = job.other_failures
         if collection is None:
-            return Slippage(golden.outcomes, golden.criterion)
+            return SlippageTracker(golden.outcomes, golden.criterion)
 
         def keep(found: Signature, text: bytes) -> None:
             with self._guard.held():
                 collection.keep(found, text)
 
-        return Slippage(golden.outcomes, captured(golden.criterion), keep)
+        return SlippageTracker(golden.outcomes, captured(golden.criterion), keep)
 
     def _reduce(
         self,
@@ -286,7 +286,7 @@ class Session:
         golden: Golden,
         empty: bool,
         executors: Executors,
-        slippage: Slippage | None,
+        slippage: SlippageTracker | None,
     ) -> Result:
         """Search, and write each improvement; whatever happens, the best text is saved."""
         options, journal, counts = self.options, job.opened.journal, Counts()
@@ -409,7 +409,7 @@ class Session:
         last: executor.Finished | None,
         tries: int,
         runs: int,
-        slippage: Slippage | None,
+        slippage: SlippageTracker | None,
     ) -> Report:
         """Gather the report. Raises UsageError if the result could not be written."""
         output, collection = job.output, job.other_failures
@@ -451,7 +451,7 @@ class Session:
             tries=tries,
             changed=[
                 FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
-                for each in (() if slippage is None else slippage.drifts)
+                for each in (() if slippage is None else slippage.slippages)
             ],
             others=[
                 OtherFailure(

@@ -32,7 +32,7 @@ class Met:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class Slippage:
     """An accepted text that is interesting all right, but fails in another way than before."""
 
     before: Signature
@@ -72,7 +72,7 @@ def captured(criterion: Criterion) -> Criterion:
 
 
 @dataclass(slots=True)
-class Slippage:
+class SlippageTracker:
     """Notices failures of the first command that have another signature than the golden run's.
 
     `golden` are that run's outcomes, `criterion` is the one that candidates are
@@ -87,7 +87,7 @@ class Slippage:
     keep: Callable[[Signature, bytes], None] = lambda found, text: None
     uncounted: int = 0
     """Failures of further kinds, after the first few hundred kinds."""
-    drifts: list[Drift] = field(default_factory=list)
+    slippages: list[Slippage] = field(default_factory=list)
     _expected: Signature = field(init=False)
     _met: dict[Signature, Met] = field(default_factory=dict)
     _ordinary: set[tuple[int | None, bytes, bytes]] = field(default_factory=set)
@@ -140,17 +140,17 @@ class Slippage:
         self._pending.clear()
         if found is None:
             return
-        before = self.drifts[-1].after if self.drifts else self._expected
+        before = self.slippages[-1].after if self.slippages else self._expected
         if found != before:
-            self.drifts.append(Drift(before, found, len(text), len(self._steps)))
+            self.slippages.append(Slippage(before, found, len(text), len(self._steps)))
 
     def go_back(self, text: bytes) -> None:
         """Take note that an earlier, larger text is the best again."""
         self._pending.clear()
         while self._steps and self._steps[-1] < len(text):
             self._steps.pop()
-        while self.drifts and self.drifts[-1].step > len(self._steps):
-            self.drifts.pop()
+        while self.slippages and self.slippages[-1].step > len(self._steps):
+            self.slippages.pop()
 
     def _fails(self, heard: Outcome) -> bool:
         """Say whether a run without a signal or limit failed by itself."""

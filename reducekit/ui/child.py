@@ -37,7 +37,7 @@ _OUTPUT = 200_000  # bytes of a console
 
 
 @dataclass(slots=True)
-class Tally:
+class RunStats:
     """What the events of a session add up to. Seen by one thread, told by another."""
 
     progress: Progress
@@ -153,9 +153,9 @@ def reduce(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
     values["format"] = registry.frontend(task["format"], **task["format_options"])
     options = Options(**values)
     limit = Limit(options.max_checks, options.max_time, options.until)
-    tally = Tally(Progress(limit=limit))
-    teller = Teller(say, lambda: tally.told() if tally.changed else None)
-    session = Session(options, tally.see)
+    stats = RunStats(Progress(limit=limit))
+    teller = Teller(say, lambda: stats.told() if stats.changed else None)
+    session = Session(options, stats.see)
     _obey(requests, session)
     try:
         report = session.run()

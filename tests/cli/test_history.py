@@ -39,7 +39,7 @@ def journal(tool: Tool) -> Path:
             written.verdict(number.to_bytes(16, "big"), number < 3, 0.5)
         written.step(TEXTS[1], "remove (b)", "lines", seconds=0.25, checks=1)
         written.step(TEXTS[2], "remove \x1b(c)\n" + "x" * 200, "sweep", seconds=65, checks=7)
-        written.went_back(TEXTS[1])
+        written.rolled_back(TEXTS[1])
         written.step(TEXTS[3], "rotate", "sweep", seconds=2000.04, checks=1200)
         written.note("elapsed", "2001")
     return path

@@ -21,7 +21,7 @@ from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.text import Text
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
-from reducekit.search.independent import Independent
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
@@ -219,8 +219,8 @@ class Breaking(Frontend):
     class Open:
         name = "open"
 
-        def problem(self, view: Plain) -> Independent:
-            return Independent([Change((Edit(0, (b"(",)),), "open")])
+        def problem(self, view: Plain) -> IndependentChanges:
+            return IndependentChanges([Change((Edit(0, (b"(",)),), "open")])
 
     def parse(self, text: bytes) -> Plain:
         return Plain(parse(text))
@@ -260,7 +260,7 @@ def test_changes_that_do_nothing_or_grow_cost_no_run() -> None:
         class Grow:
             name = "grow"
 
-            def problem(self, view: Plain) -> Independent:
+            def problem(self, view: Plain) -> IndependentChanges:
                 edits: list[tuple[int, Template]] = [
                     (1, (1, b"x")),
                     (1, (1,)),
@@ -268,7 +268,7 @@ def test_changes_that_do_nothing_or_grow_cost_no_run() -> None:
                     (1, (b"(check-sau)",)),
                 ]
                 changes = [Change((Edit(*edit),)) for edit in edits]
-                return Independent([*changes, Change(())])
+                return IndependentChanges([*changes, Change(())])
 
         def schedule(self, passes: Passes) -> Schedule:
             return Schedule(rounds=(self.Grow(),))

@@ -46,7 +46,7 @@ def test_a_step_that_was_given_up_is_a_rise(tmp_path: Path) -> None:
     with open_journal(path, head(TEXTS[0]), TEXTS[0], resume=False) as journal:
         journal.step(TEXTS[1], "drop", "commands", seconds=1, checks=5)
         journal.step(TEXTS[2], "drop", "commands", seconds=2, checks=6)
-        journal.went_back(TEXTS[1])
+        journal.rolled_back(TEXTS[1])
         journal.step(b"aaaa\n", "drop", "commands", seconds=3, checks=9)
         journal.verdict(digest(b"x"), False, 0.1)
     told = account(load(path), path)

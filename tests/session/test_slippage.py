@@ -16,7 +16,7 @@ from reducekit.oracle.criterion import (
 )
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, signature
-from reducekit.session.slippage import Captured, Slippage, captured
+from reducekit.session.slippage import Captured, SlippageTracker, captured
 
 SEGV = Outcome(None, 11, b"", b"", None, 0.1)
 ABORT = Outcome(None, 6, b"", b"a.c:7: Assertion `x' failed.\n", None, 0.1)
@@ -29,8 +29,8 @@ def complaint(name: str) -> Outcome:
     return Outcome(1, None, text.encode(), b"", None, 0.1)
 
 
-def watching(golden: Outcome = SEGV, criterion: Criterion | None = None) -> Slippage:
-    return Slippage((golden,), criterion or SameSignature(signature(golden)))
+def watching(golden: Outcome = SEGV, criterion: Criterion | None = None) -> SlippageTracker:
+    return SlippageTracker((golden,), criterion or SameSignature(signature(golden)))
 
 
 def test_another_failure_is_counted_and_its_smallest_text_kept() -> None:
@@ -44,7 +44,7 @@ def test_another_failure_is_counted_and_its_smallest_text_kept() -> None:
     assert kept == [(ASSERTED, b"four"), (ASSERTED, b"two"), (ASSERTED, b"1")]
 
 
-def replace_keep(seen: Slippage, kept: list[tuple[Signature, bytes]]) -> Slippage:
+def replace_keep(seen: SlippageTracker, kept: list[tuple[Signature, bytes]]) -> SlippageTracker:
     return replace(seen, keep=lambda found, text: kept.append((found, text)))
 
 
@@ -129,7 +129,7 @@ def test_drift() -> None:
     assert not seen.criterion.captures
     seen.see(b"abc", True, (replace(other, stderr=b""),))
     seen.accept(b"abc")
-    assert seen.drifts == []  # the outputs are not looked at, so not compared
+    assert seen.slippages == []  # the outputs are not looked at, so not compared
 
     seen = watching(golden, captured(Matches(exit_code=1)))
     for text, outcome in ((b"12345", golden), (b"1234", other), (b"123", other), (b"12", golden)):
@@ -137,21 +137,21 @@ def test_drift() -> None:
         seen.see(text, True, (outcome,))
         seen.accept(text)
     first, second = signature(golden), signature(other)
-    assert [(d.before, d.after, d.size, d.step) for d in seen.drifts] == [
+    assert [(d.before, d.after, d.size, d.step) for d in seen.slippages] == [
         (first, second, 4, 2),
         (second, first, 2, 4),
     ]
     seen.go_back(b"123")
-    assert [drift.step for drift in seen.drifts] == [2]
+    assert [drift.step for drift in seen.slippages] == [2]
     seen.go_back(b"the input itself")
-    assert seen.drifts == []
+    assert seen.slippages == []
     assert seen.met == []
 
 
 def test_what_was_not_seen_does_not_drift() -> None:
     seen = watching(SEGV, Matches(exit_code=-11))
     seen.accept(b"from a journal")
-    assert seen.drifts == []
+    assert seen.slippages == []
 
 
 def test_capturing() -> None:

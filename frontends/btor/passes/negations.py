@@ -6,7 +6,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import Redirections, word
-from reducekit.search.independent import Independent, independent
+from reducekit.search.independent import IndependentChanges, independent
 
 
 class Negations:
@@ -14,7 +14,7 @@ class Negations:
 
     name = "negations"
 
-    def problem(self, view: BtorView) -> Independent | None:
+    def problem(self, view: BtorView) -> IndependentChanges | None:
         """Return the complements, one change each."""
         dag = view.dag
         changes = [

@@ -12,7 +12,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import belonging, below_inits, dropped, idle
-from reducekit.search.independent import Independent
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import IndependentItems, Selection
 
 
@@ -156,7 +156,7 @@ class Symbols:
 
     name = "symbols"
 
-    def problem(self, view: BtorView) -> Independent | None:
+    def problem(self, view: BtorView) -> IndependentChanges | None:
         """Return one change a line, to its words without symbol."""
         document, dag = view.document, view.dag
         changes = []
@@ -175,4 +175,4 @@ class Symbols:
             # What follows the last line belongs to the whole text only.
             changes.append(Change((Edit(0, tuple(nodes)),), "symbols and comments"))
             weights.append(after)
-        return Independent(changes, weights) if changes else None
+        return IndependentChanges(changes, weights) if changes else None

@@ -10,7 +10,7 @@ from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.sorts import print_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent, independent
+from reducekit.search.independent import IndependentChanges, independent
 from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
@@ -109,7 +109,7 @@ class Inline:
 
     name = "inline"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a definition without parameters."""
         terms = view.terms
         document, script = terms.document, terms.script
@@ -131,7 +131,7 @@ class Declare:
 
     name = "declare"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a definition whose sorts are known."""
         terms = view.terms
         document = terms.document

@@ -11,7 +11,7 @@ import re
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Items
 
 # Strings and quoted symbols are matched first, so that their blanks stay.
@@ -67,4 +67,4 @@ class Layout:
         text = tidy(view.document)
         if text == view.document.text:
             return None
-        return Independent([Change((Edit(0, (text,)),), "layout")])
+        return IndependentChanges([Change((Edit(0, (text,)),), "layout")])

@@ -8,7 +8,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent, independent
+from reducekit.search.independent import IndependentChanges, independent
 from reducekit.search.problem import IndependentItems, Selection
 
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
@@ -74,7 +74,7 @@ class QueriedTerms:
 
     name = "queried terms"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return the elements of all such lists; get-value keeps one."""
         document = view.document
         changes = []

@@ -29,7 +29,7 @@ from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.terms import Terms, subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import IndependentItems, Selection
 
 # The commands with terms that the paper knows, in its order, each with its kin
@@ -59,7 +59,7 @@ class Phase:
         self.theory = theory
         self.substitute = substitute
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return the substitutions of all terms, in the order of the text."""
         if not applies(view.script, self.theory):
             return None
@@ -70,7 +70,7 @@ class Phase:
             if edits is not None and not names.lost(edits[0]):
                 changes.append(Change(edits, self.name))
                 weights.append(terms.document.end[node] - terms.document.start[node])
-        return Independent(changes, weights) if changes else None
+        return IndependentChanges(changes, weights) if changes else None
 
 
 class Fresh:

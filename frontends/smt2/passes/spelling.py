@@ -8,7 +8,7 @@ from reducekit.change import Change, Edit, Template
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent, independent
+from reducekit.search.independent import IndependentChanges, independent
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
 _FLAT = frozenset(b"and or + * bvadd bvmul bvand bvor str.++ re.++ re.union".split())
@@ -19,7 +19,7 @@ class Literals:
 
     name = "literals"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a literal that has a shorter spelling."""
         document = view.document
         changes = []
@@ -47,7 +47,7 @@ class Flatten:
 
     name = "flatten"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change an inner application that can be flattened."""
         document, script = view.document, view.script
         changes = []
@@ -76,7 +76,7 @@ class Spelling:
 
     name = "spelling"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a command that can be written shorter."""
         document = view.document
         changes = []

@@ -11,7 +11,7 @@ from reducekit.frontends.smt2.sorts import RESERVED
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import Independent, independent
+from reducekit.search.independent import IndependentChanges, independent
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # What a symbol must not be called: reserved words, and what theories define.
@@ -32,7 +32,7 @@ class Variables:
 
     name = "variables"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a declared constant whose sort has literals."""
         terms = view.terms
         changes = []
@@ -53,7 +53,7 @@ class Merge:
 
     name = "merge"
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a symbol that has an earlier one of its kind."""
         terms = view.terms
         first: dict[object, bytes] = {}
@@ -78,7 +78,7 @@ class Sorts:
         self.name = f"sorts to {target.decode()}"
         self.target = target
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a declared sort without parameters."""
         terms = view.terms
         changes = []
@@ -98,7 +98,7 @@ class Rename:
         self.most = most
         """Scripts with more definitions are left alone; None: none are."""
 
-    def problem(self, view: ScriptView) -> Independent | None:
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change a name, whatever it defines: so shadowing stays as it is."""
         terms = view.terms
         if self.most is not None and len(terms.script.definitions) > self.most:

@@ -35,7 +35,7 @@ from reducekit.oracle.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingQuery:
     """What a copy of a child was asked: the call, the answer's place, how many literals."""
 
     name: str
@@ -146,17 +146,17 @@ class LiveReplay(Closing):
         """
         self._put(self._encoder.each(name, numbers, self._process.distance(self._end)))
 
-    def ask(self, name: str, literals: Sequence[int]) -> Asked:
+    def ask(self, name: str, literals: Sequence[int]) -> PendingQuery:
         """Ask a copy of the child what a call returns for each literal, ahead of the next calls.
 
         The child itself is left as it is: the copy is a fork. Look at `answer` later.
         """
         records, start = self._encoder.ask(name, literals, self._process.distance(self._end))
-        asked = Asked(name, self._end + start, len(literals))
+        asked = PendingQuery(name, self._end + start, len(literals))
         self._put(records)
         return asked
 
-    def answer(self, asked: Asked) -> list[int] | None:
+    def answer(self, asked: PendingQuery) -> list[int] | None:
         """Return what was asked before the latest calls; None if the copy did not live to say it.
 
         To be had until the next trace begins.

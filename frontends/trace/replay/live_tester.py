@@ -35,7 +35,7 @@ from reducekit.frontends.trace.replay.answers import (
 )
 from reducekit.frontends.trace.replay.faults import Patch
 from reducekit.frontends.trace.replay.libraries import Library
-from reducekit.frontends.trace.replay.live_replay import Asked, LiveReplay
+from reducekit.frontends.trace.replay.live_replay import LiveReplay, PendingQuery
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
 from reducekit.oracle.limits import Limits
@@ -184,7 +184,7 @@ class _Watched:
     def __init__(self, live: LiveReplay, formula: Formula, names: Mapping[str, str]) -> None:
         self.live = live
         self.formula = formula
-        self.asked: list[tuple[Asked | None, list[int]]] = []
+        self.asked: list[tuple[PendingQuery | None, list[int]]] = []
         self._names = names
         self._played = 0
         self._seen = 0  # literals of the clauses, and

@@ -15,7 +15,7 @@ from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
-from reducekit.search.independent import Independent
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import NOTHING
 from reducekit.search.strategy import Passes
 from reducekit.strategies.halving import halving
@@ -103,7 +103,7 @@ def each_change(name: str, text: bytes) -> list[bytes]:
     items = phase(name).problem(view)
     if items is None:
         return []
-    assert isinstance(items, Independent | FreshItems)
+    assert isinstance(items, IndependentChanges | FreshItems)
     changes = (items.change(frozenset((item,)), NOTHING) for item in range(len(items.weights)))
     return [view.document.render(dict(change.edits)) for change in changes]
 

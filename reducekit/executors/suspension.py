@@ -7,7 +7,7 @@ import time
 _SHORTEST = 0.5  # seconds; less may be a busy machine
 
 
-class Pauses:
+class Suspensions:
     """Compares the time that has passed with what this process did in it.
 
     Time neither computed in nor asked to sleep was taken from us. That needs no signal:
