@@ -32,6 +32,18 @@ class StoppedError(ReducekitError):
     exit_code = 130
 
 
+class OtherFormatError(ReducekitError):
+    """An input that is of another format than the one it was given as."""
+
+    exit_code = 3
+
+    def __init__(self, name: str, found: str, title: str) -> None:
+        self.name = name
+        self.found = found
+        """The format that it is of."""
+        super().__init__(f"{name} looks like {title}: use the format {found!r}")
+
+
 class ParseError(ReducekitError):
     """An input that is not of its format.
 

@@ -226,6 +226,11 @@ class Frontend(ABC):
         """Say whether a text looks like one of this format, by its first few lines."""
         return False
 
+    @classmethod
+    def respelled(cls, words: Sequence[str]) -> Sequence[str]:
+        """Put words of an older program's command line into those of our command."""
+        return words
+
     @abstractmethod
     def parse(self, text: bytes) -> View:
         """Read a text. Raises ParseError with the place and what was expected."""

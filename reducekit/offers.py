@@ -126,6 +126,8 @@ class Generation:
     noun: str = "file"
     """What an input is called: a file, a trace."""
     default_seed: int = 0
+    respelled: Callable[[Sequence[str]], Sequence[str]] = lambda words: words
+    """Puts words of an older program's command line into those of ours."""
 
 
 def made_by(format_name: str, words: Iterable[str]) -> str:

@@ -106,6 +106,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.search",
         "reducekit.strategies",
     ),
+    # What is typed and read at a command line, as plain data.
+    "reducekit.usage": BASE,
     # The faces.
     "reducekit.cli": (
         "reducekit",
@@ -116,6 +118,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.oracle",
         "reducekit.registry",
         "reducekit.ui",
+        "reducekit.usage",
     ),
     "reducekit.__main__": ("reducekit.cli",),
     "reducekit.ui": ("reducekit", *ENGINE, *APPLICATIONS),

@@ -8,18 +8,19 @@ and evaluates nodes. `passes` are the changes a reduction tries, and `schedule` 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.frontend import FormatOption, Frontend, Schedule
+from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule
 from reducekit.frontends.btor.inspect.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
 from reducekit.frontends.btor.order import Size
 from reducekit.frontends.btor.schedule import own_schedule, thesis_schedule
+from reducekit.frontends.btor.thesis_options import debugger_words
 from reducekit.offers import Conversions, Generation, Inspection
 from reducekit.search.strategy import Passes
 
@@ -65,9 +66,19 @@ class Btor(Frontend):
         """Look for a line that begins with a number and an operator."""
         return _LINE.search(text) is not None
 
+    @classmethod
+    def respelled(cls, words: Sequence[str]) -> Sequence[str]:
+        """Take the options of the thesis' delta debugger."""
+        return debugger_words(words)
+
     def parse(self, text: bytes) -> BtorView:
         """Read a file. Raises ParseError with the place and the rule that is broken."""
-        return view_of(read(text, self.dialect))
+        return view_of(read(text, self.dialect, any_ending=True))
+
+    def check(self, text: bytes) -> FormatCheck:
+        """Count, where the rules are kept. Raises ParseError with the one that is broken."""
+        read(text, self.dialect)
+        return super().check(text)
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return our passes, otherwise the one pass of the thesis' algorithms."""

@@ -71,15 +71,16 @@ def debugger_words(words: Sequence[str]) -> list[str]:
     """Return a command line of the thesis' delta debugger as one of `reducekit btor`.
 
     `-interval`, how often it looked whether the solver still runs, has no counterpart: we are
-    told at once. What is none of its options is left as it is.
+    told at once. What is none of its options is left as it is, and so is what follows `--`.
     """
     out: list[str] = []
-    files: list[str] = []
     left = iter(words)
     for word in left:
         name, given, value = word.removeprefix("-").partition("=")
+        if word == "--":
+            return [*out, word, *left]
         if not _is_old(word):
-            (out if word.startswith("-") else files).append(word)
+            out.append(word)
         elif name in STRATEGIES and not given:
             out += ["--strategy", STRATEGIES[name]]
         elif name == "timeout":
@@ -88,13 +89,11 @@ def debugger_words(words: Sequence[str]) -> list[str]:
             out += ["--cmd", *_value(value, given, left)]
         elif name == "interval":
             _value(value, given, left)
-        elif name == "newformat":
+        elif name == "newformat" and value in ("", "true", "false"):
             out += ["--dialect", _DIALECTS[value or "true"]]
         else:
             out.append(word)
-    if len(files) == 2:
-        files.insert(1, "-o")
-    return [*files, *out]
+    return out
 
 
 def _is_old(word: str) -> bool:

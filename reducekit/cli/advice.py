@@ -7,9 +7,10 @@ went wrong; which options help is what its user knows, and so it is said here.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 
-from reducekit.errors import ReducekitError
+from reducekit.errors import OtherFormatError, ReducekitError
 from reducekit.session.golden import GoldenRunError, Problem
 
 _SPELLED = {"command": "--cmd", "journal": "--no-journal", "output": "-o", "lenient": "--lenient"}
@@ -45,6 +46,12 @@ def option(name: str) -> str:
 def explained(error: ReducekitError) -> str:
     """Return the whole message for an error, with its notes and advice."""
     lines = [spelled(str(error)), *map(spelled, getattr(error, "__notes__", ()))]
+    if isinstance(error, OtherFormatError):
+        named = shlex.quote(error.name)
+        lines = [
+            f"{str(error).partition(':')[0]}: reducekit {error.found} {named}",
+            "(--lenient reduces it all the same, by lines and tokens)",
+        ]
     if isinstance(error, GoldenRunError) and error.problem in ADVICE:
         lines += ["", ADVICE[error.problem]]
     return "\n".join(lines)

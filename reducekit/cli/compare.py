@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from reducekit.cli.command import Command
 from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, SECONDS, adding
 from reducekit.cli.reduce_options import failure_from, oracle_options
@@ -99,6 +100,7 @@ _OPTIONS = (
 
 @click.command(
     "compare",
+    cls=Command,
     epilog="Where each file has a test of its own, {dir} in a command stands for the folder of the "
     "file and {stem} for its name without the suffix: reducekit compare cases/*/input.btor "
     "--oracle '{dir}/oracle'. As everywhere, {} stands for the candidate.",

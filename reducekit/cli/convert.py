@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
-from reducekit.cli.streams import say
+from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions
 from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import read_input, write_file
-from reducekit.session.unpack import plain_path, unpacked
+from reducekit.session.output import write_file
+from reducekit.session.unpack import plain_path
 
 
 def conversions() -> list[Conversions]:
@@ -45,7 +46,7 @@ def _names(kind: str) -> list[str]:
     return sorted({each.name for found in conversions() for each in getattr(found, kind)})
 
 
-class _Convert(click.Command):
+class _Convert(Command):
     """A command whose help lists the formats when it is asked for."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -99,7 +100,7 @@ def command(
         if output.samefile(input):
             raise UsageError(f"the output {output} is the input: name another file")
     with process.interrupts.allowed():
-        text = unpacked(read_input(input), str(input))
+        text = read_text(input)
         with naming(str(input)):
             refuse_blank(text)
             chosen = _chosen(known, plain_path(input), text, source, target)

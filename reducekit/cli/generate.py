@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command
 from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.interrupts import Interrupts
@@ -61,7 +62,12 @@ def _command_for(name: str) -> click.Command | None:
     options = (seed_option(generation), *map(format_option, generation.options))
     words = f"Generate random {name} {generation.noun}s. The same options give the same bytes."
     add_options = adding((*options, *_destination_options(generation.noun)))
-    return click.command(name, help=f"{words}\n\n{generation.help}")(add_options(callback))
+    return click.command(
+        name,
+        cls=Command,
+        respelled=generation.respelled,
+        help=f"{words}\n\n{generation.help}",
+    )(add_options(callback))
 
 
 @click.group("generate", cls=LazyGroup, names=generating_formats, load=_command_for)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import platform
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -69,16 +71,28 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(
+                f"No such option '{error.option_name}' here: options come after the command or "
+                "the file, as in reducekit in.smt2 --cmd ./solver --jobs 4.",
+                ctx,
+            ) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         known = self.list_commands(ctx)
-        if name in known or name.startswith("-") or registry.known(registry.FRONTENDS, name):
+        if name in known or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
-        if os.path.isfile(name):
+        if os.path.isfile(name) or name == "-":
             # A file in place of a command is reduced, if its format is certain.
-            return super().resolve_command(ctx, [_format_of(name, ctx), *args])
+            return super().resolve_command(ctx, [_format_of(name, args, ctx), *args])
+        if "." in name or "/" in name:
+            raise click.UsageError(f"There is no file {name}, and no command of that name.", ctx)
         close = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise click.UsageError(
@@ -86,12 +100,17 @@ class _Commands(click.Group):
         )
 
 
-def _format_of(path: str, ctx: click.Context) -> str:
-    """Return the name of the format of a file."""
-    from reducekit.session.output import read_input
-    from reducekit.session.unpack import plain_path, unpacked
+def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
+    """Return the name of the format of a file, which is the first of the arguments."""
+    from reducekit.cli.streams import read_text
+    from reducekit.session.unpack import plain_path
 
-    data = unpacked(read_input(Path(path)), path)
+    data = read_text(Path(path))
+    if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):
+        # As C-Vise and Shrink Ray spell it: the test, the input.
+        raise click.UsageError(
+            f"{path} is a script: for a test, type reducekit {arguments[1]} --oracle {path}", ctx
+        )
     found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
     if found is None:
         formats = ", ".join(registry.names(registry.FRONTENDS))
@@ -122,20 +141,30 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
+        message, code = error.format_message(), error.exit_code
         context_of = getattr(error, "ctx", None)
-        usage = f"{context_of.get_usage()}\n" if context_of is not None else ""
-        say(f"{usage}reducekit: {error.format_message()}")
-        return error.exit_code
+        if context_of is None:
+            say(f"reducekit: {message}")
+        else:
+            more = f"Try '{context_of.command_path} --help'."
+            say(f"{context_of.get_usage()}\nreducekit: {message}\n{more}")
     except ReducekitError as error:
-        from reducekit.cli.advice import explained  # slow to import, and seldom needed
+        from reducekit.cli.advice import explained, spelled  # slow to import, and seldom needed
 
         say(f"reducekit: {explained(error)}")
-        return error.exit_code
+        message, code = spelled(str(error)), error.exit_code
+        if getattr(error, "told", False):
+            return code
     except KeyboardInterrupt:
         say(NOTHING_YET)
-        return INTERRUPTED
+        message, code = "interrupted", INTERRUPTED
     except Exception as error:
-        return _bug(error)
+        message, code = str(error) or type(error).__name__, _bug(error)
+    if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
+        from reducekit.session.report import error_json
+
+        print(error_json(message, code))
+    return code
 
 
 def _bug(error: Exception) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
@@ -20,9 +21,10 @@ from reducekit.text import printable, shortened
 
 _COLUMNS = 100  # of what a step did
 _STDOUT = Path("-")
+_UNSET = ("None", "False")  # settings that were not asked for
 
 
-@click.command("history")
+@click.command("history", cls=Command)
 @click.argument("journal", type=click.Path(path_type=Path), metavar="JOURNAL_OR_OUTPUT")
 @click.option(
     "--restore", type=click.IntRange(min=0), metavar="N", help="Write the text of step N."
@@ -130,7 +132,7 @@ def _text(path: Path, found: Contents) -> str:
         *(("command", each) for each in head.commands),
         ("failure", head.criterion),
         ("strategy", f"{head.strategy}, format {head.frontend}"),
-        *sorted(head.settings.items()),
+        *((name, value) for name, value in sorted(head.settings.items()) if value not in _UNSET),
         ("verdicts", f"{len(found.verdicts):,}, interesting: {good:,}"),
     ]
     if found.cut:

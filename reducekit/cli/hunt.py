@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command, same
 from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.generate import seed_option
@@ -156,7 +157,12 @@ def _command_for(name: str) -> click.Command | None:
         "and run it, and the reduced input. The options after --quiet are those of "
         f"`generate {name}`.",
     )
-    return click.command(name, help="\n\n".join(filter(None, paragraphs)))(add_options(callback))
+    return click.command(
+        name,
+        cls=Command,
+        respelled=same if generation is None else generation.respelled,
+        help="\n\n".join(filter(None, paragraphs)),
+    )(add_options(callback))
 
 
 @click.group("hunt", cls=LazyGroup, names=_names, load=_command_for)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command
 from reducekit.cli.context import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.live import watch
 from reducekit.cli.options import adding
 from reducekit.cli.reduce_options import options_from, reduce_options
 from reducekit.cli.report import write_page
-from reducekit.cli.streams import say
+from reducekit.cli.streams import read_text, say
 from reducekit.cli.summary import summary
-from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
+from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
 from reducekit.session import Options, Session
-from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import read_input
-from reducekit.session.report import Report, error_json
-from reducekit.session.unpack import unpacked
+from reducekit.session.files import naming, refuse_blank, refuse_other_format
+from reducekit.session.report import Report
 
 
 def command_for(name: str) -> click.Command:
@@ -34,48 +32,40 @@ def command_for(name: str) -> click.Command:
     def callback(process: ProcessContext, /, **values: Any) -> int:
         chosen = {each.name: values.pop(each.name) for each in frontend.options}
         json, quiet = values["json"], values["quiet"]
-        with json_errors(process, wanted=json):
-            made = frontend(**chosen)
-            if values["check"]:
-                return check(made, values["input"], quiet=quiet)
+        if json and not process.output_open:
+            raise UsageError("standard output is closed: --json has nowhere to go")
+        made = frontend(**chosen)
+        if values["check"]:
+            return check(made, values["input"], process, quiet=quiet)
+        with process.interrupts.allowed():
             options, page = options_from(values, made), values["report"]
-            return run(options, process, json=json, quiet=quiet, page=page)
+        return run(options, process, json=json, quiet=quiet, page=page)
 
     help_text = f"Reduce {frontend.title or name} INPUT while the program still fails on it."
     add_options = adding((reduce_options, *map(format_option, frontend.options)))
     return click.command(
         name,
+        cls=Command,
+        respelled=frontend.respelled,
         help=f"{help_text}\n\n{frontend.help}".strip(),
         epilog="The command can also stand at the end: "
         f"reducekit {name} in{frontend.suffix} -- ./solver --opt",
     )(add_options(callback))
 
 
-@contextlib.contextmanager
-def json_errors(process: ProcessContext, *, wanted: bool) -> Any:
-    """With --json, print an error as one JSON object too, if no summary was printed."""
-    if wanted and not process.output_open:
-        raise UsageError("standard output is closed: --json has nowhere to go")
-    try:
-        yield
-    except BaseException as error:
-        if wanted and not isinstance(error, _Told):
-            code = error.exit_code if isinstance(error, ReducekitError) else 4
-            if isinstance(error, KeyboardInterrupt):
-                code = INTERRUPTED
-            print(error_json(str(error) or type(error).__name__, code))
-        raise
-
-
 class _Told(NotInterestingError):
     """An error that came after the summary was printed."""
 
+    told = True
 
-def check(frontend: Frontend, path: Path, *, quiet: bool) -> int:
+
+def check(frontend: Frontend, path: Path, process: ProcessContext, *, quiet: bool) -> int:
     """Say whether a file keeps the rules of its format; return the exit code."""
-    text = unpacked(read_input(path), str(path))
+    with process.interrupts.allowed():
+        text = read_text(path)
     with naming(str(path)):
         refuse_blank(text)
+        refuse_other_format(frontend, text, str(path))
         found = frontend.check(text)
     for problem in found.problems:
         say(f"{path}, {problem}")

@@ -24,6 +24,7 @@ from reducekit.cli.options import (
     Option,
     adding,
 )
+from reducekit.cli.streams import STANDARD_INPUT, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.oracle.limits import Limits
@@ -261,10 +262,18 @@ def options_from(values: dict[str, Any], frontend: str | Frontend) -> Options:
     chosen = {name: values[name] for name in own & values.keys()}
     chosen["journal"] = not values["no_journal"]
     words = values["words"]
-    if len(words) > 1 and not values["cmd"] and not chosen["output"] and not _runs(words[0]):
+    enough = 1 if values["cmd"] or values["oracle"] else 2
+    if not chosen["output"] and words and len(words) >= enough and not _runs(words[0]):
         # As ddSMT spells it: the input, the output, the command.
         chosen["output"], words = Path(words[0]), words[1:]
+    if chosen["input"] == STANDARD_INPUT:
+        chosen["input"], chosen["name"] = read_text(STANDARD_INPUT), "standard input"
+        chosen["output"] = chosen["output"] or Path(f"stdin.reduced{_suffix(frontend)}")
     return Options(format=frontend, **chosen, **_failure(values, words))
+
+
+def _suffix(frontend: str | Frontend) -> str:
+    return (registry.frontend_class(frontend) if isinstance(frontend, str) else frontend).suffix
 
 
 def _runs(word: str) -> bool:

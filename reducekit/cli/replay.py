@@ -12,14 +12,14 @@ from typing import Any
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.options import PATH, SECONDS, adding
-from reducekit.cli.streams import say
+from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Playing, PlayRequest
 from reducekit.oracle.limits import Limits
-from reducekit.session.output import read_input
 
 
 def _playing() -> Playing:
@@ -36,7 +36,7 @@ def _nobody(request: PlayRequest) -> Any:
 _PLAYING = _playing()
 
 
-@click.command("replay", epilog=_PLAYING.epilog)
+@click.command("replay", cls=Command, epilog=_PLAYING.epilog)
 @click.argument("file", type=PATH)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @click.option("--cmd", metavar="CMD", help="An interpreter of traces to run instead of a library.")
@@ -67,7 +67,7 @@ def command(
         raise UsageError("two commands: one after --cmd, one at the end")
     limits = Limits(wall=timeout, cpu=cpu, memory=memory << 20, output=1 << 20)
     with process.interrupts.allowed():
-        text = read_input(file)
+        text = read_text(file)
     request = PlayRequest(file, text, cmd or words or None, values, limits, process.interrupts)
     end = _PLAYING.play(request)
     for note in end.notes:

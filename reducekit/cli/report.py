@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from reducekit.cli.command import Command
 from reducekit.errors import UsageError
 from reducekit.reports import Account, account, issue, page
 from reducekit.reports.issue import VERSION_OPTIONS, program
@@ -17,7 +18,7 @@ from reducekit.session.output import write_file
 _SECONDS = 5  # for a solver to tell its version
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("journal", type=click.Path(path_type=Path), metavar="JOURNAL_OR_OUTPUT")
 @click.option(
     "-o",

@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from reducekit import registry
+from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
+from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Inspection
 from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import read_input, write_file
-from reducekit.session.unpack import plain_path, unpacked
+from reducekit.session.output import write_file
+from reducekit.session.unpack import plain_path
 
 
-@click.command("show")
+@click.command("show", cls=Command)
 @click.argument("input", metavar="INPUT")
 @click.option(
     "--from",
@@ -69,7 +71,7 @@ def _inspection(name: str, notation: str | None) -> Inspection:
             found = registry.frontend_class(each).named(name)
             if found is not None:
                 return found
-    text = unpacked(read_input(path), name)
+    text = read_text(path)
     with naming(name):
         refuse_blank(text)
         frontend = registry.frontend_class(_format_of(plain_path(path), text, notation, names))

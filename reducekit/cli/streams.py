@@ -5,6 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import cache
+from pathlib import Path
+
+STANDARD_INPUT = Path("-")
 
 
 class Stream(io.TextIOWrapper):
@@ -67,3 +71,26 @@ def output_trouble() -> OSError | None:
     sys.stdout.flush()
     trouble: OSError | None = getattr(sys.stdout, "trouble", None)
     return trouble
+
+
+@cache
+def standard_input() -> bytes:
+    """Return all of standard input. Raises UsageError if it is closed."""
+    from reducekit.errors import UsageError
+
+    try:
+        return sys.stdin.buffer.read()
+    except (AttributeError, OSError):
+        raise UsageError("standard input cannot be read: name a file instead of -") from None
+
+
+def read_text(path: Path) -> bytes:
+    """Return the text of a file, which may be compressed, or for `-` of standard input.
+
+    Raises UsageError.
+    """
+    from reducekit.session.output import read_input
+    from reducekit.session.unpack import unpacked
+
+    data = standard_input() if path == STANDARD_INPUT else read_input(path)
+    return unpacked(data, str(path))

@@ -63,6 +63,8 @@ def summary(report: Report) -> str:
             lines += _excerpt(each.outcome.stdout)
             lines += _excerpt(each.outcome.stderr)
             lines.append(f"({each.outcome.describe()})")
+        else:
+            lines.append(f"(not run again{': interrupted' if report.interrupted else ''})")
     return "\n".join(lines)
 
 

@@ -12,13 +12,14 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
 from reducekit.cli.options import PATH
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 
 
-@click.command("ui")
+@click.command("ui", cls=Command)
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE_OR_FOLDER]...")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
 @click.option(

@@ -139,6 +139,7 @@ _COMPLAINING = (
     b"expected",
     b"missing",
     b"invalid",
+    b"unsupported",
 )
 _COMPLAINT = re.compile(
     rb"""^[ \t]*(?!(?i:warning|note|info|hint)\b)(?:
@@ -146,7 +147,8 @@ _COMPLAINT = re.compile(
     | \[error\]
     | (?i:(?:[^\s:()]{1,300}:[ ]?){0,6}(?:parse[ ]|syntax[ ]|parser[ ]|type[ ])?error[:!\]])
     | (?i:parse[ ]error|syntax[ ]error)
-    | (?:[^\s:()]{1,300}:[ ]?){1,6}(?:undefined|unknown|unexpected|expected|missing|invalid)\b
+    | (?:[^\s:()]{1,300}:[ ]?){1,6}(?:undefined|unknown|unexpected|expected|missing|invalid
+          |unsupported)\b
     | (?:[\w.$]+\.)?[A-Z]\w*(?:Error|Exception)(?::|$)
     )""",
     re.VERBOSE | re.MULTILINE,

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reducekit import registry
-from reducekit.errors import ParseError, UsageError
+from reducekit.errors import OtherFormatError, ParseError, UsageError
+from reducekit.frontend import Frontend
 from reducekit.journal import digest
 from reducekit.session.earlier import earlier_run
 from reducekit.session.options import Options
 from reducekit.session.output import backup_path, original_path, read_input
 from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
+
+_HEAD = 1 << 16  # bytes of a text that tell its format
 
 
 def output_path(options: Options) -> Path | None:
@@ -112,6 +115,23 @@ def naming(name: str | Path) -> Iterator[None]:
     except ParseError as error:
         error.args = (f"{name}, {error}",)
         raise
+
+
+def refuse_other_format(frontend: Frontend, text: bytes, name: str) -> None:
+    """Raise OtherFormatError for a text that another format knows as its own, and this does not.
+
+    Formats that do not say what they look like take any text.
+    """
+    own = type(frontend)
+    if own.recognises.__func__ is Frontend.recognises.__func__:  # type: ignore[attr-defined]
+        return
+    head = text[:_HEAD]
+    if own.recognises(head):
+        return
+    classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
+    others = [each for each in classes if each is not own and each.recognises(head)]
+    if len(others) == 1:
+        raise OtherFormatError(name, others[0].name, others[0].title or others[0].name)
 
 
 def refuse_blank(text: bytes) -> None:

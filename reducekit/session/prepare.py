@@ -18,7 +18,14 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.search.strategy import Strategy
 from reducekit.session import journal_setup
 from reducekit.session.executors import opener_of
-from reducekit.session.files import name_of, naming, output_path, read, refuse_blank
+from reducekit.session.files import (
+    name_of,
+    naming,
+    output_path,
+    read,
+    refuse_blank,
+    refuse_other_format,
+)
 from reducekit.session.journal_setup import Opened
 from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options
 from reducekit.session.other_failures import OtherFailures
@@ -99,6 +106,8 @@ def prepare(options: Options, guard: Guard) -> Job:
         raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
     with naming(name):
         refuse_blank(text)
+        if not options.lenient:
+            refuse_other_format(frontend, text, name)
         own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
     if own is not None and options.also_passes:
         own.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from reducekit.errors import ReducekitError, UsageError
 
-SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 class UnpackError(ReducekitError):
@@ -40,11 +41,25 @@ def _zstd(packed: bytes) -> bytes:
         raise ValueError(str(error)) from None
 
 
+def _zip(packed: bytes) -> bytes:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            files = [each for each in archive.infolist() if not each.is_dir()]
+            if len(files) != 1:
+                raise UsageError(f"the archive holds {len(files)} files: unpack the one to reduce")
+            return archive.read(files[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # encrypted, too
+        raise ValueError(str(error)) from None
+
+
 _METHODS: Mapping[bytes, _Method] = {
     b"\x1f\x8b": _Method("gzip", gzip.decompress),
     b"BZh": _Method("bzip2", bz2.decompress),
     b"\xfd7zXZ\x00": _Method("xz", lzma.decompress),
     b"\x28\xb5\x2f\xfd": _Method("zstd", _zstd),
+    b"PK\x03\x04": _Method("zip", _zip),
 }
 
 

@@ -10,6 +10,7 @@ from reducekit.errors import UsageError
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from reducekit.frontends.btor.generate.variation import suffix, varied
 from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.thesis_options import generator_words
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _DEFAULT = Parameters()
@@ -141,4 +142,5 @@ GENERATION = Generation(
     "has no parent in the end is merged to one root (A. Vida, Linz 2008). The options are the "
     "thesis', the defaults too.",
     default_seed=_DEFAULT.seed,
+    respelled=generator_words,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 
 from reducekit.errors import ParseError
@@ -59,13 +60,17 @@ class _Row:
         self.words = self.first + len(operator.operands) if common else 0
 
 
-def read(text: bytes, dialect: Dialect | None = None) -> Dag:
+def read(text: bytes, dialect: Dialect | None = None, *, any_ending: bool = False) -> Dag:
     """Read a file; without a dialect that is detected.
 
+    With `any_ending` lines may end as on Windows, and the file may begin with a byte order mark,
+    though no dialect but Boolector 3's allows that: a program may read such a file all the same.
     Raises ParseError with the line, the node and the rule (`rules.RULES`) that is broken.
     Linear in the text, but for the scopes of `param`.
     """
-    reader = _Reader(text, detect(text) if dialect is None else dialect)
+    begin = len(BOM_UTF8) if any_ending and text.startswith(BOM_UTF8) else 0
+    reader = _Reader(text, detect(text[begin:]) if dialect is None else dialect)
+    reader.begin, reader.any_ending = begin, any_ending
     try:
         reader.run()
         return reader.dag()
@@ -79,6 +84,8 @@ class _Reader:
 
     def __init__(self, text: bytes, dialect: Dialect) -> None:
         self.text = text
+        self.begin = 0
+        self.any_ending = False
         self.dialect = dialect
         self.two = dialect is Dialect.BTOR2
         self.rows = {name: _Row(row) for name, row in spellings(dialect).items()}
@@ -125,9 +132,9 @@ class _Reader:
         add_start, add_end, push = self.start.append, self.end.append, args.append
         common = self.dialect is not Dialect.FUN and b"\r" not in self.text
         comments = b";" in self.text
-        lines = self.text.split(b"\n")
+        lines = (self.text[self.begin :] if self.begin else self.text).split(b"\n")
         rest = lines.pop()
-        at, last = 0, 0
+        at, last = self.begin, 0
         for line in lines:
             words = line.split()
             row = rows.get(words[1]) if len(words) > 2 and common else None
@@ -276,7 +283,8 @@ class _Reader:
             else:
                 line = line.partition(b";")[0]
                 words = line.split()
-        if line.endswith(b"\r") and self.dialect not in (Dialect.BTOR1, Dialect.FUN):
+        windows = self.any_ending or self.dialect in (Dialect.BTOR1, Dialect.FUN)
+        if line.endswith(b"\r") and not windows:
             raise self.error("carriage-return", "a carriage return", len(words) - 1)
         if self.two and line.strip() != b" ".join(words):
             raise self.error("one-space", "more than one blank, or a blank that is not a space", 0)

@@ -44,10 +44,11 @@ def test_the_generator(theirs: str, ours: str) -> None:
     [
         (
             "-timeout 8 -interval 100 -hddplus -exe './boolector -q' -newformat in.btor out.btor",
-            "in.btor -o out.btor --timeout 8 --strategy hdd+ --cmd './boolector -q' "
-            "--dialect btor1",
+            "--timeout 8 --strategy hdd+ --cmd './boolector -q' --dialect btor1 in.btor out.btor",
         ),
-        ("-cbref in.btor out.btor", "in.btor -o out.btor --strategy changeref+"),
+        ("-cbref in.btor out.btor", "--strategy changeref+ in.btor out.btor"),
+        ("-cbref in.btor -- ./solver -lw", "--strategy changeref+ in.btor -- ./solver -lw"),
+        ("in.btor --cmd 'a -exe b' -newformat=1", "in.btor --cmd 'a -exe b' -newformat=1"),
         ("in.btor --jobs=2 -lw", "in.btor --jobs=2 --strategy lw"),
         ("-timeout", "--timeout"),
     ],
