@@ -56,7 +56,8 @@ $ ./solver out.smt2
 sat
 bad\\x1b[2J\\xff
 (signal SIGSEGV)
-$ ./other out.smt2"""
+$ ./other out.smt2
+(not run again)"""
     )
 
 
