@@ -21,6 +21,9 @@ from reducekit.frontends.trace.replay.prototypes import (
     Interface,
 )
 
+_ELF = b"\x7fELF"
+_HEADER = 64  # bytes: a shorter file is cut off
+
 
 @dataclass(frozen=True, slots=True)
 class Engine:
@@ -140,6 +143,8 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
     Raises UsageError if there is none: a library that cannot play a call shows no failure.
     """
     content = Path(path).read_bytes()
+    if not content.startswith(_ELF) or len(content) < _HEADER:
+        raise UsageError(f"cannot replay against {path}: it is not a shared library")
     interfaces = [engine.interfaces[api] for engine in candidates]
     if api == IPASIR_C.api:
         interfaces.append(IPASIR_C)
