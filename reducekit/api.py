@@ -40,6 +40,9 @@ class ReduceOptions(TypedDict, total=False):
     format: str | Frontend
     strategy: str
     effort: Effort
+    only: Sequence[str]
+    without: Sequence[str]
+    pretty: bool
     lenient: bool
     jobs: int
     width: int | None

@@ -256,6 +256,10 @@ class Frontend(ABC):
         counts = self.measure(self.parse(text))
         return FormatCheck((), ", ".join(f"{count:,} {name}" for name, count in counts.items()))
 
+    def pretty(self, text: bytes) -> bytes:
+        """Lay a text out for people."""
+        return text
+
     def diagram(self, view: Any) -> Diagram | None:
         """Return what a face can draw of a parsed text; None if nothing."""
         return None

@@ -107,7 +107,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.strategies",
     ),
     # What is typed and read at a command line, as plain data.
-    "reducekit.usage": BASE,
+    "reducekit.usage": (*BASE, "reducekit.reports", "reducekit.session"),
     # The faces.
     "reducekit.cli": (
         "reducekit",

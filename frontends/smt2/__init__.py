@@ -65,6 +65,12 @@ class Smt2(Frontend):
             counts["terms"] = view.script.is_term.count(1)
         return counts
 
+    def pretty(self, text: bytes) -> bytes:
+        """Lay a script out for people: long commands in several lines."""
+        from reducekit.frontends.smt2.pretty import pretty
+
+        return pretty(parse(text))
+
     def diagram(self, view: ScriptView) -> Diagram:
         """Return the terms as a graph."""
         return diagram(view.script)

@@ -13,6 +13,10 @@ NOTHING_YET = "reducekit: interrupted before there was a result; nothing was wri
 
 def main() -> None:
     """Run the command line; every error a user can cause is one message and an exit code."""
+    if "_REDUCEKIT_COMPLETE" in os.environ:
+        from reducekit.cli.completion import complete
+
+        sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:
         # Here, and not above: an import takes its time, and a Ctrl-C meanwhile wants an answer.
         from reducekit.cli.interrupts import Interrupts

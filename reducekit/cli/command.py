@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from reducekit.cli.streams import say
 
 _ONCE = ("cmd", "oracle", "reference", "output")
 """Options of which two contradict each other, unless they can be repeated."""
+_WHAT_FAILS = ("--cmd", "--oracle", "--")
+"""With one of these what the settings say about it does not count."""
+
+
+def files(incomplete: str) -> list[CompletionItem]:
+    """Have a shell complete names of files."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def same(words: Sequence[str]) -> Sequence[str]:
@@ -19,17 +31,55 @@ def same(words: Sequence[str]) -> Sequence[str]:
 class Command(click.Command):
     """A command that answers options of other tools, and refuses what is said twice.
 
-    `respelled` puts words of older programs into ours.
+    `respelled` puts words of older programs into ours. Defaults come from `reducekit.toml`: those
+    outside of its tables where it `reduces`, and those of the command's own table.
     """
 
     def __init__(
         self,
         *arguments: Any,
         respelled: Callable[[Sequence[str]], Sequence[str]] = same,
+        reduces: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
+        self.reduces = reduces
         self._respelled = respelled
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Take defaults from the settings in the current folder."""
+        from reducekit.usage.settings import settings
+
+        found = None if extra.get("resilient_parsing") else settings(Path())
+        if found is not None:
+            own = parent is not None and parent.parent is not None
+            table = parent.info_name if own and parent is not None else info_name
+            known = {
+                spelled.lstrip("-"): (each.name or "", getattr(each, "multiple", False))
+                for each in self.params
+                if isinstance(each, click.Option)
+                for spelled in each.opts
+            }
+            values = found.of(table or "", known, general=self.reduces)
+            if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
+                values = {name: each for name, each in values.items() if name not in _ONCE[:2]}
+            extra["default_map"] = values
+            extra["obj"] = parent.obj if parent is not None else None
+        context = super().make_context(info_name, args, parent, **extra)
+        used = [
+            each.opts[-1]
+            for each in self.params
+            if context.get_parameter_source(each.name or "") is ParameterSource.DEFAULT_MAP
+        ]
+        if found is not None and used and not context.params.get("quiet"):
+            say(f"reducekit: from {found.path}: {', '.join(used)}")
+        return context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words. Raises UsageError."""

@@ -14,20 +14,25 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from reducekit import __version__, registry
 from reducekit.cli import NOTHING_YET
+from reducekit.cli.command import files
 from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError
 
 _COMMANDS = {
     "compare": "Compare algorithms on files of your own.",
+    "completion": "Print the completion for a shell.",
     "convert": "Convert between formats.",
     "generate": "Generate random inputs.",
     "history": "List, restore and compare the accepted steps of a reduction.",
     "hunt": "Look for failures on random inputs, and reduce them.",
     "report": "Tell in a page what a reduction did, or write a bug report.",
+    "man": "Print the manual page.",
+    "passes": "List the passes that reduce files of a format.",
     "replay": "Replay an API trace.",
     "ui": "Open the page in a browser.",
     "show": "Show what a file is made of, or draw it.",
@@ -71,6 +76,10 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete commands, and files to be reduced."""
+        return [*super().shell_complete(ctx, incomplete), *files(incomplete)]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
@@ -86,6 +95,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         known = self.list_commands(ctx)
+        if ctx.resilient_parsing and not os.path.isfile(name):  # a shell completes
+            return super().resolve_command(ctx, args)
         if name in known or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
         if os.path.isfile(name) or name == "-":

@@ -16,12 +16,12 @@ from reducekit.cli.options import adding
 from reducekit.cli.reduce_options import options_from, reduce_options
 from reducekit.cli.report import write_page
 from reducekit.cli.streams import read_text, say
-from reducekit.cli.summary import summary
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
 from reducekit.session import Options, Session
 from reducekit.session.files import naming, refuse_blank, refuse_other_format
 from reducekit.session.report import Report
+from reducekit.usage.summary import summary
 
 
 def command_for(name: str) -> click.Command:
@@ -47,6 +47,7 @@ def command_for(name: str) -> click.Command:
         name,
         cls=Command,
         respelled=frontend.respelled,
+        reduces=True,
         help=f"{help_text}\n\n{frontend.help}".strip(),
         epilog="The command can also stand at the end: "
         f"reducekit {name} in{frontend.suffix} -- ./solver --opt",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import click
+from click.shell_completion import CompletionItem
 
 from reducekit import registry
 from reducekit.cli.options import (
@@ -40,6 +41,14 @@ def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Re
         return None if value is None else Repeat.parse(value)
     except UsageError as error:
         raise click.BadParameter(f"{error}.", ctx, param) from None
+
+
+def _strategies(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete names of strategies."""
+    names = registry.names(registry.STRATEGIES)
+    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
 def _slowness(ctx: click.Context, param: click.Parameter, value: str | None) -> Slowness | None:
@@ -141,6 +150,7 @@ _SEARCH: tuple[Option, ...] = (
     click.option("--in-place", is_flag=True, help="Replace INPUT; the original is kept as .orig."),
     click.option(
         "--strategy",
+        shell_complete=_strategies,
         default="adaptive",
         show_default=True,
         metavar="NAME",
@@ -173,6 +183,15 @@ _SEARCH: tuple[Option, ...] = (
         "on from in any case, and what another has left is kept under a numbered name.",
     ),
     click.option("--restart", is_flag=True, help="Begin anew; what is there is kept."),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="PASS",
+        help="Run this pass only. Repeatable; `reducekit passes FORMAT` lists the names.",
+    ),
+    click.option(
+        "--without", multiple=True, metavar="PASS", help="Leave this pass out. Repeatable."
+    ),
     click.option("--no-journal", is_flag=True, help="Keep no journal beside the output."),
     click.option(
         "--workdir",
@@ -224,6 +243,9 @@ _STOPPING: tuple[Option, ...] = (
 _SHOWING: tuple[Option, ...] = (
     click.option(
         "--check", is_flag=True, help="Only say whether INPUT keeps the rules of its format."
+    ),
+    click.option(
+        "--pretty", is_flag=True, help="Lay the result out for people, if it still fails so."
     ),
     click.option("--lenient", is_flag=True, help="Reduce what does not parse by lines and tokens."),
     click.option(

@@ -4,5 +4,6 @@ from reducekit.reduction.budget import Budget
 from reducekit.reduction.control import Control
 from reducekit.reduction.counts import Counts
 from reducekit.reduction.loop import Reduction, Result
+from reducekit.reduction.plan import STAGES, PassChoice
 
-__all__ = ["Budget", "Control", "Counts", "Reduction", "Result"]
+__all__ = ["STAGES", "Budget", "Control", "Counts", "PassChoice", "Reduction", "Result"]

@@ -19,7 +19,7 @@ from reducekit.reduction.budget import Budget, Spending
 from reducekit.reduction.control import Control, Stopped
 from reducekit.reduction.counts import Counts
 from reducekit.reduction.epoch import Epoch, Shared
-from reducekit.reduction.plan import first_position
+from reducekit.reduction.plan import PassChoice, first_position
 from reducekit.reduction.verdicts import Verdicts
 from reducekit.search.strategy import Strategy
 
@@ -72,6 +72,8 @@ class Reduction:
     fast: bool = False
     quick: bool = False
     """End after the first, most productive passes of the schedule."""
+    choice: PassChoice = field(default_factory=PassChoice)
+    """Which passes of the schedule are run."""
     journal: Journal | None = None
     view: View | None = None
     """The first text parsed, if that has been done already. It is large, and not kept."""
@@ -150,7 +152,7 @@ class Reduction:
 
     def _run_schedule(self, best: Best, *, allow_growth: bool) -> str | None:
         """Run the passes of the schedule once to the end; return why it ended early, if so."""
-        schedule = self.frontend.schedule(self.strategy.passes)
+        schedule = self.choice.of(self.frontend.schedule(self.strategy.passes))
         if self.quick:
             schedule = replace(schedule, quick=True)
         position = first_position(schedule, allow_growth)

@@ -4,8 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
+from reducekit.errors import UsageError
 from reducekit.frontend import Pass, Schedule
+
+STAGES: dict[str, str] = {
+    "prepare": "first, once",
+    "once": "then, once",
+    "rounds": "in rounds, while any of them helps",
+    "closing": "on the result of the rounds",
+    "sweep": "once more in full, on the result of all",
+}
+"""The stages of a schedule in their order, each in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassChoice:
+    """Which passes of a schedule are run: only those named, if any are, and none of `without`.
+
+    Small and capital letters, blanks, dashes and underscores are the same in a name.
+    """
+
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def of(self, schedule: Schedule) -> Schedule:
+        """Return the schedule of these passes. Raises UsageError for names that it does not have.
+
+        Raises UsageError if no pass is left.
+        """
+        if not self.only and not self.without:
+            return schedule
+        stages = {name: getattr(schedule, name) for name in STAGES}
+        known = {_key(each.name): each.name for stage in stages.values() for each in stage}
+        for option, names in (("only", self.only), ("without", self.without)):
+            for name in names:
+                if _key(name) not in known:
+                    close = get_close_matches(_key(name), known, 1)
+                    hint = f" Did you mean {known[close[0]]!r}?" if close else ""
+                    there = ", ".join(sorted(known.values()))
+                    raise UsageError(
+                        f"`{option}`: there is no pass {name!r}.{hint} Passes: {there}"
+                    )
+        only, without = {*map(_key, self.only)}, {*map(_key, self.without)}
+        kept = {
+            stage: tuple(
+                each
+                for each in passes
+                if (not only or _key(each.name) in only) and _key(each.name) not in without
+            )
+            for stage, passes in stages.items()
+        }
+        if not any(kept.values()):
+            raise UsageError("`only` and `without` leave no pass: there is nothing to try")
+        return replace(schedule, **kept)  # type: ignore[arg-type]  # all are sequences of passes
+
+
+def _key(name: str) -> str:
+    return name.casefold().replace("-", " ").replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,11 @@ def _head(
         settings={
             WIDTH: str(width),
             **{name: str(getattr(options, name)) for name in _DECIDING},
+            **{
+                name: ", ".join(sorted(getattr(options, name)))
+                for name in ("only", "without")
+                if getattr(options, name)
+            },
         },
     )
 

@@ -205,6 +205,12 @@ class Options(Failure):
     strategy: str = "adaptive"
     effort: Effort = "full"
     """quick: stop after the first, most productive passes."""
+    only: Sequence[str] = ()
+    """The names of the passes to run; none: all of them."""
+    without: Sequence[str] = ()
+    """The names of passes that are not run."""
+    pretty: bool = False
+    """Lay the result out for people, if it still fails so."""
     lenient: bool = False
     """Reduce a text that does not parse by lines and tokens."""
     jobs: int = 1

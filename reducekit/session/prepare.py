@@ -15,6 +15,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
+from reducekit.reduction import PassChoice
 from reducekit.search.strategy import Strategy
 from reducekit.session import journal_setup
 from reducekit.session.executors import opener_of
@@ -46,6 +47,7 @@ class Job:
     views: list[View]
     """The text, parsed; empty once it has been taken."""
     strategy: Strategy
+    choice: PassChoice
     commands: tuple[Command, ...]
     """Of the oracle; none where it is a function."""
     criterion: Criterion | None
@@ -119,8 +121,10 @@ def prepare(options: Options, guard: Guard) -> Job:
         limits = options.limits()
     try:
         commands, criterion = options.commands_and_criterion()
+        choice = PassChoice(tuple(options.only), tuple(options.without))
         with naming(name):
             parsed, view = _parsed(options, frontend, text)
+        choice.of(parsed.schedule(strategy.passes))
         with guard.held():
             output = None if path is None else OutputFile(path)
         folder = options.also_interesting
@@ -147,6 +151,7 @@ def prepare(options: Options, guard: Guard) -> Job:
         frontend=parsed,
         views=[view],
         strategy=strategy,
+        choice=choice,
         commands=commands,
         criterion=criterion,
         limits=limits,

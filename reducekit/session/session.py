@@ -159,6 +159,8 @@ class Session:
                     journal_setup.end(job.opened.journal, result.stopped)
                 last, tries = None, 0
                 with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
+                    if self.options.pretty:
+                        result = self._laid_out(job, golden, executors, result)
                     last, tries = self._check_again(job, golden, executors, result.text)
                 if job.own is not None and last is not None and last.interesting:
                     with self._guard.held():
@@ -349,6 +351,7 @@ class Session:
                     counts=counts,
                     fast=options.fast,
                     quick=options.effort == "quick",
+                    choice=job.choice,
                     journal=journal,
                     view=job.take_view(),
                     begin=self._begin,
@@ -373,6 +376,21 @@ class Session:
             raise
         job.save(self.best)
         return result
+
+    def _laid_out(self, job: Job, golden: Golden, executors: Executors, result: Result) -> Result:
+        """Lay the result out for people, if it still fails so."""
+        text = job.frontend.pretty(result.text)
+        if text == result.text or not job.commands or self.control.stopped:
+            return result
+        limits = limits_for(golden.criterion, job.limits, golden.seconds)
+        opened = executors.open_repeating(Oracle(job.commands, golden.criterion))
+        if not run_once(opened, text, limits).interesting:
+            self._listen(Notice("laid out for people the result does not fail: it stays as it is"))
+            return result
+        with self._guard.held():
+            self.best = text
+            job.write(text)
+        return replace(result, text=text)
 
     def _repeats(self, job: Job) -> int:
         """Return how many more runs the result has to pass: none of a function."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.cli.block import SLOW, Row, Watched, curve, rows
 from reducekit.events import Accepted, Checked, FailureFound, PassStarted, RolledBack, Started
 from reducekit.session.progress import Progress
+from reducekit.usage.block import SLOW, Row, Watched, curve, rows
 
 SCRIPT = b"".join(b"(assert (= x%d (+ y%d 1)))\n" % (n, n) for n in range(200))
 

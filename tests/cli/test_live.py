@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from reducekit.cli import live
-from reducekit.cli.block import Watched
 from reducekit.session.progress import Progress
+from reducekit.usage.block import Watched
 from tests.cli.tool import PATIENCE, PROGRAM, Tool
 
 SCRIPT = "(set-logic ALL)\n" + "".join(f"(assert (= {n} {n}))\n" for n in range(300)) + "(exit)\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reducekit.cli.summary import summary
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
 from reducekit.session.progress import Progress
 from reducekit.session.report import FailureChanged, OtherFailure, Report, Reproducer
+from reducekit.usage.summary import summary
 
 
 def report(

@@ -108,13 +108,13 @@ class _Long:
     """A pass over traces whose neighbours are not all played anyway."""
 
     def __init__(self, each: Pass) -> None:
-        self._each = each
+        self.inner = each
         self.name = each.name
 
     def problem(self, view: TraceView) -> Problem | None:
         """Return what the pass does; None for a short trace."""
         short = len(view.calls) - len(view.options) <= _SHORT
-        return None if short and view.first_failing else self._each.problem(view)
+        return None if short and view.first_failing else self.inner.problem(view)
 
 
 def _truncated(*passes: Pass) -> tuple[Pass, ...]:

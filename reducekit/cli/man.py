@@ -1,0 +1,77 @@
+"""`reducekit man`: the manual page, made of the options as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from reducekit import registry
+from reducekit.cli.command import Command
+from reducekit.usage.manual import Section, manual
+from reducekit.version import __version__
+
+_EXITS = (
+    ("0", "done"),
+    ("1", "the input does not fail, or not every time"),
+    ("2", "a wrong option, file or command"),
+    ("3", "the input does not parse"),
+    ("4", "a bug in reducekit"),
+    ("5", "stopped early; the best result is saved"),
+    ("130", "interrupted; the best result is saved"),
+)
+
+
+@click.command("man", cls=Command)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """Print the manual page: reducekit man | man -l -"""
+    print(manual("reducekit", __version__, _sections(ctx.find_root())), end="")
+    return 0
+
+
+def _sections(root: click.Context) -> Iterator[Section]:
+    group = root.command
+    assert isinstance(group, click.Group)
+    yield Section("NAME", ["reducekit - find the smallest input on which a solver still fails"])
+    yield Section(
+        "SYNOPSIS",
+        ["reducekit [FORMAT] INPUT --cmd CMD [OPTIONS]", "reducekit COMMAND [OPTIONS] ..."],
+    )
+    formats = registry.names(registry.FRONTENDS)
+    rows = {name: _options(group, root, name) for name in formats}
+    common = [each for each in rows[formats[0]] if all(each in rows[name] for name in formats)]
+    yield Section("OPTIONS OF ALL FORMATS", options=common)
+    yield Section("FORMATS")
+    for name in formats:
+        own = [each for each in rows[name] if each not in common]
+        yield Section(name, _paragraphs(group, root, name), own, level=2)
+    yield Section("COMMANDS")
+    for name in group.list_commands(root):
+        if name not in formats:
+            yield from _of_command(group, root, name)
+    yield Section("EXIT STATUS", options=_EXITS)
+
+
+def _of_command(group: click.Group, ctx: click.Context, name: str) -> Iterator[Section]:
+    found = group.get_command(ctx, name)
+    assert found is not None
+    inner = click.Context(found, parent=ctx, info_name=name)
+    path = inner.command_path.removeprefix("reducekit ")
+    yield Section(path, _paragraphs(group, ctx, name), _options(group, ctx, name), level=2)
+    if isinstance(found, click.Group):
+        for each in found.list_commands(inner):
+            yield from _of_command(found, inner, each)
+
+
+def _paragraphs(group: click.Group, ctx: click.Context, name: str) -> list[str]:
+    found = group.get_command(ctx, name)
+    return [] if found is None else (found.help or "").split("\n\n")
+
+
+def _options(group: click.Group, ctx: click.Context, name: str) -> list[tuple[str, str]]:
+    found = group.get_command(ctx, name)
+    assert found is not None
+    inner = click.Context(found, parent=ctx, info_name=name)
+    rows = (each.get_help_record(inner) for each in found.params)
+    return [each for each in rows if each is not None and each[1]]

@@ -1,0 +1,77 @@
+"""Options out of a file: `reducekit.toml`, or `[tool.reducekit]` in `pyproject.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from reducekit.errors import UsageError
+
+FILE = "reducekit.toml"
+_PROJECT = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a file says: options of all formats, and tables for single commands."""
+
+    path: Path
+    values: Mapping[str, Any]
+
+    def of(
+        self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
+    ) -> dict[str, Any]:
+        """Return the values for a command by the name of its parameters.
+
+        `known` maps how options are spelled, without dashes in front, to their parameter and
+        whether they can be repeated; with `general`, those outside of tables count. Raises
+        UsageError for what the command does not know.
+        """
+        found: dict[str, Any] = {}
+        own = self.values.get(command, {})
+        if not isinstance(own, dict):
+            raise UsageError(f"{self.path}: {command} is a command: write [{command}]")
+        outside = {
+            name: value for name, value in self.values.items() if not isinstance(value, dict)
+        }
+        for where, values in (("", outside if general else {}), (f" of [{command}]", own)):
+            for name, value in values.items():
+                if name not in known:
+                    close = get_close_matches(name, known, 1)
+                    hint = f". Did you mean {close[0]}?" if close else ""
+                    raise UsageError(f"{self.path}: there is no option {name!r}{where}{hint}")
+                parameter, repeated = known[name]
+                if isinstance(value, dict) or (isinstance(value, list) and not repeated):
+                    raise UsageError(f"{self.path}: {name}{where} is one value, not several")
+                several = repeated and not isinstance(value, list)
+                found[parameter] = [value] if several else value
+        return found
+
+
+def settings(folder: Path) -> Settings | None:
+    """Return what the files of a folder say; None if they say nothing. Raises UsageError."""
+    for path, tables in ((folder / FILE, ()), (folder / _PROJECT, ("tool", "reducekit"))):
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        if tables and b"reducekit" not in text:
+            continue
+        values = _parsed(path, text)
+        for each in tables:
+            values = values.get(each, {}) if isinstance(values, dict) else {}
+        if values:
+            return Settings(Path(path.name), values)
+    return None
+
+
+def _parsed(path: Path, text: bytes) -> Any:
+    import tomllib  # 10 ms, and seldom needed
+
+    try:
+        return tomllib.loads(text.decode())
+    except ValueError as error:
+        raise UsageError(f"{path.name} cannot be read: {error}") from None
