@@ -9,6 +9,7 @@ from typing import TypedDict, Unpack
 from reducekit.events import Event
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Frontend
+from reducekit.session.cluster import Cluster
 from reducekit.session.options import Effort, KnownFailure, Opener, Options, Words
 from reducekit.session.report import Report
 from reducekit.session.session import Session, ignore
@@ -59,6 +60,9 @@ class ReduceOptions(TypedDict, total=False):
     until: int | None
     patience: int | None
     workdir: Path | None
+    cluster: str | Cluster | None
+    ship: Sequence[Path]
+    local_slots: int
     opener: Opener | None
 
 

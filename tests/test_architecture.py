@@ -19,6 +19,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 # finds frontends and strategies by entry points, so no engine room names them.
 BASE = (
     "reducekit.change",
+    "reducekit.delta",
     "reducekit.document",
     "reducekit.errors",
     "reducekit.events",
@@ -49,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.diagram": (),
     "reducekit.svg": ("reducekit.text",),
     "reducekit.change": (),
+    "reducekit.delta": (),
     "reducekit.document": ("reducekit.change", "reducekit.errors"),
     "reducekit.events": (),
     # What to try: pure, so no process and no file.
@@ -129,7 +131,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
 TOP_LEVEL = ("frontends", "strategies")
 
 # Slow to import (200 to 600 ms each): only inside the functions that need them.
-LAZY = ("capstone", "elftools", "networkx", "pysmt", "rich", "sexpdata")
+LAZY = (
+    "capstone", "dask", "distributed", "elftools", "networkx", "pysmt", "rich", "sexpdata", "yaml"
+)  # fmt: skip
 
 
 class Module(NamedTuple):

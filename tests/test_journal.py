@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reducekit.delta import delta, patch
 from reducekit.errors import UsageError
 from reducekit.journal import (
     Contents,
@@ -31,7 +32,6 @@ from reducekit.journal import (
     load,
     open_journal,
 )
-from reducekit.journal.delta import delta, patch
 from reducekit.oracle.outcome import Outcome
 
 INPUT = b"".join(b"(assert (> x%d %d))\n" % (i, i * i) for i in range(40))

@@ -201,6 +201,28 @@ _SEARCH: tuple[Option, ...] = (
         "otherwise in memory.",
     ),
 )
+CLUSTER: tuple[Option, ...] = (
+    click.option(
+        "--cluster",
+        metavar="WHERE",
+        help="Run checks on a cluster: tcp://HOST:PORT of a Dask scheduler, local:N for N "
+        "workers here, or a YAML file; default for --jobs: all that its workers can run.",
+    ),
+    click.option(
+        "--ship",
+        multiple=True,
+        type=PATH,
+        metavar="FILE",
+        help="Send a program or file of the command along to the workers. Repeatable.",
+    ),
+    click.option(
+        "--local-slots",
+        type=click.IntRange(min=0, max=MOST_JOBS),
+        default=0,
+        metavar="N",
+        help="When no worker of the cluster is left, make N checks at a time here.",
+    ),
+)
 _STOPPING: tuple[Option, ...] = (
     click.option(
         "--max-checks", type=click.IntRange(min=0), metavar="N", help="Stop after N checks."
@@ -262,7 +284,9 @@ def reduce_options(function: Function) -> Function:
         click.argument("input", type=PATH),
         click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]"),
     )
-    return adding((*arguments, *_FAILURE, *_SEARCH, *_LIMITS, *_STOPPING, *_SHOWING))(function)
+    return adding((*arguments, *_FAILURE, *_SEARCH, *CLUSTER, *_LIMITS, *_STOPPING, *_SHOWING))(
+        function
+    )
 
 
 def oracle_options(function: Function) -> Function:

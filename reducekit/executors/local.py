@@ -164,6 +164,19 @@ class LocalExecutor(Executor):
         """How many checks may be submitted now."""
         return self._jobs - len(self._checks)
 
+    @property
+    def directory(self) -> str:
+        """Where candidates are written."""
+        return self._directory.path
+
+    def fileno(self) -> int:
+        """Return a descriptor that is ready when something has happened that `wait` looks at.
+
+        That is for those who also wait for something else; limits of time have no events, so
+        call `wait` every few milliseconds while checks run.
+        """
+        return self._epoll.fileno()
+
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; `ticket` is a number of the caller's, not in use.
 

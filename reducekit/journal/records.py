@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from reducekit.delta import patch
 from reducekit.errors import UsageError
-from reducekit.journal.delta import patch
 from reducekit.oracle.outcome import Outcome
 
 KEY = 16

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from reducekit.delta import delta
 from reducekit.errors import UsageError
-from reducekit.journal.delta import delta
 from reducekit.journal.records import (
     GOLDEN,
     HEAD,

@@ -10,6 +10,7 @@ from reducekit.executors.inprocess import InProcess
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.oracle import Oracle
+from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
 from reducekit.session.unpack import plain_path
 
@@ -23,6 +24,8 @@ def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
         return lambda oracle, jobs: InProcess(interesting, jobs)
     name = plain_path(options.input).name if isinstance(options.input, Path) else ""
     workdir = None if options.workdir is None else str(options.workdir.absolute())
+    if isinstance(options.cluster, Cluster):
+        return options.cluster.opener(suffix, name=name, workdir=workdir)
     return local_opener(suffix, guard, name=name, workdir=workdir)
 
 

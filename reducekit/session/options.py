@@ -23,6 +23,7 @@ from reducekit.oracle.criterion import (
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.session.cluster import Cluster
 
 Effort: TypeAlias = Literal["quick", "full"]
 Words: TypeAlias = str | Sequence[str]
@@ -246,6 +247,15 @@ class Options(Failure):
     """Stop after this many checks in a row without success; None or 0: never."""
     workdir: Path | None = None
     """Where candidates are written, each in a folder of its own; None: in memory, or in TMPDIR."""
+    cluster: str | Cluster | None = None
+    """Run checks on a cluster: `tcp://HOST:PORT` of a Dask scheduler, `local:N`, a YAML file.
+
+    `jobs` stands for all that its workers can run at a time, unless it is given.
+    """
+    ship: Sequence[Path] = ()
+    """Files to be sent along to the workers, such as the program under test."""
+    local_slots: int = 0
+    """Checks at the same time on this machine when no worker of the cluster is left."""
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""
 

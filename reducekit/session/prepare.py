@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, fields, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from reducekit import registry
@@ -18,6 +19,7 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import PassChoice
 from reducekit.search.strategy import Strategy
 from reducekit.session import journal_setup
+from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
 from reducekit.session.files import (
     name_of,
@@ -62,6 +64,12 @@ class Job:
     opener: Opener
     own: OwnOracle | None
     """How the format checks candidates, where no command is given."""
+    jobs: int
+    """Checks at the same time."""
+    cluster: Cluster | None = None
+    """Where they run, if not here."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """Closes what was opened for this job."""
 
     def take_view(self) -> View:
         """Return the parsed text, once: it is large, and nobody else is to keep it."""
@@ -99,6 +107,13 @@ def prepare(options: Options, guard: Guard) -> Job:
 
     Raises NotInterestingError where the format checks by itself, and the input does not fail.
     """
+    with ExitStack() as opened:
+        job = _prepare(options, guard, opened)
+        return replace(job, closing=opened.pop_all())
+
+
+def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
+    """Do the same; the stack closes what is opened."""
     name = name_of(options)
     strategy = registry.strategy(options.strategy)
     text, backup = read(options)
@@ -111,40 +126,38 @@ def prepare(options: Options, guard: Guard) -> Job:
         if not options.lenient:
             refuse_other_format(frontend, text, name)
         own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
-    if own is not None and options.also_passes:
-        own.close()
-        raise UsageError("`also_passes` goes with `command` or `oracle`")
+    if own is not None:
+        stack.callback(own.close)
+    for name_, given in (("also_passes", options.also_passes), ("cluster", options.cluster)):
+        if given and (own is not None or options.interesting is not None):
+            raise UsageError(f"`{name_}` goes with `command` or `oracle`")
     if own is not None:
         frontend, limits = own.frontend, own.limits
         options = replace(options, command=own.command, opener=own.opener)
     else:
         limits = options.limits()
-    try:
-        commands, criterion = options.commands_and_criterion()
-        choice = PassChoice(tuple(options.only), tuple(options.without))
-        with naming(name):
-            parsed, view = _parsed(options, frontend, text)
-        choice.of(parsed.schedule(strategy.passes))
-        with guard.held():
-            output = None if path is None else OutputFile(path)
-        folder = options.also_interesting
-        others = None if folder is None else OtherFailures(folder, parsed.suffix)
-        opener = opener_of(options, parsed.suffix, guard)
-        if own is None and (options.command or (options.known and options.opener is None)):
-            opener = frontend.opener(opener, text)
-        with guard.held():
-            opened = journal_setup.open_for(
-                options,
-                text,
-                path,
-                format_name=parsed.name,
-                commands=commands,
-                criterion=criterion,
-            )
-    except BaseException:
-        if own is not None:
-            own.close()
-        raise
+    commands, criterion = options.commands_and_criterion()
+    choice = PassChoice(tuple(options.only), tuple(options.without))
+    with naming(name):
+        parsed, view = _parsed(options, frontend, text)
+    choice.of(parsed.schedule(strategy.passes))
+    with guard.held():
+        output = None if path is None else OutputFile(path)
+    folder = options.also_interesting
+    others = None if folder is None else OtherFailures(folder, parsed.suffix)
+    options = _with_cluster(options, guard, stack)
+    opener = opener_of(options, parsed.suffix, guard)
+    if own is None and (options.command or (options.known and options.opener is None)):
+        opener = frontend.opener(opener, text)
+    with guard.held():
+        opened = journal_setup.open_for(
+            options,
+            text,
+            path,
+            format_name=parsed.name,
+            commands=commands,
+            criterion=criterion,
+        )
     return Job(
         name=name,
         text=text,
@@ -161,6 +174,25 @@ def prepare(options: Options, guard: Guard) -> Job:
         other_failures=others,
         opener=opener,
         own=own,
+        jobs=options.jobs,
+        cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
+    )
+
+
+def _with_cluster(options: Options, guard: Guard, stack: ExitStack) -> Options:
+    """Connect to the cluster, if there is one; all that it can run at a time are the jobs."""
+    cluster = options.cluster
+    if cluster is None:
+        for name in ("ship", "local_slots"):
+            if getattr(options, name):
+                raise UsageError(f"`{name}` goes with `cluster`")
+        return options
+    if isinstance(cluster, str):
+        cluster = stack.enter_context(
+            Cluster(cluster, ship=options.ship, local_slots=options.local_slots, guard=guard)
+        )
+    return replace(
+        options, cluster=cluster, jobs=options.jobs if options.jobs > 1 else cluster.slots
     )
 
 

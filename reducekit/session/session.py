@@ -129,15 +129,15 @@ class Session:
                 job = prepare(self.options, self._guard)
             self.best = job.text
             path = None if job.output is None else job.output.path
-            self._listen(Started(len(job.text), path))
-            for note in () if job.own is None else job.own.notes:
-                self._listen(Notice(note))
             with (
-                contextlib.ExitStack() as opened,
+                job.closing as opened,
                 Executors(job.opener, self.options.repeat, self._guard) as executors,
             ):
-                if job.own is not None:
-                    opened.callback(job.own.close)
+                self._listen(Started(len(job.text), path))
+                for note in () if job.own is None else job.own.notes:
+                    self._listen(Notice(note))
+                if job.cluster is not None and job.cluster is not self.options.cluster:
+                    job.cluster.listen(lambda said: self._listen(Notice(said)))
                 try:
                     with self._guard.allowed():
                         job, golden, empty = self._golden_anywhere(job, executors)
@@ -199,7 +199,7 @@ class Session:
     def _golden(self, job: Job, executors: Executors) -> tuple[Golden, bool]:
         """Make sure that the input fails every time; say whether an empty one does, by a crash."""
         options, journal = self.options, job.opened.journal
-        opener = partial(self._open_stoppable, executors)
+        opener = partial(self._open_stoppable, executors, job.jobs)
         if not job.commands:  # a function says the same each time, and of an empty text too
             return self._ask(job, opener), False
         known = None if journal is None else journal.found.golden
@@ -264,9 +264,9 @@ class Session:
                 raise GoldenRunError("the text to reduce is not interesting itself", "not shown")
         return Golden(job.criterion, (), time.monotonic() - begin)
 
-    def _open_stoppable(self, executors: Executors, oracle: Oracle) -> executor.Executor:
+    def _open_stoppable(self, executors: Executors, jobs: int, oracle: Oracle) -> executor.Executor:
         """Open an executor whose waits end when the session is stopped."""
-        return Stoppable(executors.open(oracle, self.options.jobs), self.control)
+        return Stoppable(executors.open(oracle, jobs), self.control)
 
     def _slippage(self, job: Job, golden: Golden) -> SlippageTracker | None:
         """Look out for other failures than the golden run's; None where only verdicts are known."""
@@ -336,7 +336,7 @@ class Session:
                 reduction = Reduction(
                     job.frontend,
                     job.strategy,
-                    executors.open_repeating(Oracle(job.commands, criterion), options.jobs),
+                    executors.open_repeating(Oracle(job.commands, criterion), job.jobs),
                     partial(limits_for, golden.criterion, job.limits),
                     width=job.opened.width,
                     repeats=self._repeats(job),

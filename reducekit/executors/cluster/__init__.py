@@ -1,0 +1,12 @@
+"""Checks on other machines, by Dask: nothing here is imported unless a cluster is asked for.
+
+From the session to the command, and where each part stands:
+
+    executor.py     takes checks, places them on workers, and loses none (`placement.py`)
+    connection.py   a thread that talks to the Dask scheduler, and knows which workers there are
+    remote.py       what the Dask workers run: it passes orders and reports on
+    checking.py     a process for each worker, with the executor of local checks
+
+Dask finds, starts and connects the workers. Checks are no Dask tasks: one of those costs
+the three sides together 3 ms of processor time, a message with many checks 1.4 ms.
+"""

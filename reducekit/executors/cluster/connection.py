@@ -1,0 +1,220 @@
+"""A thread that talks to a Dask scheduler: it knows which workers there are, and calls them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from reducekit.errors import UsageError
+from reducekit.executors.cluster import remote
+from reducekit.executors.cluster.spec import ClusterSpec, start
+from reducekit.executors.executor import Closing
+
+_CONNECTING = 10.0  # seconds
+_ANSWERING = 10.0  # seconds that the scheduler may take to say which workers there are
+_GLANCE = 0.5  # seconds between two such questions
+_PAUSE = 1.0  # seconds between attempts to connect
+_SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
+
+
+class Connection(Closing):
+    """A connection to a cluster, which comes back by itself when the scheduler does.
+
+    `workers` maps the address of each worker that is there to how many checks it can run at a
+    time. It is replaced as a whole when it changes; then the functions of `watchers` are called,
+    in the thread of the connection.
+    """
+
+    def __init__(self, spec: ClusterSpec) -> None:
+        """Start the cluster, if it is to be, and wait for a worker. Raises UsageError."""
+        self.spec = spec
+        self.name = uuid.uuid4().hex
+        """That of this client, on the workers."""
+        self.workers: Mapping[str, int] = {}
+        self.watchers: set[Callable[[], None]] = set()
+        self.rooms: dict[str, str] = {}
+        """The rooms that are open (see `remote`), each with its worker."""
+        self.sent = self.received = 0
+        """Bytes of the messages to the workers and from them."""
+        self.why = ""
+        """Why the scheduler does not answer; empty if it does."""
+        self._client: Any = None
+        self._looks = 0
+        self._calls: dict[str, set[asyncio.Future[Any]]] = {}
+        """Those under way, by worker."""
+        self._stopped = False
+        self._place = start(spec)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="reducekit-cluster", daemon=True)
+        self._thread.start()
+        try:
+            self._wait_for_worker()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def slots(self) -> int:
+        """How many checks the workers that are there can run at a time."""
+        return sum(self.workers.values())
+
+    def call(
+        self, address: str, function: Callable[..., Any], *arguments: Any, seconds: float
+    ) -> Future[Any]:
+        """Have a worker call a function of `remote`; at most so many seconds are waited for it.
+
+        Whatever goes wrong is the exception of the future.
+        """
+        return asyncio.run_coroutine_threadsafe(
+            self._called(address, function, arguments, seconds), self._loop
+        )
+
+    def refresh(self) -> None:
+        """Wait until it has been looked once more which workers there are."""
+        before, end = self._looks, time.monotonic() + _ANSWERING
+        while self._looks < before + 2 and time.monotonic() < end:
+            time.sleep(_SLICE / 2)
+
+    def close(self) -> None:
+        """End all checks and the connection, and the cluster if it was started for us."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._loop.call_soon_threadsafe(lambda: None)
+        self._thread.join()
+        self._place.close()
+
+    def _wait_for_worker(self) -> None:
+        """Wait for a first worker. Raises UsageError."""
+        end = time.monotonic() + self.spec.wait
+        while not self.workers:
+            if time.monotonic() > end or not self._thread.is_alive():
+                said = self.why or "it has no worker"
+                raise UsageError(
+                    f"the cluster at {self._place.address} cannot be used: {said} "
+                    f"(waited for {self.spec.wait:g} s)"
+                )
+            time.sleep(_SLICE)
+        # Those that come at the same time count from the beginning.
+        wanted = self.spec.workers or int(self.spec.arguments.get("n_workers", 0))
+        while len(self.workers) < wanted and time.monotonic() < end:
+            time.sleep(_SLICE)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        """Connect, again and again, until stopped."""
+        from distributed import Client
+
+        while not self._stopped:
+            client = None
+            try:
+                client = await Client(  # type: ignore[no-untyped-call]
+                    self._place.address,
+                    asynchronous=True,
+                    timeout=_CONNECTING,
+                    set_as_default=False,
+                    security=self._place.security,
+                    name="reducekit",
+                )
+                self._client, self.why = client, ""
+                await self._watch(client)
+                await self._leave()
+            except Exception as error:  # of the network, in all its forms
+                self.why = str(error) or type(error).__name__
+            self._client = None
+            self._set_workers({})
+            if client is not None:
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(client.close(), _ANSWERING)
+            if not self._stopped:
+                await asyncio.sleep(_PAUSE)
+
+    async def _watch(self, client: Any) -> None:
+        """Look which workers there are, until stopped. Raises what the network does."""
+        kept = time.monotonic()
+        while not self._stopped:
+            self._set_workers(dict(await asyncio.wait_for(client.nthreads(), _ANSWERING)))
+            self._looks += 1
+            end = time.monotonic() + _GLANCE
+            while time.monotonic() < end and not self._stopped:
+                await asyncio.sleep(_SLICE / 2)
+            if time.monotonic() > kept + remote.LEASE / 4:
+                kept = time.monotonic()
+                self._keep()
+
+    def _keep(self) -> None:
+        """Tell the workers that we are there, also while nothing is to be said."""
+        for address, names in self._by_worker().items():
+            call = self._called(address, remote.keep, (names,), _ANSWERING)
+            asyncio.ensure_future(call).add_done_callback(_ignored)
+
+    async def _leave(self) -> None:
+        """End the checks on all workers, and remove what was sent along."""
+        rooms = self._by_worker()
+        await asyncio.gather(
+            *(
+                self._called(
+                    address, remote.release, (rooms.get(address, []), self.name), _ANSWERING
+                )
+                for address in self.workers
+            ),
+            return_exceptions=True,
+        )
+
+    def _by_worker(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, address in list(self.rooms.items()):
+            found.setdefault(address, []).append(name)
+        return found
+
+    def _set_workers(self, workers: dict[str, int]) -> None:
+        if workers != self.workers:
+            for address in self.workers.keys() - workers.keys():
+                for call in self._calls.pop(address, ()):
+                    call.cancel()  # otherwise it would try to connect for long
+            self.workers = workers
+            for each in list(self.watchers):
+                each()
+
+    async def _called(
+        self,
+        address: str,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        seconds: float,
+    ) -> Any:
+        client = self._client
+        if client is None:
+            raise ConnectionError(self.why or "the scheduler does not answer")
+        call = asyncio.ensure_future(
+            client.run(function, *arguments, workers=[address], on_error="return")
+        )
+        calls = self._calls.setdefault(address, set())
+        calls.add(call)
+        try:
+            found = (await asyncio.wait_for(call, seconds)).get(address)
+        except asyncio.CancelledError:
+            raise ConnectionError("it has gone") from None
+        finally:
+            calls.discard(call)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+
+def _ignored(done: asyncio.Future[Any]) -> None:
+    """Take note of an error that does not matter: otherwise it would be told at the end."""
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,494 @@
+"""Runs checks on the workers of a cluster; behind the interface of the local executor.
+
+All decisions are made in the thread of the caller, in `submit` and `wait`; what the network
+brings comes in through one queue. A check is this executor's until its verdict is in: a worker
+that is killed, cut off, or cannot write gives its checks back, and another one makes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import queue
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import median
+from typing import NamedTuple
+
+from reducekit.errors import UsageError
+from reducekit.executors.cluster import remote
+from reducekit.executors.cluster.admission import (
+    Needs,
+    Shipped,
+    Tell,
+    listed,
+    needs_of,
+    sent_along,
+    why_no_answer,
+    why_not,
+)
+from reducekit.executors.cluster.base_text import BaseText
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.placement import Placement
+from reducekit.executors.cluster.protocol import (
+    Cancel,
+    Check,
+    Frames,
+    Order,
+    Report,
+    Setup,
+    frame,
+)
+from reducekit.executors.executor import Executor, ExecutorError, Finished
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+
+_PATIENCE = 3.0  # seconds that a worker waits for something to say
+_SLOWNESS = 10.0  # seconds that its answer may take in addition
+_ADMISSION = 30.0  # seconds that a worker may take to say what it has
+_GLANCE = 0.25
+_REST = 3.0  # seconds until a worker that has lost checks gets some again
+_STRIKES = 3  # times in a row that it may lose them
+_HERE = "local"
+"""The name among the workers of the slots on this machine, which take over if asked."""
+_TAKING_OVER = 2.0  # seconds without a worker after which they do
+_SAMPLES = 5  # checks that tell how fast a worker is
+_SLOW = 1.5  # times as long as on the others
+
+
+class _Answered(NamedTuple):
+    """A worker has said what it has."""
+
+    address: str
+    answer: Future[tuple[str, tuple[str, ...]]]
+
+
+class _Replied(NamedTuple):
+    """A room has answered a message."""
+
+    address: str
+    room: str
+    reply: Future[tuple[bytes, bool] | None]
+
+
+@dataclass(slots=True)
+class _Room:
+    """What we know of a room on a worker."""
+
+    name: str
+    number: int = 0
+    """Of the next message."""
+    open: bool = False
+    under_way: int = 0
+    """Messages without an answer."""
+    orders: list[Order] = field(default_factory=list)
+    version: int = 0
+    """Of the base text that it has."""
+    samples: int = 0
+    pace: float = 0.0
+    """Seconds that a run takes there, by those of late."""
+
+
+class _Given(NamedTuple):
+    """A check as it was submitted.
+
+    It has a number of its own: tickets are used again, and what is said of an earlier check may
+    be under way still.
+    """
+
+    ticket: int
+    text: bytes
+    limits: Limits
+
+
+class ClusterExecutor(Executor):
+    """Runs checks on the workers of a connection, at most `jobs` at a time.
+
+    `local` opens an executor on this machine for when no worker is left; without it, that is
+    waited for as long as the cluster's description says. `tell` gets sentences for the user.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        oracle: Oracle,
+        jobs: int,
+        *,
+        suffix: str = "",
+        name: str = "",
+        shipped: tuple[Shipped, ...] = (),
+        local: Callable[[], Executor] | None = None,
+        tell: Tell = lambda text: None,
+    ) -> None:
+        """Ask all workers what they have. Raises UsageError if none can run the commands."""
+        self.runs = 0
+        self._connection = connection
+        self._jobs = jobs
+        self._shipped = shipped
+        placed = sent_along(oracle, shipped)
+        needs = needs_of(placed)
+        self._needs: Needs = needs
+        self._setup = Setup(placed, suffix, name, needs.directory)
+        self._open_local = local
+        self._local: Executor | None = None
+        self._tell = tell
+        self._checks: dict[int, _Given] = {}  # by number
+        self._numbers: dict[int, int] = {}  # by ticket
+        self._submitted = 0
+        self._ready: list[Finished] = []
+        self._placement = Placement()
+        self._base = BaseText()
+        self._rooms: dict[str, _Room] = {}
+        self._asked: set[str] = set()
+        self._refused: dict[str, str] = {}
+        self._strikes: dict[str, int] = {}
+        self._resting: dict[str, float] = {}
+        self._again: dict[int, str] = {}
+        """Checks that are made once more elsewhere, and where they ran out of time."""
+        self._inbox: queue.SimpleQueue[_Answered | _Replied | None] = queue.SimpleQueue()
+        self._alone = math.inf
+        """Since when there is no worker."""
+        self._closed = False
+        connection.watchers.add(self._wake)
+        try:
+            self._ask_all()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The addresses of the workers that get checks."""
+        return tuple(self._rooms)
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        return self._jobs - len(self._checks)
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Take a check of `text`; it is sent, with others, when the caller waits."""
+        assert ticket not in self._numbers, "the ticket is in use"
+        self._submitted += 1
+        self._numbers[ticket] = number = self._submitted
+        self._checks[number] = _Given(ticket, text, limits)
+        self._placement.submit(number)
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for at least one check to finish, at most `timeout` seconds; return all finished.
+
+        Raises ExecutorError if no worker can run checks any more.
+        """
+        give_up = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            self._look()
+            self._send()
+            left = give_up - time.monotonic()
+            if self._ready or not self._checks or left <= 0:
+                ready, self._ready = self._ready, []
+                return ready
+            self._take_in(min(left, _GLANCE))
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and forget it; one that is not running is ignored."""
+        self._ready = [done for done in self._ready if done.ticket != ticket]
+        number = self._numbers.pop(ticket, None)
+        if number is not None:
+            del self._checks[number]
+            self._forget(number, self._placement.cancel(number))
+
+    def close(self) -> None:
+        """End all checks, and wait until the workers say that nothing of them runs."""
+        if self._closed:
+            return
+        self._closed = True
+        self._connection.watchers.discard(self._wake)
+        self._checks.clear()
+        calls = []
+        for address, room in self._rooms.items():
+            self._connection.rooms.pop(room.name, None)
+            calls.append(
+                self._connection.call(address, remote.release, [room.name], seconds=_SLOWNESS)
+            )
+        self._rooms.clear()
+        if self._local is not None:
+            self._local.close()
+        wait(calls, _SLOWNESS)
+
+    # -- workers come and go ---------------------------------------------------------
+
+    def _ask_all(self) -> None:
+        """Ask the workers that are there. Raises UsageError if none is any good."""
+        self._look()
+        while self._asked and not self._rooms:
+            self._take_in(_GLANCE)
+        end = time.monotonic() + 1.0
+        while self._asked and time.monotonic() < end:
+            self._take_in(_GLANCE)
+        if not self._rooms and self._open_local is None:
+            raise UsageError(
+                "no worker of the cluster can run this:\n"
+                f"{listed(self._refused)}\n"
+                "`ship` sends a program or file along"
+            )
+
+    def _wake(self) -> None:
+        self._inbox.put(None)
+
+    def _look(self) -> None:
+        """Take in which workers there are, and what becomes of checks if there are none."""
+        now, workers = time.monotonic(), self._connection.workers
+        for address in [each for each in self._rooms if each not in workers]:
+            self._lose(address)
+        for address in [each for each in self._refused if each not in workers]:
+            del self._refused[address]
+        for address in workers:
+            settled = address in self._rooms or address in self._asked or address in self._refused
+            if not settled and self._resting.get(address, 0.0) <= now:
+                self._ask(address)
+        if self._rooms:
+            self._alone = math.inf
+            if self._local is not None:
+                self._end_local()
+        elif not self._asked:
+            self._do_without(now)
+
+    def _ask(self, address: str) -> None:
+        self._asked.add(address)
+        needs = self._needs
+        sent = [(each.name, each.mode, each.data) for each in self._shipped]
+        answer = self._connection.call(
+            address,
+            remote.answer,
+            self._connection.name,
+            needs.directory,
+            needs.programs,
+            needs.files,
+            sent,
+            seconds=_ADMISSION,
+        )
+        answer.add_done_callback(lambda done: self._inbox.put(_Answered(address, done)))
+
+    def _answered(self, address: str, answer: Future[tuple[str, tuple[str, ...]]]) -> None:
+        """Take a worker in, or refuse it and say why."""
+        self._asked.discard(address)
+        error = answer.exception()
+        why = why_not(answer.result()) if error is None else why_no_answer(error)
+        slots = self._connection.workers.get(address)
+        if slots is None:
+            return
+        if error is not None and not isinstance(error, ModuleNotFoundError):
+            self._strike(address, why)
+        elif why:
+            self._refuse(address, why)
+        else:
+            self._rooms[address] = _Room(uuid.uuid4().hex)
+            self._placement.add_worker(address, max(1, slots))
+
+    def _refuse(self, address: str, why: str) -> None:
+        self._refused[address] = why
+        self._tell(f"worker {address} gets no checks: {why}")
+
+    def _strike(self, address: str, why: str) -> None:
+        """Let a worker rest that did not do what it should; give it up after a few times."""
+        self._strikes[address] = strikes = self._strikes.get(address, 0) + 1
+        if strikes >= _STRIKES:
+            self._refuse(address, why)
+        else:
+            self._resting[address] = time.monotonic() + _REST * strikes
+
+    def _lose(self, address: str, why: str = "it has gone") -> None:
+        """Let a worker go; its checks are made elsewhere."""
+        room = self._rooms.pop(address, None)
+        if room is None:
+            return
+        self._connection.rooms.pop(room.name, None)
+        again = self._placement.remove_worker(address)
+        if again:
+            number = "a check" if again == 1 else f"{again} checks"
+            self._tell(f"worker {address}: {why}; {number} made elsewhere")
+
+    def _do_without(self, now: float) -> None:
+        """Have this machine take over, or wait for a worker. Raises ExecutorError in the end."""
+        self._alone = min(self._alone, now)
+        alone = now - self._alone
+        if self._open_local is not None:
+            if self._local is None and self._checks and (alone > _TAKING_OVER or self._refused):
+                self._local = self._open_local()
+                self._placement.add_worker(_HERE, self._local.free)
+                self._tell("no worker is left: checks are made on this machine meanwhile")
+            return
+        if self._refused:
+            raise ExecutorError(
+                f"no worker of the cluster can run checks any more:\n{listed(self._refused)}"
+            )
+        patience = self._connection.spec.wait
+        if alone == 0:
+            why = self._connection.why or "none is left"
+            self._tell(f"no worker ({why}): waiting for {patience:g} s")
+        if alone > patience:
+            why = self._connection.why or "none is left"
+            raise ExecutorError(f"no worker of the cluster came back in {patience:g} s: {why}")
+
+    def _end_local(self) -> None:
+        assert self._local is not None
+        self._placement.remove_worker(_HERE)
+        self.runs += self._local.runs
+        self._local.close()
+        self._local = None
+        self._tell("there are workers again")
+
+    # -- checks --------------------------------------------------------------------------
+
+    def _send(self) -> None:
+        """Place what is queued, and send what there is to say, all of a worker in one message."""
+        now = time.monotonic()
+        for number, worker in self._placement.place(now, self._again):
+            _, text, limits = self._checks[number]
+            if worker == _HERE:
+                assert self._local is not None
+                self._local.submit(number, text, limits)
+                continue
+            new = self._base.describe(text, len(self._rooms))
+            room = self._rooms[worker]
+            base = self._base.order_for(room.version)
+            if base is not None:
+                room.orders.append(base)
+                room.version = self._base.version
+            room.orders.append(Check(number, new, limits))
+        for address, room in self._rooms.items():
+            polled = not room.under_way and self._placement.workers[address].checks
+            if (room.orders or polled) and (room.open or not room.under_way):
+                self._exchange(address, room)
+
+    def _exchange(self, address: str, room: _Room) -> None:
+        """Send a room its orders; it answers when it has something to say."""
+        setup = b""
+        if not room.number:
+            self._connection.rooms[room.name] = address
+            setup = frame((self._setup, max(1, self._connection.workers.get(address, 1))))
+        orders = frame(room.orders) if room.orders else b""
+        room.orders = []
+        # The first message must be answered before the next one is sent.
+        patience = _PATIENCE if room.number else 0.0
+        reply = self._connection.call(
+            address,
+            remote.exchange,
+            self._connection.name,
+            room.name,
+            room.number,
+            setup,
+            orders,
+            patience,
+            seconds=patience + _SLOWNESS,
+        )
+        self._connection.sent += len(setup) + len(orders)
+        room.number += 1
+        room.under_way += 1
+        put = partial(_Replied, address, room.name)
+        reply.add_done_callback(lambda done: self._inbox.put(put(done)))
+
+    def _take_in(self, timeout: float) -> None:
+        """Wait for what the network brings, and take all of it in."""
+        if self._local is not None:
+            timeout = 0.0
+            for finished in self._local.wait(0.02):
+                self._finish(finished, _HERE)
+        with contextlib.suppress(queue.Empty):
+            message = self._inbox.get(timeout=timeout) if timeout else self._inbox.get_nowait()
+            while True:
+                match message:
+                    case _Answered(address, answer):
+                        self._answered(address, answer)
+                    case _Replied(address, name, reply):
+                        self._replied(address, name, reply)
+                message = self._inbox.get_nowait()
+
+    def _replied(self, address: str, name: str, reply: Future[tuple[bytes, bool] | None]) -> None:
+        """Take in what a room has said, or that it does not answer any more."""
+        room = self._rooms.get(address)
+        if room is None or room.name != name:
+            return  # of a room that was given up
+        room.under_way -= 1
+        room.open = True
+        error = reply.exception()
+        if error is not None:
+            self._lose(address, f"it does not answer ({str(error) or type(error).__name__})")
+            self._strike(address, why_no_answer(error))
+            return
+        found = reply.result()
+        if found is None:
+            self._lose(address, "it was without a word from us for too long")
+            return
+        reports, ended = found
+        self._connection.received += len(reports)
+        failed = None
+        for report in Frames().feed(reports):
+            assert isinstance(report, Report)
+            self.runs += report.runs
+            failed = failed or report.failed
+            for finished in report.finished:
+                self._strikes.pop(address, None)
+                self._finish(finished, address)
+        if failed is not None:
+            self._lose(address, failed)
+            self._refuse(address, failed)
+        elif ended:
+            self._lose(address, "its checking process was killed")
+            self._strike(address, "its checking process was killed again and again")
+
+    def _finish(self, finished: Finished, worker: str) -> None:
+        """Take a verdict in, unless it has to be made sure of elsewhere."""
+        number = finished.ticket
+        given = self._checks.get(number)
+        if given is None or worker not in self._placement.workers:
+            return
+        if worker != _HERE and self._doubted(finished, worker):
+            self._again[number] = worker
+            self._placement.put_back(number, worker)
+            return
+        others = self._placement.finish(number, worker, time.monotonic())
+        if others is None:
+            return
+        del self._checks[number], self._numbers[given.ticket]
+        self._forget(number, others)
+        self._ready.append(replace(finished, ticket=given.ticket))
+        if finished.interesting:
+            self._base.offer(given.text)
+
+    def _doubted(self, finished: Finished, worker: str) -> bool:
+        """Say whether a run may be out of time because its worker is slow.
+
+        Then it is made on another worker, once.
+        """
+        room = self._rooms[worker]
+        if not any(each.limit == "time" for each in finished.outcomes):
+            for each in finished.outcomes:
+                share = 1 / min(room.samples + 1, 4 * _SAMPLES)
+                room.pace += share * (each.seconds - room.pace)
+                room.samples += 1
+            return False
+        if finished.ticket in self._again:
+            return False
+        others = [
+            each.pace
+            for each in self._rooms.values()
+            if each is not room and each.samples >= _SAMPLES
+        ]
+        if len(self._rooms) < 2:
+            return False
+        return room.samples < _SAMPLES or bool(others and room.pace > _SLOW * median(others))
+
+    def _forget(self, number: int, places: list[str]) -> None:
+        """End a check where it runs."""
+        self._again.pop(number, None)
+        for each in places:
+            if each == _HERE:
+                assert self._local is not None
+                self._local.cancel(number)
+            elif each in self._rooms:
+                self._rooms[each].orders.append(Cancel(number))

@@ -1,0 +1,198 @@
+"""What a Dask worker runs for us: it keeps the checking processes, and passes messages on.
+
+The functions here are called by `Client.run`, so in the event loop of the worker. A *room* is
+one checking process, that of one executor of one client. A client that says nothing for a
+while is gone: its rooms are closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reducekit.executors.cluster.protocol import LENGTH
+from reducekit.version import __version__
+
+LEASE = 30.0
+"""Seconds without a word of the client after which its checks are ended."""
+
+
+class _Room:
+    """A checking process, the messages to it in their order, and what it has said."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.next = 0
+        """The number of the message that is to be passed on next."""
+        self.reports: list[bytes] = []
+        self.ended = False
+        self._changed = asyncio.Event()
+        self._reading = asyncio.ensure_future(self._read())
+        self._lease = asyncio.get_running_loop().call_later(LEASE, self.close)
+
+    @classmethod
+    async def open(cls, setup: bytes, folder: str) -> _Room:
+        """Start the process; `folder` has the files that were sent along."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "reducekit.executors.cluster.checking",
+            folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        room = cls(process)
+        assert process.stdin is not None
+        process.stdin.write(setup)
+        return room
+
+    async def pass_on(self, number: int, orders: bytes) -> None:
+        """Pass orders on when it is their turn: they may overtake each other on their way."""
+        await self.until(lambda: self.next >= number, LEASE)
+        if self.next == number:
+            self.next += 1
+            stdin = self.process.stdin
+            assert stdin is not None
+            if orders and not stdin.is_closing():
+                stdin.write(orders)
+            self._tell()
+
+    async def until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait until something holds, or the process has ended, or for so many seconds."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not condition() and not self.ended and (left := end - loop.time()) > 0:
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except asyncio.TimeoutError:  # noqa: UP041 - another class before Python 3.11
+                return
+
+    def renew(self) -> None:
+        """The client is there."""
+        self._lease.cancel()
+        self._lease = asyncio.get_running_loop().call_later(LEASE, self.close)
+
+    def close(self) -> None:
+        """End the process: it ends all that it runs when it reads no more."""
+        self._lease.cancel()
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _read(self) -> None:
+        stdout = self.process.stdout
+        assert stdout is not None
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                # Whole messages: two answers to the client may overtake each other.
+                head = await stdout.readexactly(LENGTH.size)
+                body = await stdout.readexactly(LENGTH.unpack(head)[0])
+                self.reports.append(head + body)
+                self._tell()
+        await self.process.wait()
+        self.ended = True
+        self._lease.cancel()
+        self._tell()
+
+
+_rooms: dict[str, _Room] = {}
+
+
+def answer(
+    client: str,
+    directory: str,
+    programs: Sequence[str],
+    files: Sequence[str],
+    shipped: Sequence[tuple[str, int, bytes]],
+    dask_worker: Any = None,
+) -> tuple[str, tuple[str, ...]]:
+    """Take in the files that are sent along; return our version, and what is missing here.
+
+    Only plain types come and go here, so that every version of ours understands them.
+    """
+    folder = _folder(client, dask_worker)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        for name, mode, data in shipped:
+            path = os.path.join(folder, name)
+            with open(f"{path}.part", "wb") as file:
+                file.write(data)
+            os.chmod(f"{path}.part", mode)
+            os.replace(f"{path}.part", path)
+    except OSError as error:
+        return __version__, (f"{error.filename or folder}: {error.strerror}",)
+    missing = []
+    for path in programs:
+        if not os.path.isfile(path):
+            missing.append(f"there is no program {path}")
+        elif not os.access(path, os.X_OK):
+            missing.append(f"{path} is not executable")
+    there = directory if os.path.isdir(directory) else os.getcwd()
+    missing += [
+        f"there is no file {path}"
+        for path in files
+        if not os.path.exists(os.path.join(there, path))
+    ]
+    return __version__, tuple(missing)
+
+
+async def exchange(
+    client: str,
+    name: str,
+    number: int,
+    setup: bytes,
+    orders: bytes,
+    patience: float,
+    dask_worker: Any = None,
+) -> tuple[bytes, bool] | None:
+    """Pass orders on to a room; return what it has said, and whether it has ended.
+
+    If it has said nothing, this waits for so many seconds, or until the client's next message.
+    The first message opens the room, and the next one must not be sent before it is answered.
+    None: there is no such room (any more).
+    """
+    room = _rooms.get(name)
+    if room is None:
+        if number > 0:
+            return None
+        room = _rooms[name] = await _Room.open(setup, _folder(client, dask_worker))
+    room.renew()
+    await room.pass_on(number, orders)
+    await room.until(lambda: bool(room.reports) or room.next > number + 1, patience)
+    reports, room.reports = room.reports, []
+    if room.ended:
+        _rooms.pop(name, None)
+    return b"".join(reports), room.ended
+
+
+async def keep(names: Sequence[str]) -> None:
+    """Say that a client is there, though it has nothing to say."""
+    for each in names:
+        if each in _rooms:
+            _rooms[each].renew()
+
+
+async def release(names: Sequence[str], client: str = "", dask_worker: Any = None) -> None:
+    """Close rooms and wait for the end of their checks; of a client that goes, all is removed."""
+    rooms = [_rooms.pop(each) for each in names if each in _rooms]
+    for each in rooms:
+        each.close()
+    for each in rooms:
+        await each.until(lambda: False, LEASE)
+    if client:
+        shutil.rmtree(_folder(client, dask_worker), ignore_errors=True)
+
+
+def _folder(client: str, dask_worker: Any) -> str:
+    """Return the folder for what a client sends along."""
+    return os.path.join(dask_worker.local_directory, f"reducekit-{client}")

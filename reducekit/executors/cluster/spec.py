@@ -1,0 +1,141 @@
+"""Where a cluster is: an address, a number of local workers, or a file that describes one."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reducekit.errors import UsageError
+
+_LOCAL = re.compile(r"local:([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
+_ADDRESS = re.compile(r"(?:tcp|tls|ws|wss|ucx)://.+")
+_EXPECTED = "expected tcp://HOST:PORT (a Dask scheduler), local:N (N workers here), or a YAML file"
+MISSING = "a cluster needs Dask: pip install 'reducekit[cluster]'"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """A cluster as plain data: that of a scheduler's `address`, or one that is started for us."""
+
+    address: str | None = None
+    make: str | None = None
+    """A class of a Dask cluster, such as `dask_jobqueue.SLURMCluster`."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Its keyword arguments."""
+    workers: int | None = None
+    """How many workers it is asked for; None: the class knows."""
+    wait: float = 60.0
+    """Seconds to wait for a first worker, and for one to come back when all are lost."""
+    security: Mapping[str, Any] = field(default_factory=dict)
+    """Of a scheduler: the keyword arguments of `distributed.Security`, for TLS."""
+
+    @classmethod
+    def parse(cls, text: str) -> ClusterSpec:
+        """Read an address, `local:N`, `local:NxT` or the name of a file. Raises UsageError."""
+        local = _LOCAL.fullmatch(text)
+        if local is not None:
+            workers = int(local[1])
+            arguments = {
+                "n_workers": workers,
+                "threads_per_worker": int(local[2] or 1),
+                "dashboard_address": ":0",
+                "memory_limit": 0,
+                "silence_logs": logging.CRITICAL,
+            }
+            return cls(make="distributed.LocalCluster", arguments=arguments)
+        if _ADDRESS.fullmatch(text):
+            return cls(address=text)
+        path = Path(text)
+        if path.suffix not in (".yaml", ".yml"):
+            raise UsageError(f"{text!r} is no cluster: {_EXPECTED}")
+        return _from_file(path)
+
+
+def _from_file(path: Path) -> ClusterSpec:
+    yaml = _needed("yaml")
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"the cluster file {path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"the cluster file {path} is no YAML: {error}") from None
+    names = {"address": str, "cluster": str, "arguments": dict, "workers": int,
+             "wait": (int, float), "security": dict}  # fmt: skip
+    if not isinstance(found, dict):
+        raise UsageError(f"the cluster file {path} has no fields: {', '.join(names)}")
+    for name, value in found.items():
+        if name not in names:
+            raise UsageError(
+                f"the cluster file {path} has a field {name!r}: known are {', '.join(names)}"
+            )
+        if not isinstance(value, names[name]) or isinstance(value, bool):  # type: ignore[arg-type]
+            raise UsageError(f"{name!r} in the cluster file {path} cannot be {value!r}")
+    if ("address" in found) == ("cluster" in found):
+        raise UsageError(
+            f"the cluster file {path} needs one of `address` (of a scheduler) and `cluster` "
+            "(a class such as dask_jobqueue.SLURMCluster)"
+        )
+    return ClusterSpec(
+        found.get("address"),
+        found.get("cluster"),
+        found.get("arguments", {}),
+        found.get("workers"),
+        float(found.get("wait", 60.0)),
+        found.get("security", {}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A scheduler that can be connected to; `close` ends a cluster that was started for us."""
+
+    address: str
+    security: Any
+    close: Callable[[], None]
+
+
+def start(spec: ClusterSpec) -> Place:
+    """Start the cluster if it is to be started. Raises UsageError."""
+    distributed = _needed("distributed")
+    if spec.address is not None:
+        try:
+            security = distributed.Security(**spec.security) if spec.security else None
+        except (TypeError, ValueError, OSError) as error:
+            raise UsageError(f"`security` of the cluster cannot be used: {error}") from None
+        return Place(spec.address, security, lambda: None)
+    assert spec.make is not None
+    module, _, name = spec.make.rpartition(".")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        package = module.partition(".")[0].replace("_", "-")
+        raise UsageError(
+            f"there is no Dask cluster {spec.make} ({error}): pip install {package}?"
+        ) from None
+    try:
+        cluster = make(**spec.arguments)
+        if spec.workers is not None:
+            cluster.scale(spec.workers)
+    except Exception as error:  # whatever a batch system says
+        raise UsageError(f"{spec.make} cannot be started: {error}") from error
+    return Place(cluster.scheduler_address, getattr(cluster, "security", None), cluster.close)
+
+
+def _needed(module: str) -> Any:
+    """Import what the extra `cluster` brings. Raises UsageError if it is not there."""
+    known = "distributed" in sys.modules
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        raise UsageError(MISSING) from None
+    if module == "distributed" and not known:
+        # It tells of every worker that goes; so do we, once. Who uses Dask besides keeps his
+        # settings.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    return found

@@ -1,0 +1,98 @@
+"""A cluster as sessions see it: opened once, closed at the end, and openers of executors on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reducekit.executors.executor import Closing, Executor
+from reducekit.executors.guard import Guard, NoSignals
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.oracle import Oracle
+
+if TYPE_CHECKING:
+    from reducekit.executors.cluster.connection import Connection
+
+
+class Cluster(Closing):
+    """Workers on other machines; several sessions may share them, also in several threads.
+
+    `tell` gets sentences for the user: which worker gets no checks, or has lost some. They are
+    kept until it is set.
+    """
+
+    def __init__(
+        self,
+        described: str,
+        *,
+        ship: Sequence[Path] = (),
+        local_slots: int = 0,
+        guard: Guard | None = None,
+    ) -> None:
+        """Connect, and wait for a worker.
+
+        `described` is the address of a Dask scheduler (`tcp://HOST:PORT`), `local:N` for N
+        workers on this machine, or a YAML file. The files to `ship` are sent along to the
+        workers. When no worker is left, so many `local_slots` take over. Raises UsageError.
+        """
+        # Only who wants a cluster loads this.
+        from reducekit.executors.cluster.admission import Shipped
+        from reducekit.executors.cluster.connection import Connection
+        from reducekit.executors.cluster.spec import ClusterSpec
+
+        self._guard = guard or NoSignals()
+        self._local_slots = local_slots
+        self._shipped = Shipped.read(ship)
+        self._told: list[str] = []
+        self._listener: Callable[[str], None] | None = None
+        spec = ClusterSpec.parse(described)
+        self.connection: Connection = Connection(spec)
+
+    @property
+    def slots(self) -> int:
+        """How many checks the workers can run at a time."""
+        return self.connection.slots
+
+    def listen(self, tell: Callable[[str], None] | None) -> None:
+        """Give the sentences for the user to that function, those of before first."""
+        self._listener = tell
+        if tell is not None:
+            told, self._told = self._told, []
+            for each in told:
+                tell(each)
+
+    def opener(
+        self, suffix: str, *, name: str = "", workdir: str | None = None
+    ) -> Callable[[Oracle, int], Executor]:
+        """Return what opens executors on the workers; candidates are files of that suffix."""
+        from reducekit.executors.cluster.executor import ClusterExecutor
+
+        def here(oracle: Oracle) -> Executor:
+            return LocalExecutor(
+                oracle, self._local_slots, suffix, guard=self._guard, name=name, workdir=workdir
+            )
+
+        def opened(oracle: Oracle, jobs: int) -> Executor:
+            return ClusterExecutor(
+                self.connection,
+                oracle,
+                jobs,
+                suffix=suffix,
+                name=name,
+                shipped=self._shipped,
+                local=(lambda: here(oracle)) if self._local_slots else None,
+                tell=self._tell,
+            )
+
+        return opened
+
+    def close(self) -> None:
+        """End all checks, and the workers that were started for this."""
+        self.connection.close()
+
+    def _tell(self, text: str) -> None:
+        if self._listener is None:
+            self._told.append(text)
+        else:
+            self._listener(text)

@@ -1,0 +1,231 @@
+"""Checks on real workers: the same verdicts as here, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.executors.cluster import admission
+from reducekit.executors.cluster.admission import Shipped
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.executor import ClusterExecutor
+from reducekit.executors.executor import Executor, ExecutorError, Finished
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion, Everything, ExitZero
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from tests.executors.runner import NAP, marked, python, sh
+
+LIMITS = Limits(wall=60.0)
+
+
+def opened(
+    connection: Connection,
+    command: Command,
+    criterion: Criterion | None = None,
+    *,
+    told: list[str] | None = None,
+    shipped: tuple[Shipped, ...] = (),
+) -> ClusterExecutor:
+    said = [] if told is None else told
+    oracle = Oracle((command,), criterion or ExitZero())
+    return ClusterExecutor(connection, oracle, 4, suffix=".txt", shipped=shipped, tell=said.append)
+
+
+def until(executor: Executor, count: int) -> dict[int, Finished]:
+    found: dict[int, Finished] = {}
+    while len(found) < count:
+        found |= {each.ticket: each for each in executor.wait(30)}
+    return found
+
+
+def pids(connection: Connection) -> dict[str, int]:
+    return {
+        each: connection.call(each, os.getpid, seconds=10).result() for each in connection.workers
+    }
+
+
+def test_verdicts_and_outputs_are_those_of_the_local_executor(connection: Connection) -> None:
+    command = sh('cat "$1"; echo err >&2; grep -q x "$1"')
+    texts = [b"axb", b"", b"\xff\x00x\n" * 5000, b"y" * 100, b"x"]
+    oracle = Oracle((command,), Everything(1))
+    with LocalExecutor(oracle, 1, ".txt") as here, opened(connection, command, Everything(1)) as it:
+        for ticket, text in enumerate(texts):
+            here.submit(ticket, text, LIMITS)
+            (expected,) = here.wait(30)
+            it.submit(ticket, text, LIMITS)
+            (found,) = until(it, 1).values()
+            assert (found.ticket, found.interesting) == (ticket, True)
+            mine, theirs = found.outcomes[0], expected.outcomes[0]
+            assert (mine.status, mine.stdout, mine.stderr) == (
+                theirs.status,
+                theirs.stdout,
+                theirs.stderr,
+            )
+        assert it.runs == len(texts)
+
+
+def test_many_checks_at_the_same_time(connection: Connection) -> None:
+    with opened(connection, sh('grep -q x "$1"')) as executor:
+        found: dict[int, bool] = {}
+        for ticket in range(60):
+            while not executor.free:
+                found |= {each.ticket: each.interesting for each in executor.wait(30)}
+            executor.submit(ticket, b"x" if ticket % 3 else b"y", LIMITS)
+        found |= {each: done.interesting for each, done in until(executor, 60 - len(found)).items()}
+    assert found == {ticket: bool(ticket % 3) for ticket in range(60)}
+
+
+def test_a_cancelled_check_is_ended_and_its_ticket_is_free_again(connection: Connection) -> None:
+    with opened(connection, sh(f'grep -q x "$1" || exec sleep {NAP}')) as executor:
+        executor.submit(0, b"y", LIMITS)
+        while not marked():
+            executor.wait(0.05)
+        executor.cancel(0)
+        executor.submit(0, b"x", LIMITS)
+        assert until(executor, 1)[0].interesting
+        while marked():
+            executor.wait(0.05)
+
+
+def test_closing_ends_all_checks(connection: Connection) -> None:
+    with opened(connection, sh(f"exec sleep {NAP}")) as executor:
+        for ticket in range(4):
+            executor.submit(ticket, b"text", LIMITS)
+        while len(marked()) < 4:
+            executor.wait(0.05)
+    assert marked() == []
+
+
+def test_the_base_travels_once_and_candidates_as_edits(connection: Connection) -> None:
+    lines = [b"(assert (> x%d %d))\n" % (each, each * each % 7919) for each in range(20000)]
+    with opened(connection, sh('test "$(wc -l < "$1")" -lt 20000')) as executor:
+        executor.submit(0, b"".join(lines), LIMITS)
+        until(executor, 1)
+        for ticket in range(1, 41):
+            cut = b"".join(lines[: ticket * 9] + lines[ticket * 9 + 5 :])
+            executor.submit(ticket, cut, LIMITS)
+            assert until(executor, 1)[ticket].interesting
+    assert connection.sent < 2.2 * len(b"".join(lines)) / 3  # deflated, to two workers at most
+
+
+def test_checks_of_a_killed_worker_are_made_elsewhere(connection: Connection) -> None:
+    told: list[str] = []
+    with opened(connection, sh('sleep 0.2; grep -q x "$1"'), told=told) as executor:
+        for ticket in range(4):
+            executor.submit(ticket, b"x" if ticket % 2 else b"y", LIMITS)
+        executor.wait(0.1)
+        os.kill(next(iter(pids(connection).values())), signal.SIGKILL)
+        found = until(executor, 4)
+    assert {each: done.interesting for each, done in found.items()} == {
+        0: False,
+        1: True,
+        2: False,
+        3: True,
+    }
+    assert any("made elsewhere" in each for each in told)
+
+
+def test_no_check_outlives_a_killed_worker(connection: Connection) -> None:
+    with opened(connection, sh(f"exec sleep {NAP}")) as executor:
+        for ticket in range(4):
+            executor.submit(ticket, b"text", LIMITS)
+        while len(marked()) < 4:
+            executor.wait(0.05)
+        for pid in pids(connection).values():
+            os.kill(pid, signal.SIGKILL)
+        for ticket in range(4):
+            executor.cancel(ticket)
+        end = time.monotonic() + 20
+        while marked() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert marked() == []
+
+
+def test_the_answer_of_each_worker_that_lacks_the_program(connection: Connection) -> None:
+    missing = Command(("/nowhere/solver",))
+    with pytest.raises(UsageError, match="there is no program /nowhere/solver") as caught:
+        opened(connection, missing)
+    assert all(each in str(caught.value) for each in connection.workers)
+    assert "`ship`" in str(caught.value)
+
+
+def test_another_version_of_ours_is_said(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "__version__", "9.9")
+    with pytest.raises(UsageError, match=r"it has reducekit \S+, and this is 9\.9"):
+        opened(connection, sh("true"))
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "has-an-x.py"
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.exit('x' not in open(sys.argv[1]).read())"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_a_file_that_is_sent_along(connection: Connection, script: Path) -> None:
+    shipped = Shipped.read([script])
+    commands = [
+        Command.of([str(script)]),
+        Command.of([sys.executable, str(script)]),
+        Command.of(f"{script.name} $1", shell=True),
+    ]
+    script.unlink()
+    for command in commands:
+        with opened(connection, command, shipped=shipped) as executor:
+            executor.submit(0, b"x", LIMITS)
+            executor.submit(1, b"y", LIMITS)
+            found = until(executor, 2)
+            assert (found[0].interesting, found[1].interesting) == (True, False)
+
+
+def test_a_worker_that_cannot_run_checks_any_more_is_left_out(
+    connection: Connection, script: Path
+) -> None:
+    told: list[str] = []
+    shipped = Shipped.read([script])
+    with opened(connection, Command.of([str(script)]), shipped=shipped, told=told) as executor:
+        first = next(iter(executor.workers))
+        folder = connection.call(first, _folder, connection.name, seconds=10).result()
+        (Path(folder) / script.name).unlink()
+        for ticket in range(4):
+            executor.submit(ticket, b"x", LIMITS)
+        assert all(each.interesting for each in until(executor, 4).values())
+        (line,) = [each for each in told if "gets no checks" in each]
+        assert first in line
+        assert "No such file" in line
+        assert first not in executor.workers
+
+
+def _folder(client: str, dask_worker: object = None) -> str:
+    from reducekit.executors.cluster import remote
+
+    return remote._folder(client, dask_worker)
+
+
+def test_when_no_worker_can_go_on_the_error_says_why(connection: Connection, script: Path) -> None:
+    with opened(connection, Command.of([str(script)])) as executor:
+        script.unlink()
+        executor.submit(0, b"x", LIMITS)
+        with pytest.raises(ExecutorError, match="no worker of the cluster can run checks"):
+            until(executor, 1)
+
+
+def test_a_run_out_of_time_is_made_again_on_another_worker(connection: Connection) -> None:
+    with opened(connection, python("import time; time.sleep(60)")) as executor:
+        executor.submit(0, b"x", Limits(wall=0.2))
+        found = until(executor, 1)[0]
+        assert found.outcomes[0].limit == "time"
+        assert executor.runs == 2

@@ -1,0 +1,122 @@
+"""Sessions on a cluster: the same bytes as here, with workers that are killed on the way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.events import Accepted, Event, Notice
+from reducekit.session import Options, Session
+from reducekit.session.cluster import Cluster
+from reducekit.session.report import Report
+from tests.clusters import Killer, local_cluster
+from tests.executors.runner import marked
+
+LINES = [b"(assert (> x%d %d))\n" % (each, each * each % 97) for each in range(60)]
+TEXT = b"".join(LINES)
+
+
+@pytest.fixture
+def oracle(tmp_path: Path) -> Path:
+    """An interestingness test: four of the lines are needed, and any two of ten others."""
+    path = tmp_path / "oracle.py"
+    path.write_text(
+        f"#!{sys.executable} -IS\n"
+        "import sys, time\n"
+        "time.sleep(0.01)\n"
+        "text = open(sys.argv[1]).read()\n"
+        "needed = all(f' x{each} ' in text for each in (3, 35, 47, 59))\n"
+        "others = sum(f' x{each} ' in text for each in range(20, 30))\n"
+        "sys.exit(not (needed and others >= 2))\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with local_cluster(4, 1) as found:
+        yield found
+
+
+def reduced(oracle: Path, notices: list[str] | None = None, **more: Any) -> Report:
+    def listen(event: Event) -> None:
+        if isinstance(event, Notice) and notices is not None:
+            notices.append(event.text)
+
+    options = Options(input=TEXT, format="text", oracle=[str(oracle)], width=6, **more)
+    return Session(options, listen).run()
+
+
+def test_the_same_bytes_as_here(oracle: Path, cluster: Any) -> None:
+    here = reduced(oracle, jobs=3)
+    there = reduced(oracle, cluster=cluster.scheduler_address)
+    assert len(here.text.splitlines()) == 6
+    assert there.text == here.text
+    assert there.counts.checks == here.counts.checks
+
+
+def test_the_same_bytes_with_workers_killed_on_the_way(oracle: Path, cluster: Any) -> None:
+    here = reduced(oracle, jobs=3)
+    with Killer(cluster, most=5, pause=0.2) as killer:
+        there = reduced(oracle, cluster=cluster.scheduler_address)
+    assert killer.kills > 0
+    assert there.text == here.text
+    assert there.counts.checks == here.counts.checks
+    assert marked() == []
+
+
+def test_this_machine_takes_over_when_no_worker_is_left(oracle: Path) -> None:
+    notices: list[str] = []
+    here = reduced(oracle, jobs=3)
+    with local_cluster(1, 2) as cluster:
+        options = {"cluster": cluster.scheduler_address, "local_slots": 2}
+
+        def listen(event: Event) -> None:
+            if isinstance(event, Notice):
+                notices.append(event.text)
+            elif isinstance(event, Accepted):
+                cluster.scale(0)
+
+        chosen = Options(input=TEXT, format="text", oracle=[str(oracle)], width=6, **options)
+        there = Session(chosen, listen).run()
+    assert there.text == here.text
+    assert any("on this machine" in each for each in notices)
+
+
+def test_a_cluster_that_sessions_share(oracle: Path, cluster: Any) -> None:
+    with Cluster(cluster.scheduler_address) as shared:
+        assert reduced(oracle, cluster=shared).text == reduced(oracle, cluster=shared).text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cluster": "nowhere"}, "'nowhere' is no cluster: expected tcp://HOST:PORT"),
+        ({"cluster": "local:0"}, "is no cluster"),
+        ({"cluster": "missing.yaml"}, "the cluster file missing.yaml cannot be read"),
+        ({"ship": [Path("x")]}, "`ship` goes with `cluster`"),
+        ({"local_slots": 1}, "`local_slots` goes with `cluster`"),
+        ({"cluster": "local:1", "ship": [Path("/nowhere")]}, "/nowhere cannot be read"),
+    ],
+)
+def test_what_is_refused(oracle: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        reduced(oracle, **options)
+
+
+def test_a_function_runs_here_only() -> None:
+    options = Options(input=TEXT, format="text", interesting=bool, cluster="local:1")
+    with pytest.raises(UsageError, match="`cluster` goes with `command`"):
+        Session(options).run()
+
+
+def test_without_dask_it_says_what_to_type(oracle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match=r"pip install 'reducekit\[cluster\]'"):
+        reduced(oracle, cluster="local:1")
