@@ -271,6 +271,17 @@ class Frontend(ABC):
         """
         return None
 
+    def for_failure(self, described: str) -> Frontend:
+        """Return the frontend to reduce with, given in words how the input fails."""
+        return self
+
+    def refuses(self, text: bytes) -> str | None:
+        """Return why a text is not to be tried, with what to type instead; None: it is.
+
+        It is called for every candidate that would be run, and for the input.
+        """
+        return None
+
     def opener(self, opener: Callable[[Oracle, int], Executor], text: bytes) -> Any:
         """Return what opens executors for a command, given what does so for any text.
 

@@ -44,11 +44,13 @@ class SizeLimited:
         return self.inner.problem(view) if len(view.document) <= self.most else None
 
 
-def own_schedule() -> Schedule:
+def own_schedule(*, unchecked: bool = False) -> Schedule:
     """Return the passes in the order in which they save most for the least checks.
 
-    What takes much away comes first. Names get short early, since a new name
-    makes a new text of everything that has been refuted around it.
+    Unchecked, what is no script of well-sorted terms is tried too.
+
+    What takes much away comes first. Names get short early, since a new name makes a new text of
+    everything that has been refuted around it.
     """
     symbols = _size_limited(
         Inline(),
@@ -77,7 +79,7 @@ def own_schedule() -> Schedule:
             *spelling,
         ),
         rounds=(*cheap, GraphPass()),
-        closing=(*cheap, Written(), widths, equal_terms, Untyped()),
+        closing=(*cheap, Written(), widths, equal_terms, Untyped(unchecked=unchecked)),
         sweep=(DropBackward(),),
     )
 

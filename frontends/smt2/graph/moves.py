@@ -15,7 +15,7 @@ from reducekit.frontends.smt2.terms import Terms
 
 _SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 _SHARES = (0.03, 0.1, 0.25, 0.5, 0.8)
-_HUGE, _LARGE = 0.5, 0.1
+HUGE, LARGE = 0.5, 0.1
 """Shares of the whole above which a node is handled in another order."""
 _MANY_DIRECT = 8
 _MEASURED = 24
@@ -46,6 +46,13 @@ class Candidate:
     """Where to go on dropping arguments: before which one, and how many at once."""
     printed: frozenset[int] = frozenset()
     """Nodes that are not replaced and yet printed in another way."""
+    rank: int = 0
+    """How many alternatives of its kind come before it."""
+
+    @property
+    def kind(self) -> str:
+        """Return what it has in common with others that are about as likely to help."""
+        return f"{self.what} {self.rank}" if self.rank else self.what
 
 
 class Material:
@@ -115,10 +122,10 @@ class Moves:
         share = analysis.weight[node] / analysis.total
         if sort is None:
             yield from self.bodies(node)
-        elif share > _HUGE:
+        elif share > HUGE:
             yield from self.far(node)
             yield from self.direct(node)
-        elif share > _LARGE:
+        elif share > LARGE:
             yield from self.to_constants(node, 2)
             yield from self.to_fresh(node)
             yield from self.far(node)
@@ -251,11 +258,12 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
-        for text in self.material.constants(sort)[:most]:
+        for rank, text in enumerate(self.material.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
             if self._visible(text, node):
-                yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
+                leaf = self.leaf(text, sort)
+                yield Candidate("constant", graph, {node: leaf}, node, rank=rank)
 
     def to_declared(self, node: int) -> Iterator[Candidate]:
         """Replace a node by a declared constant of its sort: the first one that is visible."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -23,6 +24,7 @@ _TRIES, _FEW_TRIES = 20, 3
 """So many candidates are tried on a graph that does not show the failure itself; on one of more
 than so many nodes only a few, since printing takes long."""
 _LARGE = 5000
+_TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()]')
 _MOST = 1 << 17
 """Scripts of more nodes are searched as they are written: what takes most away from them needs no
 graph, and reading and printing one takes seconds."""
@@ -129,6 +131,19 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
     return found
 
 
+def _is_as(printed: bytes, text: bytes) -> bool:
+    """Tell whether two scripts differ at most in the names of bound variables."""
+    tokens, others = _TOKEN.findall(printed), _TOKEN.findall(text)
+    if len(tokens) != len(others):
+        return False
+    names: dict[bytes, bytes] = {}
+    back: dict[bytes, bytes] = {}
+    return all(
+        names.setdefault(one, other) == other and back.setdefault(other, one) == one
+        for one, other in zip(tokens, others, strict=True)
+    )
+
+
 def _is_smaller(printed: bytes, text: bytes) -> bool:
     return (len(printed), printed) < (len(text), text)
 
@@ -160,6 +175,6 @@ class Written:
         """Return the tree of terms; None where the text is how a graph is printed."""
         graph = build(view) if len(view.document) <= _MOST else None
         text = view.document.text
-        if graph is not None and any(each.text == text for each in styles_of(graph, text)):
+        if graph is not None and any(_is_as(each.text, text) for each in styles_of(graph, text)):
             return None
         return TermPass(thorough=True).problem(view)
