@@ -27,6 +27,8 @@ from reducekit.search.problem import Search
 
 _SMALLER = 8
 """A style that has failed is tried again when the graph has become so many times smaller."""
+_LESS = 0.7
+"""It is also tried when nothing else helps, on a graph smaller by so much."""
 _ENOUGH, _RARE = 8, 20
 """A kind of move that was tried so often is put off if it helps less than once in so many tries."""
 _KEPT = 64
@@ -77,7 +79,7 @@ class Steps:
         """Commands that the document does not show like the listing, until a success."""
         self._moves = Moves(graph, material)
         self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._moves, place)))
-        self._neighbourhood = Neighbourhood(self._moves.analysis)
+        self._neighbourhood = Neighbourhood(self._moves.analysis, material)
         self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
 
     def __getitem__(self, at: int) -> Step | None:
@@ -202,11 +204,17 @@ class _Sequence:
             for candidate in moves.of(last.node, last.run):
                 after = replace(here, done=frozenset(seen), last=candidate)
                 yield self._step(candidate, candidate.kind, after)
+        if last is not None and last.stride:
+            (hoisted,) = last.replaced.values()
+            if hoisted in moves.analysis.users:
+                for candidate in moves.onwards(hoisted, last.stride):
+                    after = replace(here, done=frozenset(seen), last=candidate)
+                    yield self._step(candidate, "hoist onwards", after)
         for node in moves.nodes:
             if node not in done:
                 yield from self._node(node, seen)
                 seen.add(node)
-        if here.styled != weight:
+        if weight <= _LESS * here.styled:
             self.here = here = replace(here, styled=weight)
             yield from _styles(moves.graph, here)
         everything = done.union(moves.nodes)

@@ -148,6 +148,11 @@ def _is_smaller(printed: bytes, text: bytes) -> bool:
     return (len(printed), printed) < (len(text), text)
 
 
+def is_too_large(view: ScriptView) -> bool:
+    """Tell whether a script has too many nodes to be read as a graph."""
+    return len(view.document) > _MOST
+
+
 class GraphPass:
     """The pass over all terms as one graph."""
 
@@ -155,7 +160,7 @@ class GraphPass:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search over the graph; of a script too large for one, over its terms."""
-        graph = build(view) if len(view.document) <= _MOST else None
+        graph = build(view) if not is_too_large(view) else None
         text = view.document.text
         styles = [] if graph is None else styles_of(graph, text)
         if graph is None or not styles:
@@ -173,7 +178,7 @@ class Written:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the tree of terms; None where the text is how a graph is printed."""
-        graph = build(view) if len(view.document) <= _MOST else None
+        graph = build(view) if not is_too_large(view) else None
         text = view.document.text
         if graph is not None and any(_is_as(each.text, text) for each in styles_of(graph, text)):
             return None
