@@ -109,7 +109,7 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
     visit.drawn(3)
     expect(page.locator("#text")).to_contain_text("2 sext 1 1 0")
     expect(page.locator(".run .size")).to_have_text("32")
-    assert page.locator(".curve .series").count() == 1
+    expect(page.locator(".curve .series")).to_have_count(1)
     page.click("#tab-steps")
     first = page.locator("#pane-steps tr[data-step='1']")
     first.click()
