@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 
-pytestmark = pytest.mark.debian("chromium")
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
 expect.set_options(timeout=SECONDS * 1000)
 
 VARIABLES = "".join(f"{n} var 1\n" for n in range(1, 30))
