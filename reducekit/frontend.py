@@ -168,7 +168,7 @@ class OwnTests:
     open: Callable[[], Tester]
     """Opens a tester. It is called in several processes where there are several jobs."""
     words: Callable[[int], Sequence[str]]
-    """Returns the options that make the input of a seed again, behind `generate FORMAT`."""
+    """Returns the options that make the input of a seed again, after `generate FORMAT`."""
     reduction: Callable[[Criterion], OwnReduction]
     summary: Callable[[Mapping[str, int], int, float], tuple[str, ...]]
     """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
