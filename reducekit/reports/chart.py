@@ -44,9 +44,7 @@ def picture(curve: Sequence[Point], title: str) -> str:
     """Return an SVG file: by checks and by time, linear and logarithmic, in light and dark."""
     gap = 28
     width, height = 2 * WIDTH, 2 * (HEIGHT + gap)
-    paper = (
-        ".paper { fill: #fff; }\n@media (prefers-color-scheme: dark) { .paper { fill: #16181d; } }"
-    )
+    dark = "@media (prefers-color-scheme: dark) { .paper { fill: #16181d; } }"
     parts = [
         svg.style(f"{STYLE}\n.paper {{ fill: #fff; }}\n{dark}"),
         svg.rect(0, 0, width, height, class_="paper"),
