@@ -48,11 +48,7 @@ from reducekit.search.strategy import Passes
 __all__ = ["Traces"]
 
 
-_PLAYED_BY = {"mobical": "cadical"}
-"""Models that pass over calls which the library refuses, with those that do not."""
-_FIRST_CALL = re.compile(
-    rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new|set-murxla-options)\b"
-)
+_FIRST_CALL = re.compile(rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new)\b")
 
 
 class Traces(Frontend):
@@ -147,11 +143,8 @@ class Traces(Frontend):
         )
 
     def check(self, text: bytes) -> FormatCheck:
-        """Say which calls the API does not allow, as a replay would."""
+        """Say which calls the API does not allow."""
         trace, model = self._read(text)
-        strict = _PLAYED_BY.get(model.name) if self._model is None else None
-        if strict is not None:
-            model = load_model(strict)
         problems = [str(problem) for problem in check(trace, model)]
         return FormatCheck(problems, f"{in_words(trace.calls)} as {model.title} allows them")
 

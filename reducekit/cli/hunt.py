@@ -15,7 +15,7 @@ from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.generate import seed_option
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import JOBS, MEGABYTES, PATH, SECONDS, Option, adding
+from reducekit.cli.options import CLUSTER, JOBS, MEGABYTES, PATH, SECONDS, Option, adding
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.frontend import Testing
@@ -92,6 +92,13 @@ def _common(noun: str, memory: int | None) -> tuple[Option, ...]:
             type=MEGABYTES,
             metavar="MB",
             help=f"Megabytes of address space for each process of a run{most}.",
+        ),
+        *CLUSTER,
+        click.option(
+            "--restart",
+            is_flag=True,
+            help="On a cluster: begin with the first seed again; otherwise a hunt goes on where "
+            "an earlier one with the same options and folder has ended.",
         ),
         click.option("--no-reduce", is_flag=True, help="Keep bugs as they were found."),
         click.option(
@@ -179,7 +186,7 @@ def _options(
     )
     same = (
         "folder", "reference", "seeds", "count", "max_time", "jobs", "timeout", "keep_timeouts",
-        "strategy", "programs",
+        "strategy", "programs", "cluster", "ship", "local_slots", "restart",
     )  # fmt: skip
     memory = values["memory"]
     return HuntOptions(

@@ -95,3 +95,28 @@ def adding(options: Iterable[Option]) -> Callable[[Function], Function]:
         return function
 
     return add
+
+
+CLUSTER: tuple[Option, ...] = (
+    click.option(
+        "--cluster",
+        metavar="WHERE",
+        help="Run checks on a cluster: tcp://HOST:PORT of a Dask scheduler, local:N for N "
+        "workers here, or a YAML file; default for --jobs: all that its workers can run.",
+    ),
+    click.option(
+        "--ship",
+        multiple=True,
+        type=PATH,
+        metavar="FILE",
+        help="Send a program or file of the command along to the workers. Repeatable.",
+    ),
+    click.option(
+        "--local-slots",
+        type=click.IntRange(min=0, max=MOST_JOBS),
+        default=0,
+        metavar="N",
+        help="When no worker of the cluster is left, make N checks at a time here.",
+    ),
+)
+"""Of all commands whose checks can run on a cluster."""

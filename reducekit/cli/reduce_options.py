@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 
 from reducekit import registry
 from reducekit.cli.options import (
+    CLUSTER,
     EXIT_CODE,
     JOBS,
     MEGABYTES,
@@ -199,28 +200,6 @@ _SEARCH: tuple[Option, ...] = (
         metavar="DIR",
         help="Write candidates there, each in a folder of its own; default: TMPDIR if it is set, "
         "otherwise in memory.",
-    ),
-)
-CLUSTER: tuple[Option, ...] = (
-    click.option(
-        "--cluster",
-        metavar="WHERE",
-        help="Run checks on a cluster: tcp://HOST:PORT of a Dask scheduler, local:N for N "
-        "workers here, or a YAML file; default for --jobs: all that its workers can run.",
-    ),
-    click.option(
-        "--ship",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Send a program or file of the command along to the workers. Repeatable.",
-    ),
-    click.option(
-        "--local-slots",
-        type=click.IntRange(min=0, max=MOST_JOBS),
-        default=0,
-        metavar="N",
-        help="When no worker of the cluster is left, make N checks at a time here.",
     ),
 )
 _STOPPING: tuple[Option, ...] = (

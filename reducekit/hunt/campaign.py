@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -25,6 +25,7 @@ from reducekit.hunt.inputs import (
 )
 from reducekit.hunt.library_tests import LibraryTests
 from reducekit.hunt.options import HuntOptions
+from reducekit.hunt.progress import Progress
 from reducekit.hunt.reduce import ReductionConfig
 from reducekit.hunt.results import Control, InputResult
 from reducekit.hunt.stats import HuntStats
@@ -34,6 +35,7 @@ from reducekit.oracle.criterion import Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.session.cluster import Cluster
 from reducekit.session.unpack import plain_path
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
@@ -56,6 +58,9 @@ class Campaign:
     notes: tuple[str, ...]
     summary: Callable[[HuntStats], tuple[str, ...]]
     """Says in sentences what the format has counted."""
+    progress: Progress | None = None
+    """How far it has come, where that is kept."""
+    cluster: Cluster | None = None
 
 
 def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
@@ -64,6 +69,7 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
     frontend = registry.frontend_class(options.format)
     generation, testing = generation_of(options.format), frontend.testing()
     values = _values(options, generation, testing)
+    options = _with_cluster(options, guard, stack)
     if options.programs:
         commands = tuple(map(Command.of, options.programs))
         return _by_programs(options, commands, generation, values, guard, stack)
@@ -75,6 +81,44 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
     limits = Limits(wall=options.timeout, memory=options.memory or testing.memory)
     noun = _FILE if generation is None else generation.noun
     return _by_library(options, testing.make(values, limits), values, noun, guard, stack)
+
+
+def _with_cluster(options: HuntOptions, guard: Guard, stack: ExitStack) -> HuntOptions:
+    """Connect to the cluster, if there is one. Raises UsageError."""
+    if options.cluster is None:
+        for name in ("ship", "local_slots", "restart"):
+            if getattr(options, name):
+                raise UsageError(f"`{name}` goes with `cluster`")
+    elif isinstance(options.cluster, str):
+        cluster = Cluster(
+            options.cluster, ship=options.ship, local_slots=options.local_slots, guard=guard
+        )
+        return replace(options, cluster=stack.enter_context(cluster))
+    return options
+
+
+def _on_cluster(
+    campaign: Campaign,
+    options: HuntOptions,
+    commands: tuple[Command, ...],
+    values: Mapping[str, Any],
+) -> Campaign:
+    """Have the seeds of a campaign tested on the cluster, if there is one."""
+    cluster = options.cluster
+    if not isinstance(cluster, Cluster) or options.seeds is not None:
+        return campaign
+    # Only who wants a cluster loads this.
+    from reducekit.hunt.cluster_tests import ClusterTests
+
+    progress = Progress.of(options, commands, values)
+    tests = ClusterTests(cluster, options, commands, _seeds(options, values), progress)
+    notes = campaign.notes
+    if progress.earlier:
+        notes += (
+            f"going on after {progress.earlier:,} inputs of an earlier hunt in {options.folder}; "
+            "`restart` begins anew",
+        )
+    return replace(campaign, results=tests.results, notes=notes, progress=progress, cluster=cluster)
 
 
 def _values(
@@ -130,12 +174,15 @@ def _by_programs(
         first = list(islice(inputs, 1))
     limits = Limits(wall=options.timeout, memory=options.memory)
     oracle = Oracle(commands, Everything(len(commands)))
+    opener, jobs = options.opener, options.jobs
+    if isinstance(options.cluster, Cluster):
+        opener = options.cluster.opener(suffix)
+        jobs = max(jobs, options.cluster.slots)
     with guard.held():
-        opener = options.opener
         executor = stack.enter_context(
-            LocalExecutor(oracle, options.jobs, suffix, guard=guard)
+            LocalExecutor(oracle, jobs, suffix, guard=guard)
             if opener is None
-            else opener(oracle, options.jobs)
+            else opener(oracle, jobs)
         )
     tests = CommandTests(
         commands,
@@ -153,8 +200,8 @@ def _by_programs(
             limits,
             _PATIENCE,
             options.strategy,
-            options.opener,
-            options.jobs,
+            opener,
+            jobs,
             strict=options.keep_timeouts,
         )
 
@@ -162,7 +209,7 @@ def _by_programs(
         broken = stats.counts["rules broken"]
         return (f"{broken:,} broke the rules of the format",) if broken else ()
 
-    return Campaign(
+    campaign = Campaign(
         lambda control: tests.results(chain(first, inputs), control),
         reduction,
         suffix,
@@ -170,6 +217,7 @@ def _by_programs(
         notes,
         summary,
     )
+    return _on_cluster(campaign, options, commands, values)
 
 
 def _by_library(
@@ -205,7 +253,8 @@ def _by_library(
         return own.summary(stats.counts, stats.inputs, stats.seconds)
 
     noun = _INPUT if noun == _FILE else noun
-    return Campaign(results, reduction, own.suffix, noun, own.notes, summary)
+    campaign = Campaign(results, reduction, own.suffix, noun, own.notes, summary)
+    return _on_cluster(campaign, options, (), values)
 
 
 def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:

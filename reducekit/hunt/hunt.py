@@ -87,6 +87,8 @@ class Hunt:
             for note in campaign.notes:
                 self._listen(HuntNotice(note))
             store.prepare(self.options.folder)
+            if campaign.cluster is not None and campaign.cluster is not self.options.cluster:
+                campaign.cluster.listen(lambda said: self._listen(HuntNotice(said)))
             self._listen(HuntStarted(self.options.folder))
             control = Control(lambda: bool(self._new), self._left)
             try:
@@ -108,20 +110,26 @@ class Hunt:
 
     def _all(self, campaign: Campaign, results: Iterator[InputResult | None]) -> None:
         """Take all results, and reduce where that slows no test down."""
-        end = object()
+        end, progress = object(), campaign.progress
         while True:
             with self._guard.allowed():
                 result = next(results, end)
             if isinstance(result, InputResult):
                 self._take(campaign, result)
-            elif result is None:
-                self._reduce_new(campaign)
-            else:
+                continue
+            if progress is not None:
+                with self._guard.held():
+                    progress.save()
+            if result is not None:
                 return
+            self._reduce_new(campaign)
 
     def _take(self, campaign: Campaign, result: InputResult) -> None:
         """Count a result, and keep what is new of it."""
-        stats = self.stats
+        stats, progress = self.stats, campaign.progress
+        pending = set[str]()
+        if progress is not None and result.seed is not None:
+            pending = progress.take(result.seed)
         stats.inputs += 1
         stats.timeouts += result.timed_out
         stats.counts.update(result.counts)
@@ -132,12 +140,15 @@ class Hunt:
                 self._listen(KnownBug(bug))
                 continue
             bug = store.keep(self.options.folder, campaign.suffix, finding, result)
+            bug.known_before &= finding.name not in pending
             stats.bugs[finding.name] = bug
             if bug.known_before:
                 self._listen(KnownBug(bug))
             elif not bug.unwritten:
                 self._listen(NewBug(bug, result.input.which))
                 self._new.append((bug, result.input.text))
+                if progress is not None and result.seed is not None and self.options.reduce:
+                    progress.pending[finding.name] = result.seed
         self._listen(InputTested(stats))
         if stats.inputs == _FIRST and self.options.programs:
             self._doubt()
@@ -161,6 +172,8 @@ class Hunt:
             bug, text = self._new.pop(0)
             if self.options.reduce and self._left() != 0:
                 self._reduce(campaign, bug, text)
+                if campaign.progress is not None and self._left() != 0:
+                    campaign.progress.pending.pop(bug.finding.name, None)
 
     def _reduce(self, campaign: Campaign, bug: Bug, text: bytes) -> None:
         """Reduce a bug; every improvement is written. Raises KeyboardInterrupt after a signal."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Words
 
 
@@ -45,3 +46,14 @@ class HuntOptions:
     """Those of the format's generator and tests, by name; others have their defaults."""
     opener: Opener | None = None
     """Where programs run; None: on this machine."""
+    cluster: str | Cluster | None = None
+    """Test seeds on a cluster: `tcp://HOST:PORT` of a Dask scheduler, `local:N`, a YAML file.
+
+    A hunt in the same folder with the same options goes on where an earlier one has ended.
+    """
+    ship: Sequence[Path] = ()
+    """Files to be sent along to the workers, such as the programs under test."""
+    local_slots: int = 0
+    """Checks of a reduction at the same time on this machine when no worker is left."""
+    restart: bool = False
+    """On a cluster: begin with the first seed again."""

@@ -21,6 +21,8 @@ class InputResult:
     """The commands that show them; None: those of each finding."""
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
+    seed: int | None = None
+    """That of the input where seeds are tested in their order; None: in any order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ class Cluster(Closing):
 
         self._guard = guard or NoSignals()
         self._local_slots = local_slots
-        self._shipped = Shipped.read(ship)
+        self.shipped = Shipped.read(ship)
+        """The files that are sent along."""
         self._told: list[str] = []
         self._listener: Callable[[str], None] | None = None
         spec = ClusterSpec.parse(described)
@@ -80,9 +81,9 @@ class Cluster(Closing):
                 jobs,
                 suffix=suffix,
                 name=name,
-                shipped=self._shipped,
+                shipped=self.shipped,
                 local=(lambda: here(oracle)) if self._local_slots else None,
-                tell=self._tell,
+                tell=self.tell,
             )
 
         return opened
@@ -91,7 +92,8 @@ class Cluster(Closing):
         """End all checks, and the workers that were started for this."""
         self.connection.close()
 
-    def _tell(self, text: str) -> None:
+    def tell(self, text: str) -> None:
+        """Tell the user something."""
         if self._listener is None:
             self._told.append(text)
         else:

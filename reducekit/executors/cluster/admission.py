@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.errors import UsageError
+from reducekit.executors.cluster import remote
+from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.protocol import SENT_ALONG
 from reducekit.oracle.command import PLACE, Command
-from reducekit.oracle.oracle import Oracle
 from reducekit.version import __version__
+
+_PATIENCE = 30.0  # seconds that a worker may take to say what it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +58,22 @@ class Needs:
     directory: str
 
 
-def needs_of(oracle: Oracle) -> Needs:
+def needs_of(commands: Sequence[Command]) -> Needs:
     """Return what commands need: their programs, and what they name that is a file here."""
     words = [
         word
-        for command in oracle.commands
+        for command in commands
         for word in command.words[1:]
         if PLACE not in word and not word.startswith(SENT_ALONG) and os.path.isfile(word)
     ]
     programs = [
-        command.words[0]
-        for command in oracle.commands
-        if not command.words[0].startswith(SENT_ALONG)
+        command.words[0] for command in commands if not command.words[0].startswith(SENT_ALONG)
     ]
     return Needs(tuple(dict.fromkeys(programs)), tuple(dict.fromkeys(words)), os.getcwd())
 
 
-def sent_along(oracle: Oracle, shipped: Sequence[Shipped]) -> Oracle:
-    """Return an oracle with places for the files that are sent along."""
+def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple[Command, ...]:
+    """Return commands with places for the files that are sent along."""
     places = {each.path: SENT_ALONG + each.name for each in shipped}
 
     def place(command: Command) -> Command:
@@ -84,7 +86,32 @@ def sent_along(oracle: Oracle, shipped: Sequence[Shipped]) -> Oracle:
             ),
         )
 
-    return replace(oracle, commands=tuple(map(place, oracle.commands)))
+    return tuple(map(place, commands))
+
+
+def in_place(command: Command, folder: str) -> Command:
+    """Return a command with the paths that files have on a worker which were sent along."""
+    words = (
+        os.path.join(folder, word.removeprefix(SENT_ALONG)) if word.startswith(SENT_ALONG) else word
+        for word in command.words
+    )
+    return replace(command, words=tuple(words))
+
+
+def ask(
+    connection: Connection, address: str, needs: Needs, shipped: Sequence[Shipped]
+) -> Future[tuple[str, tuple[str, ...]]]:
+    """Ask a worker what it has, and give it what is sent along."""
+    return connection.call(
+        address,
+        remote.answer,
+        connection.name,
+        needs.directory,
+        needs.programs,
+        needs.files,
+        [(each.name, each.mode, each.data) for each in shipped],
+        seconds=_PATIENCE,
+    )
 
 
 def why_not(answer: tuple[str, tuple[str, ...]]) -> str:

@@ -35,6 +35,8 @@ class BaseText:
             self._renew(text, None)
         new = NewText.of(text, self._text)
         self._spent += len(new.change)
+        if len(new.change) > _LEAST and self._text is not None and len(text) > len(self._text):
+            self._newer = text  # what the base lacks, the next ones may have as well
         if self._newer is not None and self._spent > max(self._worth, _LEAST * workers):
             step = NewText.of(self._newer, self._text)
             self._worth = len(step.change) * workers

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from reducekit.errors import ReducekitError
+from reducekit.executors.cluster.admission import in_place
 from reducekit.executors.cluster.protocol import (
-    SENT_ALONG,
     Base,
     Cancel,
     Check,
@@ -29,7 +29,6 @@ from reducekit.executors.cluster.protocol import (
     frame,
 )
 from reducekit.executors.local import LocalExecutor
-from reducekit.oracle.command import Command
 
 _TICK = 20  # milliseconds between looks at limits of time
 _PART = 1 << 20
@@ -81,15 +80,6 @@ def _full(path: str) -> bool:
     return found.f_bavail * found.f_frsize < _ROOM
 
 
-def _placed(command: Command, folder: str) -> Command:
-    """Return a command with the paths that files have here which were sent along."""
-    words = (
-        os.path.join(folder, word[1:]) if word.startswith(SENT_ALONG) else word
-        for word in command.words
-    )
-    return replace(command, words=tuple(words))
-
-
 def _report(report: Report) -> None:
     left = memoryview(frame(report))
     while left:
@@ -112,7 +102,7 @@ def serve(folder: str) -> None:
         os.chdir(setup.directory)
     # For the lines of a shell, which name what was sent along as they like.
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
-    commands = tuple(_placed(each, folder) for each in setup.oracle.commands)
+    commands = tuple(in_place(each, folder) for each in setup.oracle.commands)
     oracle = replace(setup.oracle, commands=commands)
     try:
         with LocalExecutor(oracle, jobs, setup.suffix, name=setup.name) as executor:

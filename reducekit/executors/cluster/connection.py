@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -48,6 +48,7 @@ class Connection(Closing):
         self._looks = 0
         self._calls: dict[str, set[asyncio.Future[Any]]] = {}
         """Those under way, by worker."""
+        self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
         self._place = start(spec)
         self._loop = asyncio.new_event_loop()
@@ -73,6 +74,18 @@ class Connection(Closing):
         """
         return asyncio.run_coroutine_threadsafe(
             self._called(address, function, arguments, seconds), self._loop
+        )
+
+    def submit(
+        self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any
+    ) -> Future[Any]:
+        """Have one of the workers call a function as a task of Dask, which uses one of its slots.
+
+        Whatever goes wrong is the exception of the future: KilledWorker if that happened to
+        several workers. Cancelling it takes the task back if it has not begun.
+        """
+        return asyncio.run_coroutine_threadsafe(
+            self._submitted(list(workers), function, arguments), self._loop
         )
 
     def refresh(self) -> None:
@@ -135,6 +148,8 @@ class Connection(Closing):
                 self.why = str(error) or type(error).__name__
             self._client = None
             self._set_workers({})
+            for each in list(self._tasks):
+                each.cancel()
             if client is not None:
                 with contextlib.suppress(Exception):
                     await asyncio.wait_for(client.close(), _ANSWERING)
@@ -156,8 +171,10 @@ class Connection(Closing):
 
     def _keep(self) -> None:
         """Tell the workers that we are there, also while nothing is to be said."""
-        for address, names in self._by_worker().items():
-            call = self._called(address, remote.keep, (names,), _ANSWERING)
+        rooms = self._by_worker()
+        for address in self.workers:
+            arguments = (rooms.get(address, []), self.name)
+            call = self._called(address, remote.keep, arguments, _ANSWERING)
             asyncio.ensure_future(call).add_done_callback(_ignored)
 
     async def _leave(self) -> None:
@@ -188,6 +205,24 @@ class Connection(Closing):
             for each in list(self.watchers):
                 each()
 
+    async def _submitted(
+        self, workers: list[str], function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Any:
+        client = self._client
+        if client is None:
+            raise ConnectionError(self.why or "the scheduler does not answer")
+        task = client.submit(function, *arguments, pure=False, workers=workers)
+        waiting = asyncio.ensure_future(_awaited(task))
+        self._tasks.add(waiting)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if self._client is client:
+                raise
+            raise ConnectionError("the scheduler has gone") from None
+        finally:
+            self._tasks.discard(waiting)
+
     async def _called(
         self,
         address: str,
@@ -212,6 +247,11 @@ class Connection(Closing):
         if isinstance(found, BaseException):
             raise found
         return found
+
+
+async def _awaited(task: Any) -> Any:
+    """Return the result of a task of Dask."""
+    return await task
 
 
 def _ignored(done: asyncio.Future[Any]) -> None:

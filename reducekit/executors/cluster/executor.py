@@ -25,6 +25,7 @@ from reducekit.executors.cluster.admission import (
     Needs,
     Shipped,
     Tell,
+    ask,
     listed,
     needs_of,
     sent_along,
@@ -49,7 +50,6 @@ from reducekit.oracle.oracle import Oracle
 
 _PATIENCE = 3.0  # seconds that a worker waits for something to say
 _SLOWNESS = 10.0  # seconds that its answer may take in addition
-_ADMISSION = 30.0  # seconds that a worker may take to say what it has
 _GLANCE = 0.25
 _REST = 3.0  # seconds until a worker that has lost checks gets some again
 _STRIKES = 3  # times in a row that it may lose them
@@ -129,10 +129,10 @@ class ClusterExecutor(Executor):
         self._connection = connection
         self._jobs = jobs
         self._shipped = shipped
-        placed = sent_along(oracle, shipped)
-        needs = needs_of(placed)
-        self._needs: Needs = needs
-        self._setup = Setup(placed, suffix, name, needs.directory)
+        commands = sent_along(oracle.commands, shipped)
+        self._needs: Needs = needs_of(commands)
+        placed = replace(oracle, commands=commands)
+        self._setup = Setup(placed, suffix, name, self._needs.directory)
         self._open_local = local
         self._local: Executor | None = None
         self._tell = tell
@@ -169,6 +169,13 @@ class ClusterExecutor(Executor):
     def free(self) -> int:
         """How many checks may be submitted now."""
         return self._jobs - len(self._checks)
+
+    def ready(self, workers: int, seconds: float = 30.0) -> None:
+        """Wait until so many workers get checks, at most so many seconds."""
+        end = time.monotonic() + seconds
+        while len(self._rooms) < workers and time.monotonic() < end:
+            self._look()
+            self._take_in(_GLANCE)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Take a check of `text`; it is sent, with others, when the caller waits."""
@@ -259,18 +266,7 @@ class ClusterExecutor(Executor):
 
     def _ask(self, address: str) -> None:
         self._asked.add(address)
-        needs = self._needs
-        sent = [(each.name, each.mode, each.data) for each in self._shipped]
-        answer = self._connection.call(
-            address,
-            remote.answer,
-            self._connection.name,
-            needs.directory,
-            needs.programs,
-            needs.files,
-            sent,
-            seconds=_ADMISSION,
-        )
+        answer = ask(self._connection, address, self._needs, self._shipped)
         answer.add_done_callback(lambda done: self._inbox.put(_Answered(address, done)))
 
     def _answered(self, address: str, answer: Future[tuple[str, tuple[str, ...]]]) -> None:

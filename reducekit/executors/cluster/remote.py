@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +23,8 @@ from reducekit.version import __version__
 
 LEASE = 30.0
 """Seconds without a word of the client after which its checks are ended."""
+_GLANCE = 0.5  # seconds between two looks whether a client is there
+_PART = 1 << 20
 
 
 class _Room:
@@ -106,6 +110,8 @@ class _Room:
 
 
 _rooms: dict[str, _Room] = {}
+_seen: dict[str, float] = {}
+"""When each client was last heard of, by the monotonic clock."""
 
 
 def answer(
@@ -120,6 +126,7 @@ def answer(
 
     Only plain types come and go here, so that every version of ours understands them.
     """
+    _seen[client] = time.monotonic()
     folder = _folder(client, dask_worker)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -175,8 +182,9 @@ async def exchange(
     return b"".join(reports), room.ended
 
 
-async def keep(names: Sequence[str]) -> None:
+async def keep(names: Sequence[str], client: str) -> None:
     """Say that a client is there, though it has nothing to say."""
+    _seen[client] = time.monotonic()
     for each in names:
         if each in _rooms:
             _rooms[each].renew()
@@ -184,6 +192,7 @@ async def keep(names: Sequence[str]) -> None:
 
 async def release(names: Sequence[str], client: str = "", dask_worker: Any = None) -> None:
     """Close rooms and wait for the end of their checks; of a client that goes, all is removed."""
+    _seen.pop(client, None)
     rooms = [_rooms.pop(each) for each in names if each in _rooms]
     for each in rooms:
         each.close()
@@ -191,6 +200,38 @@ async def release(names: Sequence[str], client: str = "", dask_worker: Any = Non
         await each.until(lambda: False, LEASE)
     if client:
         shutil.rmtree(_folder(client, dask_worker), ignore_errors=True)
+
+
+def work(client: str, module: str, order: bytes) -> bytes:
+    """Run `main` of a module with an order on its stdin, as a task of Dask; return its output.
+
+    When the client has gone, its stdin ends: then so does it.
+    """
+    from distributed import get_worker
+
+    folder = _folder(client, get_worker())
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"from {module} import main; main()", folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process, contextlib.suppress(BrokenPipeError):
+        process.stdin.write(order)
+        process.stdin.flush()
+        parts: list[bytes] = []
+        while True:
+            if not select.select([process.stdout], [], [], _GLANCE)[0]:
+                if time.monotonic() > _seen.get(client, -LEASE) + LEASE:
+                    process.stdin.close()
+                continue
+            part = os.read(process.stdout.fileno(), _PART)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+    return b""
 
 
 def _folder(client: str, dask_worker: Any) -> str:

@@ -43,13 +43,8 @@ SAMPLE = 8
 def candidates(
     text: bytes, strategy: Strategy, each: Pass, share: float, seed: int = 0
 ) -> Iterator[bytes]:
-    """Yield what a search over a pass proposes when that share of the smaller texts succeeds.
-
-    Only smaller ones may: that is why every search ends.
-    """
+    """Yield what a search over a pass proposes when that share of all candidates succeeds."""
     chance = Random(seed)
-    order = Smt2().order
-    best = text
     view = ScriptView(parse(text))
     problem = each.problem(view)
     if problem is None:
@@ -58,13 +53,11 @@ def candidates(
     accepted: dict[int, Template] = {}
     while (change := search.propose()) is not None:
         edits = accepted | dict(change.edits)
-        ok = False
+        ok = bool(change.edits) and chance.random() < share
         if change.edits:
-            candidate = view.document.render(edits)
-            yield candidate
-            ok = order(candidate) < order(best) and chance.random() < share
+            yield view.document.render(edits)
         if ok:
-            accepted, best = edits, candidate
+            accepted = edits
         search = search.after(ok)
 
 

@@ -1,0 +1,181 @@
+"""What a cluster adds to local slots: the same reductions on both, and the bytes that travel.
+
+`python -m benchmarks.cluster > benchmarks/results/cluster.md`
+
+The inputs and the oracle are those of `benchmarks.sleeping`, with 50 ms a run. The cluster is
+a Dask scheduler and worker processes with many slots each, all on this machine: the checks only
+sleep, so 64 of them need no 64 processors; what they do need of the processor, and what Dask
+does, compete for the same few, which is harder on the cluster than machines of its own are.
+
+The second table counts the bytes of the messages to and from the workers for an input of 3 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.sleeping import (
+    INPUTS,
+    NEEDED,
+    WALL,
+    Input,
+    OnePass,
+    oracle_in,
+    scattered,
+)
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.executor import ClusterExecutor
+from reducekit.executors.cluster.spec import ClusterSpec
+from reducekit.executors.executor import Executor
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import ExitZero
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.reduction import Reduction
+from reducekit.strategies.adaptive import adaptive
+
+SLOTS, QUICK_SLOTS = 64, 8
+COMMANDS, QUICK_COMMANDS = 5000, 200
+LARGE = 85_000  # commands: 3 MB
+SLEEP, QUICK_SLEEP = 0.05, 0.01
+PROCESSES = 4
+
+
+class Cost(NamedTuple):
+    """What a reduction took, and what it came to."""
+
+    seconds: float
+    runs: int
+    text: bytes
+
+
+@contextlib.contextmanager
+def cluster(processes: int, slots: int) -> Iterator[Connection]:
+    """Start a scheduler and workers in processes of their own, and connect to them."""
+    with tempfile.TemporaryDirectory(prefix="cluster-") as folder, contextlib.ExitStack() as stack:
+
+        def start(*words: str) -> None:
+            with open(os.path.join(folder, "log"), "a", encoding="utf-8") as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "dask", *words], cwd=folder, stdout=log, stderr=log
+                )
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        about = os.path.join(folder, "scheduler.json")
+        start("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", about)
+        for _ in range(processes):
+            start(
+                *("worker", "--nthreads", str(slots // processes), "--memory-limit", "0"),
+                *("--no-dashboard", "--no-nanny", "--scheduler-file", about),
+            )
+        while not os.path.exists(about):
+            time.sleep(0.1)
+        import json
+
+        address = json.loads(Path(about).read_text(encoding="utf-8"))["address"]
+        spec = ClusterSpec(address=address, workers=processes)
+        yield stack.enter_context(Connection(spec))
+
+
+def measure(made: Input, oracle: Path, sleep: float, width: int, executor: Executor) -> Cost:
+    """Reduce an input. The program ends if the result is wrong."""
+    with executor:
+        reduction = Reduction(
+            OnePass(), adaptive, executor, lambda seconds: Limits(wall=WALL), width=width
+        )
+        begin = time.monotonic()
+        found = reduction.run(made.text, sleep)
+        seconds = time.monotonic() - begin
+    if sum(line.startswith(NEEDED.encode()) for line in found.text.splitlines()) != made.needed:
+        sys.exit("the result lacks what has to be kept")
+    return Cost(seconds, found.counts.runs, found.text)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few slots, and a short sleep")
+    parser.add_argument("--slots", type=int, help=f"in all; default: {SLOTS}")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="of workers")
+    parser.add_argument("--inputs", default=",".join(INPUTS), help="by commas; default: all")
+    parser.add_argument("--no-wire", action="store_true", help="leave the second table out")
+    asked = parser.parse_args(arguments)
+    sleep = QUICK_SLEEP if asked.quick else SLEEP
+    count = QUICK_COMMANDS if asked.quick else COMMANDS
+    slots = asked.slots or (QUICK_SLOTS if asked.quick else SLOTS)
+    print("# What a cluster adds to local slots\n")
+    print(
+        f"{count:,} commands; every run of the oracle is a process that sleeps {sleep:g} s.\n"
+        f"The cluster: a Dask scheduler and {asked.processes} worker processes with "
+        f"{slots // asked.processes} slots each, on the same machine.\n"
+        "Both have the same width, so the same candidates are checked and the same bytes come\n"
+        "out. Made by `python -m benchmarks.cluster`; what is measured is said there.\n"
+        f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs.\n"
+    )
+    with tempfile.TemporaryDirectory(prefix="cluster-") as folder:
+        oracle = oracle_in(Path(folder))
+        with cluster(asked.processes, slots) as connection:
+
+            def run(made: Input, width: int, opened: Callable[[Oracle], Executor]) -> Cost:
+                words = shlex.join([str(oracle), str(sleep), str(made.needed)])
+                executor = opened(Oracle((Command.of(words),), ExitZero()))
+                return measure(made, oracle, sleep, width, executor)
+
+            def there(oracle: Oracle) -> Executor:
+                executor = ClusterExecutor(connection, oracle, slots, suffix=".smt2")
+                executor.ready(asked.processes)
+                return executor
+
+            print("| input | slots | wall, s | speed-up | runs | share of the local speed-up |")
+            print("|---|---|---:|---:|---:|---:|", flush=True)
+            for name in asked.inputs.split(","):
+                made = INPUTS[name](count)
+                one = run(made, 1, lambda oracle: LocalExecutor(oracle, 1, ".smt2"))
+                here = run(made, slots, lambda oracle: LocalExecutor(oracle, slots, ".smt2"))
+                far = run(made, slots, there)
+                if here.text != far.text:
+                    sys.exit("the cluster came to another result")
+                for label, cost in (
+                    ("1 local", one),
+                    (f"{slots} local", here),
+                    (f"{slots} on Dask", far),
+                ):
+                    share = f"{100 * here.seconds / cost.seconds:.0f} %" if cost is not one else ""
+                    speed = f"{one.seconds / cost.seconds:.1f}x"
+                    print(
+                        f"| {name} | {label} | {cost.seconds:.2f} | {speed} | {cost.runs} "
+                        f"| {share} |",
+                        flush=True,
+                    )
+            if asked.no_wire:
+                return
+            large = scattered(QUICK_COMMANDS if asked.quick else LARGE)
+            sent, received = connection.sent, connection.received
+            cost = run(large, slots, there)
+            sent, received = connection.sent - sent, connection.received - received
+            print(
+                f"\nAn input of {len(large.text) / 1e6:.1f} MB, reduced on the same cluster in "
+                f"{cost.runs:,} checks:\n\n"
+                "| | MB | bytes for each check |\n|---|---:|---:|\n"
+                f"| texts as they are | {cost.runs * len(large.text) / 1e6:,.0f} at most "
+                f"| {len(large.text):,} |\n"
+                f"| sent to the workers | {sent / 1e6:.2f} | {sent / cost.runs:,.0f} |\n"
+                f"| received from them | {received / 1e6:.2f} | {received / cost.runs:,.0f} |"
+            )
+
+
+if __name__ == "__main__":
+    main()

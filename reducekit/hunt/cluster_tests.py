@@ -1,0 +1,223 @@
+"""Spreads the seeds of a hunt over the workers of a cluster, and gathers what they find.
+
+Some seeds after one another are a task of Dask, which gives it to a worker with a free slot, and
+to another one if that dies. No two tasks share a seed. What they find is taken in the order of
+the seeds, so which input shows a bug first does not depend on who is faster.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+
+from reducekit.errors import UsageError
+from reducekit.executors.cluster import remote
+from reducekit.executors.cluster.admission import (
+    ask,
+    listed,
+    needs_of,
+    sent_along,
+    why_no_answer,
+    why_not,
+)
+from reducekit.executors.cluster.protocol import Frames, frame
+from reducekit.executors.executor import ExecutorError
+from reducekit.hunt.chunk import Order, Tested
+from reducekit.hunt.inputs import Input
+from reducekit.hunt.options import HuntOptions
+from reducekit.hunt.progress import Progress
+from reducekit.hunt.results import Control, InputResult
+from reducekit.oracle.command import Command
+from reducekit.session.cluster import Cluster
+
+_MODULE = "reducekit.hunt.chunk"
+_FIRST = 10  # seeds of a task
+_LONGEST = 10_000
+_SECONDS = 3.0
+"""That a task is to take: Dask's 3 ms are nothing then, and little is lost with a worker."""
+_AHEAD = 2  # tasks for each slot: one that runs, and one that waits
+_FAILURES = 3  # of a task, until it is believed that no worker can do it
+_SILENT = "the process that tests ended without a result"
+_REST = 1.0  # seconds until what was lost with the scheduler is sent again
+
+
+@dataclass(slots=True)
+class _Task:
+    """Seeds that were given to the cluster, and what came of them."""
+
+    seeds: range
+    future: Future[bytes] | None = None
+    tested: Tested | None = None
+    workers: frozenset[str] = frozenset()
+    """Those that it was given to: one of them runs it."""
+    not_before: float = 0.0
+    failures: int = 0
+
+
+@dataclass(slots=True)
+class ClusterTests:
+    """Tests seeds on a cluster; `commands` are those of the programs, as they are known here."""
+
+    cluster: Cluster
+    options: HuntOptions
+    commands: tuple[Command, ...]
+    seeds: range
+    progress: Progress
+    _admitted: set[str] = field(default_factory=set)
+    _refused: dict[str, str] = field(default_factory=dict)
+    _asked: dict[str, Future[tuple[str, tuple[str, ...]]]] = field(default_factory=dict)
+    _alone: float = math.inf
+    """Since when there is no worker."""
+    _each: float = 0.0
+    """Seconds that a seed takes."""
+
+    def results(self, control: Control) -> Iterator[InputResult | None]:
+        """Yield the results in the order of the seeds; after those of a task is time to reduce."""
+        done: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._admit_first()
+        tasks: deque[_Task] = deque(
+            _Task(range(seed, seed + 1)) for seed in sorted(self.progress.pending.values())
+        )
+        upto = max(self.seeds.start, self.progress.next)
+        try:
+            while control.left() != 0:
+                self._admit()
+                slots = sum(self.cluster.connection.workers.get(a, 0) for a in self._admitted)
+                while len(tasks) < _AHEAD * slots and upto < self.seeds.stop:
+                    size = self._size(slots)
+                    seeds = range(upto, min(upto + size, self.seeds.stop))
+                    tasks.append(_Task(seeds))
+                    upto = seeds.stop
+                for each in tasks:
+                    self._start(each, done)
+                if not tasks:
+                    return
+                try:
+                    done.get(timeout=control.patience())
+                except queue.Empty:
+                    continue
+                tasks = deque(half for each in tasks for half in self._gathered(each))
+                while tasks and tasks[0].tested is not None:
+                    first = tasks.popleft()
+                    assert first.tested is not None
+                    for seed, result in zip(first.seeds, first.tested.results, strict=True):
+                        yield replace(result, seed=seed)
+                    yield None
+        finally:
+            for each in tasks:
+                if each.future is not None:
+                    each.future.cancel()
+
+    def _size(self, slots: int) -> int:
+        """Return how many seeds a task gets, so that it takes some seconds."""
+        if not self._each:
+            return _FIRST
+        return min(_LONGEST, max(_FIRST, round(_SECONDS / self._each / _FIRST) * _FIRST))
+
+    def _start(self, task: _Task, done: queue.SimpleQueue[None]) -> None:
+        """Give a task to the cluster, if it is not there yet and there is a worker."""
+        if task.future is not None or task.tested is not None or not self._admitted:
+            return
+        if time.monotonic() < task.not_before:
+            return
+        seeds = task.seeds
+        options = replace(
+            self.options, seed=seeds.start, count=len(seeds), jobs=1, cluster=None, ship=(),
+            local_slots=0, reduce=False, max_time=None, restart=False,
+        )  # fmt: skip
+        placed = sent_along(self.commands, self.cluster.shipped)
+        order = frame(Order(options, placed, self.commands, needs_of(placed).directory))
+        connection = self.cluster.connection
+        task.workers = frozenset(self._admitted)
+        task.future = connection.submit(
+            sorted(task.workers), remote.work, connection.name, _MODULE, order
+        )
+        task.future.add_done_callback(lambda _: done.put(None))
+
+    def _gathered(self, task: _Task) -> list[_Task]:
+        """Take in what came of a task, if it has ended; return what takes its place."""
+        future = task.future
+        if future is None:
+            return [task]
+        if not future.done():
+            if not task.workers & self.cluster.connection.workers.keys():
+                future.cancel()  # Dask would wait for one of them for ever
+                task.future = None
+            return [task]
+        task.future = None
+        error = None if future.cancelled() else future.exception()
+        if error is None and not future.cancelled():
+            found = next(iter(Frames().feed(future.result())), Tested(failed=_SILENT))
+            assert isinstance(found, Tested)
+            if found.failed is None and len(found.results) == len(task.seeds):
+                task.tested = found
+                share = found.seconds / len(task.seeds)
+                self._each = share if not self._each else 0.8 * self._each + 0.2 * share
+                return [task]
+            task.failures += 1
+            if task.failures >= _FAILURES:
+                raise ExecutorError(f"workers cannot test: {found.failed or _SILENT}")
+        if type(error).__name__ == "KilledWorker":
+            return self._apart(task)
+        task.not_before = time.monotonic() + _REST
+        return [task]
+
+    def _apart(self, task: _Task) -> list[_Task]:
+        """Divide a task on which several workers died; one seed on which they do is left out."""
+        begin, stop = task.seeds.start, task.seeds.stop
+        if len(task.seeds) > 1:
+            middle = (begin + stop) // 2
+            return [_Task(range(begin, middle)), _Task(range(middle, stop))]
+        self.cluster.tell(f"seed {begin}: several workers died on it; it is left out")
+        result = InputResult(Input(b"", ""), counts={"killed their workers": 1})
+        task.tested = Tested((result,))
+        return [task]
+
+    def _admit_first(self) -> None:
+        """Ask all workers what they have. Raises UsageError if none can run the programs."""
+        self._admit()
+        while self._asked and not self._admitted:
+            time.sleep(0.02)
+            self._admit()
+        if not self._admitted:
+            raise UsageError(
+                "no worker of the cluster can run this:\n"
+                f"{listed(self._refused)}\n"
+                "`ship` sends a program or file along"
+            )
+
+    def _admit(self) -> None:
+        """Ask those that have come, let go of those that have gone. Raises ExecutorError."""
+        connection, now = self.cluster.connection, time.monotonic()
+        workers = connection.workers
+        self._admitted.intersection_update(workers)
+        needs = needs_of(sent_along(self.commands, self.cluster.shipped))
+        for address in workers:
+            known = (self._admitted, self._refused, self._asked)
+            if not any(address in each for each in known):
+                self._asked[address] = ask(connection, address, needs, self.cluster.shipped)
+        for address, answer in list(self._asked.items()):
+            if not answer.done():
+                continue
+            del self._asked[address]
+            error = answer.exception()
+            why = why_not(answer.result()) if error is None else why_no_answer(error)
+            if not why:
+                self._admitted.add(address)
+            elif error is None or isinstance(error, ModuleNotFoundError):
+                self._refused[address] = why
+                self.cluster.tell(f"worker {address} gets no seeds: {why}")
+        if self._admitted or self._asked:
+            self._alone = math.inf
+            return
+        self._alone = min(self._alone, now)
+        if now - self._alone > connection.spec.wait:
+            why = connection.why or "none is left"
+            raise ExecutorError(
+                f"no worker of the cluster came back in {connection.spec.wait:g} s: {why}"
+            )

@@ -1,0 +1,183 @@
+"""Hunts on a cluster: each seed once, the same bugs as here, and nothing again after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.hunt import Hunt, HuntOptions, HuntStats
+from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested
+from reducekit.hunt.progress import NAME
+from tests.clusters import Killer, local_cluster
+
+COUNT = 40
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with local_cluster(4, 1) as found:
+        yield found
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Crashes on some inputs, in two ways; notes which inputs it was run on."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"#!{sys.executable} -IS\n"
+        "import hashlib, os, sys, time\n"
+        "text = open(sys.argv[1]).read()\n"
+        "with open(sys.argv[0] + '.log', 'a') as log:\n"
+        "    log.write(hashlib.sha256(text.encode()).hexdigest() + '\\n')\n"
+        "if ' mul ' in text:\n"
+        "    os.abort()\n"
+        "if ' udiv ' in text:\n"
+        "    sys.exit('error: no division')\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def options(program: Path, folder: str, **more: Any) -> HuntOptions:
+    return HuntOptions(
+        format="btor",
+        folder=program.parent / folder,
+        programs=[str(program)],
+        count=more.pop("count", COUNT),
+        reduce=more.pop("reduce", False),
+        format_options={"nodes": 60, "depth": 20},
+        **more,
+    )
+
+
+def hunted(chosen: HuntOptions, notices: list[str] | None = None) -> HuntStats:
+    def listen(event: HuntEvent) -> None:
+        if isinstance(event, HuntNotice) and notices is not None:
+            notices.append(event.text)
+
+    return Hunt(chosen, listen).run()
+
+
+def runs_of(program: Path) -> Counter[str]:
+    return Counter(Path(f"{program}.log").read_text().split())
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.suffix == ".btor"}
+
+
+def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Any) -> None:
+    here = hunted(options(program, "here"))
+    before = runs_of(program)
+    there = hunted(options(program, "there", cluster=cluster.scheduler_address))
+    assert here.inputs == there.inputs == COUNT
+    assert len(there.bugs) == 2
+    assert {n: b.count for n, b in there.bugs.items()} == {n: b.count for n, b in here.bugs.items()}
+    assert files_of(program.parent / "there") == files_of(program.parent / "here")
+    assert runs_of(program) == before + before  # no seed was tested twice
+
+
+def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
+    program: Path, cluster: Any
+) -> None:
+    address = cluster.scheduler_address
+    with Killer(cluster, most=3, pause=0.7):
+        stats = hunted(options(program, "there", cluster=address, reduce=True, count=8))
+    hunted(options(program, "here", count=8))
+    found = files_of(program.parent / "there")
+    assert stats.inputs == 8
+    assert files_of(program.parent / "here").items() <= found.items()
+    assert len(found) == 2 * len(stats.bugs) > 0
+
+
+def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Any) -> None:
+    address, folder = cluster.scheduler_address, program.parent / "failures"
+    words = ["hunt", "btor", "--cmd", str(program), "--count", "5000", "--no-reduce"]
+    words += ["--nodes", "60", "--depth", "20", "--out", str(folder), "--cluster", address]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reducekit", *words], stdout=subprocess.DEVNULL
+    )
+    while not (folder / NAME).exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = Path(folder / NAME).read_text()
+    notices: list[str] = []
+
+    def listen(event: HuntEvent) -> None:
+        if isinstance(event, HuntNotice):
+            notices.append(event.text)
+        elif isinstance(event, InputTested):
+            hunt.stop()
+
+    hunt = Hunt(options(program, "failures", cluster=address, count=5000), listen)
+    hunt.run()
+    assert any("going on after" in each for each in notices)
+    assert Path(folder / NAME).read_text() != done
+    # What was under way at the kill is made once more, nothing else.
+    repeated = sum(count - 1 for count in runs_of(program).values())
+    assert repeated <= 2 * 4 * 10 * 5
+
+
+def test_a_hunt_that_is_done_is_done(program: Path, cluster: Any) -> None:
+    chosen = options(program, "there", cluster=cluster.scheduler_address, count=20)
+    assert hunted(chosen).inputs == 20
+    runs = runs_of(program)
+    assert hunted(chosen).inputs == 0
+    assert runs_of(program) == runs
+
+
+def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(program: Path, cluster: Any) -> None:
+    address = cluster.scheduler_address
+    first = hunted(options(program, "there", cluster=address, count=20))
+    (name, bug), *_ = first.bugs.items()
+    path = program.parent / "there" / NAME
+    path.write_text(path.read_text().replace('"pending": {}', f'"pending": {{"{name}": 3}}'))
+    assert f'"{name}": 3' in path.read_text()
+    again = hunted(options(program, "there", cluster=address, count=20, reduce=True))
+    assert again.inputs == 1
+    assert bug.path.exists()
+    assert '"pending": {}' in path.read_text() or name not in again.bugs
+
+
+def test_a_library_of_a_format_is_tested_on_the_cluster(tmp_path: Path, cluster: Any) -> None:
+    def stats(folder: str, **more: Any) -> HuntStats:
+        chosen = HuntOptions(format="trace", folder=tmp_path / folder, count=40, **more)
+        return hunted(chosen)
+
+    here, there = stats("here"), stats("there", cluster=cluster.scheduler_address)
+    assert there.inputs == 40
+    assert there.counts == here.counts
+
+
+def test_restart_begins_with_the_first_seed(tmp_path: Path, cluster: Any) -> None:
+    chosen = HuntOptions(
+        format="btor",
+        folder=tmp_path / "out",
+        programs=["true"],
+        cluster=cluster.scheduler_address,
+        restart=True,
+        count=3,
+    )
+    assert [hunted(chosen).inputs for _ in range(2)] == [3, 3]
+    with pytest.raises(UsageError, match="`restart` goes with `cluster`"):
+        hunted(HuntOptions(format="btor", folder=tmp_path, programs=["true"], restart=True))
+
+
+def test_a_file_that_is_no_progress(program: Path, cluster: Any) -> None:
+    chosen = options(program, "there", cluster=cluster.scheduler_address, count=3)
+    os.mkdir(chosen.folder)
+    (chosen.folder / NAME).write_text("[]")
+    with pytest.raises(UsageError, match="is no progress of a hunt"):
+        hunted(chosen)
