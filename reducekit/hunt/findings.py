@@ -20,6 +20,7 @@ from reducekit.oracle.criterion import (
     TimesOut,
     answers,
     difference,
+    understands,
 )
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure, signature
@@ -95,5 +96,7 @@ def _disagreements(
     for mine, other in pairs:
         expected = difference(outcomes[mine], outcomes[other])
         if expected is not None:
-            found.append(Finding((commands[mine], commands[other]), Disagree(expected)))
+            understood = understands(outcomes[mine]) and understands(outcomes[other])
+            criterion = Disagree(expected, understood=understood)
+            found.append(Finding((commands[mine], commands[other]), criterion))
     return found

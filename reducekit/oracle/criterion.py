@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from reducekit.oracle.outcome import Outcome
@@ -178,20 +178,32 @@ def difference(first: Outcome, second: Outcome) -> tuple[bytes, bytes] | None:
     return next((pair for pair in zip(mine, other, strict=False) if pair[0] != pair[1]), None)
 
 
+_UNSUPPORTED = re.compile(rb"^unsupported[ \t\r]*$", re.MULTILINE)
+
+
+def understands(outcome: Outcome) -> bool:
+    """Say whether a program knows all commands of the script, as far as it says."""
+    return _UNSUPPORTED.search(outcome.stdout) is None
+
+
 @dataclass(frozen=True, slots=True)
 class Disagree:
     """Two commands answer differently, in the same direction as in the golden run.
 
     `expected` are the first and the second command's first differing answers;
-    None accepts either direction and is for the golden run.
+    None accepts either direction and is for the golden run. `understood`: neither says
+    `unsupported`, which is how some pass over a command that is none.
     """
 
     expected: tuple[bytes, bytes] | None = None
+    understood: bool = field(default=False, compare=False)
     captures: bool = True
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Compare the answers; the second command does not run if the first gave none."""
+        if self.understood and not all(map(understands, outcomes)):
+            return False
         if len(outcomes) == 1:
             given = answers(outcomes[0])
             if given is None or (self.expected is not None and self.expected[0] not in given):
@@ -288,6 +300,8 @@ class AlsoPasses:
     others: int
     """How many programs have to accept the text."""
     captures: bool = True
+    understood: bool = field(default=False, compare=False)
+    """None of them says `unsupported`."""
 
     @property
     def wall(self) -> float | None:
@@ -300,7 +314,7 @@ class AlsoPasses:
         if count <= self.first:
             judged = self.inner.judge(outcomes)
             return None if judged is True or (judged is None and count < self.first) else False
-        if not accepts(outcomes[-1]):
+        if not accepts(outcomes[-1]) or (self.understood and not understands(outcomes[-1])):
             return False
         return True if count == self.first + self.others else None
 

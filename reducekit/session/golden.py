@@ -21,6 +21,7 @@ from reducekit.oracle.criterion import (
     TimesOut,
     accepts,
     difference,
+    understands,
     verdict,
 )
 from reducekit.oracle.limits import Limits
@@ -116,14 +117,19 @@ def establish(
         found = shown_without_others(run[: len(run) - also])
         if found is None or not also:
             return found
-        return AlsoPasses(found, len(run) - also, also) if all(map(accepts, run[-also:])) else None
+        others = run[-also:]
+        if not all(map(accepts, others)):
+            return None
+        return AlsoPasses(found, len(run) - also, also, understood=all(map(understands, others)))
 
     def shown_without_others(run: Sequence[Outcome]) -> Criterion | None:
         if criterion is None:
             return _own_failure(run[0], limits, out, err)
         if isinstance(criterion, Disagree) and criterion.expected is None:
             pair = difference(run[0], run[1])
-            return None if pair is None else Disagree(pair)
+            if pair is None:
+                return None
+            return Disagree(pair, understood=all(map(understands, run[:2])))
         return criterion if verdict(criterion, run) else None
 
     runs, empty = list(recorded), None

@@ -154,3 +154,12 @@ def test_answers_of_model_checkers() -> None:
     assert verdict(Disagree((b"sat", b"unsat")), golden)
     assert not verdict(Disagree((b"unsat", b"sat")), golden)
     assert not verdict(Disagree((b"sat", b"unsat")), [run(out=witness), run(out=witness)])
+
+
+def test_who_does_not_understand_a_script_gives_no_answer_to_it() -> None:
+    kept = Disagree((b"sat", b"unsat"), understood=True)
+    assert verdict(kept, [run(b"sat\n"), run(b"unsat\n")])
+    assert not verdict(kept, [run(b"sat\n"), run(b"unsupported\nunsat\n")])
+    assert not verdict(kept, [run(b"unsupported\nsat\n"), run(b"unsat\n")])
+    lax = Disagree((b"sat", b"unsat"))
+    assert verdict(lax, [run(b"sat\n"), run(b"unsupported\nunsat\n")])

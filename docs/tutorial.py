@@ -1,0 +1,122 @@
+"""Runs the commands of docs/tutorial.md: `python -m docs.tutorial` writes their outputs anew.
+
+The tests run them, too, and compare: all but times, places and what tells of progress.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+DOCUMENT = CHECKOUT / "docs" / "tutorial.md"
+FILES = CHECKOUT / "examples" / "tutorial"
+HOME = "~/tutorial"
+_BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+_PROGRESS = re.compile(r"(?m)^[\d,]+ bytes \(.*, left: .*\n")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the tutorial, and what the document says that it prints."""
+
+    command: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section: the steps of one user, one after the other."""
+
+    title: str
+    steps: tuple[Step, ...]
+
+
+def parts() -> list[Part]:
+    """Return the sections of the document that have steps."""
+    found = []
+    for section in DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]:
+        title = section.partition("\n")[0]
+        steps = tuple(Step(*_command(block)) for block in _BLOCK.findall(section))
+        if steps:
+            found.append(Part(title, steps))
+    return found
+
+
+def _command(block: str) -> tuple[str, str]:
+    first, _, said = block.partition("\n")
+    return first.removeprefix("$ "), said
+
+
+def run(command: str, folder: Path) -> str:
+    """Run a command in a folder; return what it prints, its seconds and its exit code."""
+    program = f'reducekit() {{ {shlex.quote(sys.executable)} -m reducekit "$@"; }}'
+    tools = folder / ".tools"
+    tools.mkdir(exist_ok=True)
+    if not (tools / "python3").exists():
+        (tools / "python3").symlink_to(sys.executable)
+    begin = time.monotonic()
+    done = subprocess.run(
+        ["bash", "-c", f"{program}; {command}"],
+        cwd=folder,
+        env={
+            "PATH": f"{tools}:{os.environ.get('PATH', '')}",
+            "PYTHONPATH": str(CHECKOUT),
+            "HOME": str(folder),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    code = f", exit code {done.returncode}" if done.returncode else ""
+    said = done.stdout if done.stdout.endswith("\n") or not done.stdout else f"{done.stdout}\n"
+    return _placed(said, folder) + f"# {time.monotonic() - begin:.1f} s{code}\n"
+
+
+def _placed(said: str, folder: Path) -> str:
+    """Return an output as somebody sees it who works in `HOME`, without the progress."""
+    z3 = shutil.which("z3") or "z3"
+    return _PROGRESS.sub("", said.replace(str(folder), HOME).replace(z3, "/usr/bin/z3"))
+
+
+def normalised(said: str) -> str:
+    """Return an output without its times, and without what a folder's name decides."""
+    said = re.sub(r"-[0-9a-f]{8}\.", "-HASH.", said)
+    said = re.sub(r"\d[\d.,]* s\b", "N s", said)
+    return re.sub(r'(\d+)( traces a second)|"seconds": [\d.]+', "N", said)
+
+
+def begin(folder: Path) -> None:
+    """Put the files into a folder that the steps need."""
+    shutil.copytree(FILES, folder, dirs_exist_ok=True)
+
+
+def main() -> None:
+    """Run all steps and write the document."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        begin(folder)
+        for part in parts():
+            for step in part.steps:
+                said = run(step.command, folder)
+                text = text.replace(
+                    f"```console\n$ {step.command}\n{step.said}```",
+                    f"```console\n$ {step.command}\n{said}```",
+                )
+                print(f"{step.command}\n{said}")
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
