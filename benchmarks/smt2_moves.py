@@ -32,6 +32,13 @@ by `python -m benchmarks.smt2_moves`.
 A script is read as one graph of terms: equal terms are one node, and a let is only a way to print.
 So a move on a node acts on all its uses at once. Every candidate is well sorted where the sorts are
 known, and no bound variable leaves its binder.
+
+- What is no script of well-sorted terms is tried only where the failure is a parse or sort error,
+  where the command takes a naked term for a command (so it does not read scripts), or with
+  `--unchecked`. With `--strict` nothing else is tried than scripts of the SMT-LIB standard.
+- What was refused is not tried again where nothing near it has changed: what comes in its place,
+  and the terms right above it with all beside it.
+- A kind of move that rarely helps on this input is put off until after the closing moves.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-_FRAME = struct.Struct("<IIB")  # bytes kept in front, bytes kept behind, whether deflated
+_FRAME = struct.Struct("<IIB")  # bytes kept in front, bytes kept after, whether deflated
 _COUNT = struct.Struct("<I")
 _COPY = struct.Struct("<III")  # new bytes, then a copy: from, length (both in the old middle)
 _ANCHOR = 32  # bytes that say where the new text goes on in the old one
@@ -58,7 +58,7 @@ def patch(old: bytes, change: bytes) -> bytes:
 
 
 def _copies(old: bytes, new: bytes) -> tuple[list[tuple[int, int, int]], bytes]:
-    """Return what of the new text can be copied, and the joined bytes in between and behind.
+    """Return what of the new text can be copied, and the joined bytes in between and after.
 
     A copy is (new bytes in front of it, where it is in the old text, its length).
     """

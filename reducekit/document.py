@@ -197,7 +197,7 @@ class Document:
         return text[start[root] : end[root]]
 
     def _blanks_before(self, pos: int, cut: int, behind: int) -> int:
-        """Return where the blanks begin that go with the bytes `cut .. behind`, not before `pos`.
+        """Return where the blanks begin that go with the bytes `cut .. after`, not before `pos`.
 
         A line break goes only if another follows the cut, for it may end a comment.
         """

@@ -168,7 +168,7 @@ class OwnTests:
     open: Callable[[], Tester]
     """Opens a tester. It is called in several processes where there are several jobs."""
     words: Callable[[int], Sequence[str]]
-    """Returns the options that make the input of a seed again, behind `generate FORMAT`."""
+    """Returns the options that make the input of a seed again, after `generate FORMAT`."""
     reduction: Callable[[Criterion], OwnReduction]
     summary: Callable[[Mapping[str, int], int, float], tuple[str, ...]]
     """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
@@ -268,6 +268,17 @@ class Frontend(ABC):
         """Return how candidates are checked where no command is given; None: not at all.
 
         Raises NotInterestingError if the input does not fail so.
+        """
+        return None
+
+    def for_failure(self, described: str) -> Frontend:
+        """Return the frontend to reduce with, given in words how the input fails."""
+        return self
+
+    def refuses(self, text: bytes) -> str | None:
+        """Return why a text is not to be tried, with what to type instead; None: it is.
+
+        It is called for every candidate that would be run, and for the input.
         """
         return None
 

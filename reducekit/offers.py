@@ -104,7 +104,7 @@ class InputGenerator(Closing):
 
     @abstractmethod
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make the input again, as words behind `generate FORMAT`."""
+        """Return the options that make the input again, as words after `generate FORMAT`."""
 
     def breaks_rules(self, outcome: Outcome) -> bool:
         """Say whether a run complains of an input that its program need not accept.

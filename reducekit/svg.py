@@ -72,16 +72,6 @@ def style(rules: str) -> str:
     return element("style", escape(rules))
 
 
-def arrow_head(name: str, color: str) -> str:
-    """Return the definition of an arrow head; `marker_end="url(#NAME)"` puts it on a path."""
-    tip = element("path", d="M0,1 L10,5 L0,9 z", fill=color)
-    marker = element(
-        "marker", tip, id=name, viewBox="0 0 10 10", refX=9, refY=5, markerWidth=8,
-        markerHeight=8, orient="auto",
-    )  # fmt: skip
-    return element("defs", marker)
-
-
 def picture(
     width: float,
     height: float,

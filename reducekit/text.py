@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 
-def printable(data: bytes | str) -> str:
-    """Return text in which every character can be printed and stays on its line.
+def printable(data: bytes | str, keep: str = "") -> str:
+    """Return text in which every character can be printed, or is one of `keep`.
+
+    Without line ends to keep it stays on its line.
 
     Bytes are read as UTF-8. What is not UTF-8, and characters that are not printable, become
     escapes as Python writes them (`\\x1b`, `\\n`, `\\u202e`), so that no solver output can
@@ -13,7 +15,14 @@ def printable(data: bytes | str) -> str:
     text = data if isinstance(data, str) else data.decode("utf-8", "backslashreplace")
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
+
+
+def printable_lines(data: bytes | str) -> str:
+    """Return printable text that keeps its lines and tabs."""
+    if isinstance(data, bytes):
+        data = data.replace(b"\r\n", b"\n")
+    return printable(data, keep="\n\t")
 
 
 def shortened(data: bytes | str, most: int) -> str:
@@ -21,3 +30,19 @@ def shortened(data: bytes | str, most: int) -> str:
     # A character takes four bytes at most, and shows as one or more: no need to look at all.
     shown = printable(data[: 4 * (most + 1)])
     return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def without_middle(line: str, most: int) -> str:
+    """Return a line of at most about `most` characters: its middle goes."""
+    if len(line) <= most:
+        return line
+    half = most // 2
+    return f"{line[:half]} [{len(line) - 2 * half:,} more characters] {line[-half:]}"
+
+
+def excerpt(text: bytes, lines: int, columns: int) -> list[str]:
+    """Return the first lines of a text, printable, and how many more there are."""
+    found = printable_lines(text[: 4 * lines * columns]).splitlines()
+    shown = [without_middle(line, columns) for line in found[:lines]]
+    more = text.count(b"\n") + (not text.endswith(b"\n") and bool(text)) - len(shown)
+    return [*shown, f"[{more:,} more lines]"] if more > 0 else shown

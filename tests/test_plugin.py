@@ -82,6 +82,7 @@ def test_it_is_used_from_python(
     assert int(count) == checks
 
 
+@pytest.mark.slow
 def test_its_command_is_there(installed: Environment, tmp_path: Path) -> None:
     help_text = run(installed.script, "--help", cwd=tmp_path)
     assert "cnf a DIMACS CNF file" in " ".join(help_text.split())
@@ -102,6 +103,7 @@ def test_its_command_is_there(installed: Environment, tmp_path: Path) -> None:
     assert "bad.cnf, line 2, column 3: expected a literal, or 0" in done.stderr
 
 
+@pytest.mark.slow
 def test_it_is_compared(installed: Environment, tmp_path: Path) -> None:
     (tmp_path / "in.cnf").write_text(PIGEONS)
     oracle = f"{installed.python} {EXAMPLE / 'needs_search.py'}"

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.frontend import Frontend, Schedule, by_size
+from reducekit.errors import ParseError, UsageError
+from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.diagram import diagram
 from reducekit.frontends.smt2.parser import parse
@@ -16,10 +17,18 @@ from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.schedule import own_schedule
+from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.strategy import Passes
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
+_MISREAD = re.compile(
+    r"\b(?:pars(?:e|er|ing)|syntax|sorts?|type(?:[- ]?check\w*)?) (?:error|mismatch)"
+    r"|(?:ill-|not well-)(?:typed|sorted|formed)|\bundeclared\b|not declared|unexpected token"
+    r"|unknown (?:constant|symbol|function|sort|command)|invalid (?:command|function application)",
+    re.IGNORECASE,
+)
+"""How solvers say that they cannot read a script, or that a term has no sort."""
 _MOST = 1 << 21  # nodes of a script whose terms are counted for the summary
 
 
@@ -30,6 +39,31 @@ class Smt2(Frontend):
     title = "an SMT-LIB v2 script"
     suffix = ".smt2"
     suffixes = (".smt2", ".smt", ".sl")
+    help = (
+        "All terms that are tried are well sorted. What is no such script is tried only where the "
+        "failure is a parse or sort error, where the command does not read the file as a script, "
+        "or with --unchecked."
+    )
+    options = (
+        FormatOption(
+            "unchecked",
+            "Also try what is not well sorted, or no script at all.",
+            kind="flag",
+            default=False,
+        ),
+        FormatOption(
+            "strict",
+            "Try only what is a script of the SMT-LIB standard, without extensions of solvers.",
+            kind="flag",
+            default=False,
+        ),
+    )
+
+    def __init__(self, *, unchecked: bool = False, strict: bool = False) -> None:
+        if unchecked and strict:
+            raise UsageError("--strict and --unchecked exclude each other: leave one out")
+        self.unchecked = unchecked
+        self.standard = strict
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -40,10 +74,32 @@ class Smt2(Frontend):
         """Read a script. Raises ParseError with the place and what was expected."""
         return ScriptView(parse(text))
 
+    def for_failure(self, described: str) -> Smt2:
+        """Try also what is not well sorted where that, or no script, is what failed."""
+        if self.standard or self.unchecked or _MISREAD.search(described) is None:
+            return self
+        return type(self)(unchecked=True)
+
+    def check(self, text: bytes) -> FormatCheck:
+        """Say what no solver would take. Raises ParseError if it is no script."""
+        return replace(super().check(text), problems=problems(self.parse(text), extensions=True))
+
+    def refuses(self, text: bytes) -> str | None:
+        """Refuse what is not as the standard has it, if that is asked for."""
+        if not self.standard:
+            return None
+        try:
+            found = problems(self.parse(text))
+        except ParseError as error:
+            found = [str(error)]
+        if not found:
+            return None
+        return f"--strict needs a script of the standard, but {found[0]}: leave --strict out"
+
     def schedule(self, passes: Passes) -> Schedule:
         """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script."""
         if passes == "own":
-            return own_schedule()
+            return own_schedule(unchecked=self.unchecked)
         if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
         return replace(paper_schedule(), prepare=(Layout(),))

@@ -9,7 +9,7 @@ from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
-from reducekit.frontends.smt2.passes.graph import GraphPass, Written
+from reducekit.frontends.smt2.passes.graph import GraphPass, Written, is_too_large
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
@@ -44,16 +44,34 @@ class SizeLimited:
         return self.inner.problem(view) if len(view.document) <= self.most else None
 
 
-def own_schedule() -> Schedule:
+@dataclass(frozen=True)
+class LargeOnly:
+    """A pass for scripts that are too large for a graph, whose moves include its changes."""
+
+    inner: Pass
+
+    @property
+    def name(self) -> str:
+        """The name of the pass."""
+        return self.inner.name
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return what there is to search; None if the script is read as a graph."""
+        return self.inner.problem(view) if is_too_large(view) else None
+
+
+def own_schedule(*, unchecked: bool = False) -> Schedule:
     """Return the passes in the order in which they save most for the least checks.
 
-    What takes much away comes first. Names get short early, since a new name
-    makes a new text of everything that has been refuted around it.
+    Unchecked, what is no script of well-sorted terms is tried too.
+
+    What takes much away comes first. Names get short early, since a new name makes a new text of
+    everything that has been refuted around it.
     """
     symbols = _size_limited(
         Inline(),
         Declare(),
-        Variables(),
+        LargeOnly(Variables()),
         Parameters(),
         Members(),
         Attributes(),
@@ -77,7 +95,7 @@ def own_schedule() -> Schedule:
             *spelling,
         ),
         rounds=(*cheap, GraphPass()),
-        closing=(*cheap, Written(), widths, equal_terms, Untyped()),
+        closing=(*cheap, Written(), widths, equal_terms, Untyped(unchecked=unchecked)),
         sweep=(DropBackward(),),
     )
 

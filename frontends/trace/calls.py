@@ -48,7 +48,7 @@ class Trace:
 
     `format` is a name in `reducekit.frontends.trace.formats.FORMATS`. `text`
     are the bytes of the file, unpacked if it was compressed; `tail` what
-    stands behind the last call. `text` is the concatenation of `raw` of all
+    stands after the last call. `text` is the concatenation of `raw` of all
     calls, and `tail`.
     """
 

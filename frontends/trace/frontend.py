@@ -48,7 +48,11 @@ from reducekit.search.strategy import Passes
 __all__ = ["Traces"]
 
 
-_FIRST_CALL = re.compile(rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new)\b")
+_PLAYED_BY = {"mobical": "cadical"}
+"""Models that pass over calls which the library refuses, with those that do not."""
+_FIRST_CALL = re.compile(
+    rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new|set-murxla-options)\b"
+)
 
 
 class Traces(Frontend):
@@ -143,8 +147,11 @@ class Traces(Frontend):
         )
 
     def check(self, text: bytes) -> FormatCheck:
-        """Say which calls the API does not allow."""
+        """Say which calls the API does not allow, as a replay would."""
         trace, model = self._read(text)
+        strict = _PLAYED_BY.get(model.name) if self._model is None else None
+        if strict is not None:
+            model = load_model(strict)
         problems = [str(problem) for problem in check(trace, model)]
         return FormatCheck(problems, f"{in_words(trace.calls)} as {model.title} allows them")
 

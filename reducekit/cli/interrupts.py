@@ -69,7 +69,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Hold signals back within; the one that came raises behind, where that is allowed."""
+        """Hold signals back within; the one that came raises after, where that is allowed."""
         before, self._allowed = self._allowed, False
         try:
             yield

@@ -184,7 +184,7 @@ class Contents:
     size: int = 0
     """Bytes of the file up to the end of the last good record."""
     cut: int = 0
-    """Bytes behind that: a record that was torn, or more if the file is damaged."""
+    """Bytes after that: a record that was torn, or more if the file is damaged."""
 
     def text(self, number: int) -> bytes:
         """Return the text of a step; each step on the way to it costs a copy of the text.

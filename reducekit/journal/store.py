@@ -279,7 +279,7 @@ class Journal:
         self._write(frame(kind, payload, self._next))
 
     def _write(self, record: bytes) -> None:
-        """Write what is outstanding and a record that was made to stand behind it."""
+        """Write what is outstanding and a record that was made to stand after it."""
         if self._handle is None:
             return
         # Outstanding first: an interrupt after the writing makes it be written
@@ -308,7 +308,7 @@ class Journal:
         self.close()
 
     def _cut(self, handle: int) -> None:
-        """Cut the file off behind what is good in it."""
+        """Cut the file off after what is good in it."""
         try:
             os.ftruncate(handle, self._end)
         except OSError as error:

@@ -287,7 +287,7 @@ class Epoch:
         # A candidate that mixes the changes of several passes may be nonsense.
         if strict and self._succeeded - {position.pass_.name} and not self._parses(text):
             return Candidate(task, position, text, None)
-        local = self._context.key(task.base, task.edits)
+        local = task.change.local or self._context.key(task.base, task.edits)
         return Candidate(task, position, text, digest(text), local)
 
     def _base_text(self) -> bytes:
@@ -315,6 +315,8 @@ class Epoch:
         if verdict is not None:
             return verdict
         if not candidate.position.mode.everything and candidate.local in self.shared.refuted:
+            return _NOT_WORTH_A_RUN
+        if self.shared.frontend.refuses(candidate.text) is not None:
             return _NOT_WORTH_A_RUN
         return None
 

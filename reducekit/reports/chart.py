@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from typing import Literal
 
+from reducekit import svg
 from reducekit.reports.account import Point
 
 Axis = Literal["checks", "seconds"]
 Scale = Literal["linear", "logarithmic"]
+
+_AXES: tuple[Axis, ...] = ("checks", "seconds")
+_SCALES: tuple[Scale, ...] = ("linear", "logarithmic")
 
 WIDTH, HEIGHT = 460, 270
 """Of the whole chart, in pixels."""
@@ -41,37 +44,29 @@ def picture(curve: Sequence[Point], title: str) -> str:
     """Return an SVG file: by checks and by time, linear and logarithmic, in light and dark."""
     gap = 28
     width, height = 2 * WIDTH, 2 * (HEIGHT + gap)
+    dark = "@media (prefers-color-scheme: dark) { .paper { fill: #16181d; } }"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{STYLE}\n.paper {{ fill: #fff; }}\n"
-        "@media (prefers-color-scheme: dark) { .paper { fill: #16181d; } }</style>",
-        '<rect class="paper" width="100%" height="100%"/>',
+        svg.style(f"{STYLE}\n.paper {{ fill: #fff; }}\n{dark}"),
+        svg.rect(0, 0, width, height, class_="paper"),
     ]
-    for row, scale in enumerate(("linear", "logarithmic")):
-        for column, axis in enumerate(("checks", "seconds")):
-            parts.append(
-                f'<g class="chart" transform="translate({column * WIDTH} '
-                f'{row * (HEIGHT + gap) + gap})">'
-            )
-            parts.append(f'<text x="{_LEFT}" y="-8">{caption(axis, scale)}</text>')  # type: ignore[arg-type]
-            parts += _drawn(curve, axis, scale)  # type: ignore[arg-type]
-            parts.append("</g>")
-    return "\n".join([*parts, "</svg>", ""])
+    for row, scale in enumerate(_SCALES):
+        for column, axis in enumerate(_AXES):
+            drawn = [
+                svg.text(_LEFT, -8, caption(axis, scale)),
+                *_drawn(curve, axis, scale),
+            ]
+            top = row * (HEIGHT + gap) + gap
+            parts.append(svg.group(drawn, column * WIDTH, top, class_="chart"))
+    return svg.picture(width, height, parts, title=title)
 
 
 def chart(curve: Sequence[Point], axis: Axis, scale: Scale) -> str:
     """Return one chart as an element of a page; `STYLE` gives it its colors."""
     what = f"{caption(axis, scale)}: from {curve[0].size:,} to {curve[-1].size:,} bytes"
-    return "\n".join(
-        [
-            f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="{escape(what)}">',
-            *_drawn(curve, axis, scale),
-            "</svg>",
-        ]
-    )
+    return svg.element(
+        "svg", *_drawn(curve, axis, scale), class_="chart", viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="img", aria_label=what,
+    )  # fmt: skip
 
 
 def caption(axis: Axis, scale: Scale) -> str:
@@ -96,20 +91,21 @@ def _drawn(curve: Sequence[Point], axis: Axis, scale: Scale) -> Iterator[str]:
         return _TOP + _FIELD_HEIGHT - upward(size)
 
     for mark in _marks(scale, bottom, largest):
-        yield f'<path class="rule" d="M{_LEFT} {y(mark):.1f}h{_FIELD_WIDTH}"/>'
-        yield _text(_LEFT - 6, y(mark) + 4, "end", _short(mark))
+        yield svg.path("M", _LEFT, y(mark), "h", _FIELD_WIDTH, class_="rule")
+        yield svg.text(_LEFT - 6, y(mark) + 4, _short(mark), text_anchor="end")
     for mark in _marks(scale, least, values[-1]):
-        yield f'<path class="rule" d="M{x(mark):.1f} {_TOP}v{_FIELD_HEIGHT}"/>'
-        yield _text(x(mark), _TOP + _FIELD_HEIGHT + 16, "middle", _short(mark))
-    unit = "checks" if axis == "checks" else "seconds"
-    yield _text(_LEFT + _FIELD_WIDTH / 2, HEIGHT - 8, "middle", unit)
+        yield svg.path("M", x(mark), _TOP, "v", _FIELD_HEIGHT, class_="rule")
+        yield svg.text(x(mark), _TOP + _FIELD_HEIGHT + 16, _short(mark), text_anchor="middle")
+    middle = _LEFT + _FIELD_WIDTH / 2
+    yield svg.text(middle, HEIGHT - 8, axis, text_anchor="middle")
     points = _thinned([(x(at), y(size)) for at, size in zip(values, sizes, strict=True)])
-    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    path += "".join(f"H{right:.1f}V{down:.1f}" for right, down in points[1:])
+    steps: list[str | float] = ["M", *points[0]]
+    for right, down in points[1:]:
+        steps += ["H", right, "V", down]
     ground = _TOP + _FIELD_HEIGHT
-    yield f'<path class="area" d="{path}V{ground}H{points[0][0]:.1f}Z"/>'
-    yield f'<path class="line" d="{path}"/>'
-    yield f'<circle class="end" cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3.5"/>'
+    yield svg.path(*steps, "V", ground, "H", points[0][0], "Z", class_="area")
+    yield svg.path(*steps, class_="line")
+    yield svg.circle(*points[-1], 3.5, class_="end")
 
 
 def _along(scale: Scale, least: float, most: float, length: float) -> Callable[[float], float]:
@@ -146,10 +142,6 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
         kept.append(points[-1])
     stride = math.ceil(len(kept) / _MOST)
     return [*kept[:-1:stride], kept[-1]] if stride > 1 else kept
-
-
-def _text(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _short(value: float) -> str:

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from reducekit.reports.account import Account
 from reducekit.reports.ending import Ending, Run, ending
-from reducekit.reports.words import excerpt, visible
+from reducekit.text import excerpt, printable_lines
 
 _LINES, _COLUMNS = 60, 400
 _INLINE = 60_000
@@ -81,7 +81,7 @@ def _cvc5(told: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield ""
     yield from _runs(told, last)
     arguments = " ".join(head.commands[0].split(" ")[1:]) if head.commands else ""
-    yield f"\n**Command line arguments**: `{visible(arguments)}`  "
+    yield f"\n**Command line arguments**: `{printable_lines(arguments)}`  "
     yield f"**cvc5 version/commit**: {_version(version).splitlines()[0]}  "
     yield f"**Operating system**: {_system(last)}  "
     yield "\n**`configure.sh` options**  "
@@ -105,12 +105,12 @@ _FORMS = {"z3": _z3, "cvc5": _cvc5, "bitwuzla": _transcript, "boolector": _trans
 
 
 def _title(told: Account, name: str) -> str:
-    failure = visible(_failure(told)).split("\n")[0]
+    failure = printable_lines(_failure(told)).split("\n")[0]
     return f"{name}: {failure}"[:120] if name else failure[:120]
 
 
 def _failure(told: Account) -> str:
-    return visible(told.failure)
+    return printable_lines(told.failure)
 
 
 def _category(told: Account) -> str:
@@ -128,7 +128,7 @@ def _expected(told: Account, last: Ending) -> str:
     if len(last.last_runs) > 1:
         other = last.last_runs[1]
         said = " ".join((other.stdout or other.stderr).split())[:200]
-        return f"`{visible(other.command)}` says: {visible(said)}"
+        return f"`{printable_lines(other.command)}` says: {printable_lines(said)}"
     if _category(told).startswith("Crash"):
         return "an answer, or a message about the input"
     return "<what should happen instead>"
@@ -157,7 +157,7 @@ def _input(told: Account) -> Iterator[str]:
     head = told.found.head
     assert head is not None
     if len(told.after) > _INLINE:
-        yield f"`{visible(told.name)}`, attached ({len(told.after):,} bytes)"
+        yield f"`{printable_lines(told.name)}`, attached ({len(told.after):,} bytes)"
         return
     language = head.frontend if head.frontend == "smt2" else ""
     text = told.after.decode("utf-8", "backslashreplace")
@@ -169,7 +169,7 @@ def _fenced(lines: Sequence[str], language: str) -> Iterator[str]:
     longest = max((len(part) for line in lines for part in _ticks(line)), default=0)
     fence = "`" * max(3, longest + 1)
     yield fence + language
-    yield from (visible(line) for line in lines)
+    yield from (printable_lines(line) for line in lines)
     yield fence
 
 
@@ -186,8 +186,9 @@ def _ticks(line: str) -> Iterator[str]:
 
 
 def _version(version: str | None) -> str:
-    return visible(version).strip() if version and version.strip() else "<version or commit>"
+    known = version and version.strip()
+    return printable_lines(known) if known else "<version or commit>"
 
 
 def _system(last: Ending) -> str:
-    return visible(last.versions.get("system", "<operating system>"))
+    return printable_lines(last.versions.get("system", "<operating system>"))

@@ -14,7 +14,7 @@ from reducekit.reports.account import Account, PassTotal
 from reducekit.reports.chart import STYLE, Axis, Scale, caption, chart
 from reducekit.reports.ending import Ending, ending
 from reducekit.reports.steps import Line, changes
-from reducekit.reports.words import excerpt, shortened, visible
+from reducekit.text import excerpt, printable_lines, without_middle
 
 _ROWS = 800
 """Steps that are listed; of more, those in the middle that removed least are left out."""
@@ -165,7 +165,7 @@ def _failure(told: Account, last: Ending) -> Iterator[str]:
     if last.other_failures:
         yield "<p>Other failures that were met on the way:</p><ul>"
         for failure, count, size in last.other_failures[:20]:
-            yield f"<li>{count:,} × {_said(shortened(failure, 300))} ({size:,} bytes)</li>"
+            yield f"<li>{count:,} × {_said(without_middle(failure, 300))} ({size:,} bytes)</li>"
         yield "</ul>"
 
 
@@ -202,7 +202,7 @@ def _steps(told: Account) -> Iterator[str]:
     yield "<th>checks</th><th>time</th><th>pass</th><th>change</th></tr>"
     backs = {back.given_up: back.step for back in told.found.returns}
     for step in listed:
-        what = _said(shortened(step.what or "", 120))
+        what = _said(without_middle(step.what or "", 120))
         if step.number in backs:
             what += f" (given up later: back to step {backs[step.number]:,})"
         lines = shown.get(step.number)
@@ -296,11 +296,11 @@ def _css() -> str:
 
 
 def _said(text: str) -> str:
-    return escape(visible(text))
+    return escape(printable_lines(text))
 
 
 def _pre(lines: Sequence[str]) -> str:
-    return f"<pre tabindex=0>{escape(visible(chr(10).join(lines)))}</pre>"
+    return f"<pre tabindex=0>{escape(printable_lines(chr(10).join(lines)))}</pre>"
 
 
 def _count(value: int | None) -> str:

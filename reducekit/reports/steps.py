@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reducekit.journal.differences import changed
-from reducekit.reports.words import decoded, shortened
+from reducekit.text import printable_lines, without_middle
 
 _LINES = 6  # of each side of a change
 _COLUMNS = 160
@@ -36,11 +36,12 @@ def changes(old: bytes, new: bytes) -> list[Line]:
         found.append(Line(" ", f"line {begin + 1:,}"))
         removed, added = a[begin:end], b[start:stop]
         if len(removed) == len(added) == 1:
-            before, after = _apart(decoded(removed[0]), decoded(added[0]), _SHARED)
+            before, after = _apart(printable_lines(removed[0]), printable_lines(added[0]), _SHARED)
             found += [Line("-", before), Line("+", after)]
             continue
         for sign, lines in (("-", removed), ("+", added)):
-            found += [Line(sign, shortened(decoded(each), _COLUMNS)) for each in lines[:_LINES]]
+            shown = [without_middle(printable_lines(each), _COLUMNS) for each in lines[:_LINES]]
+            found += [Line(sign, each) for each in shown]
             if len(lines) > _LINES:
                 found.append(Line(sign, f"[{len(lines) - _LINES:,} more lines]"))
     if len(regions) > _CHANGES:
@@ -55,10 +56,10 @@ def glimpse(old: bytes, new: bytes) -> list[tuple[str, str, int]]:
     removed = [line for each in regions for line in a[each.begin : each.end]]
     added = [line for each in regions for line in b[each.start : each.stop]]
     if len(removed) == len(added) == 1:
-        before, after = _apart(decoded(removed[0]), decoded(added[0]), _LITTLE)
+        before, after = _apart(printable_lines(removed[0]), printable_lines(added[0]), _LITTLE)
         return [("-", before, 0), ("+", after, 0)]
     return [
-        (sign, shortened(decoded(lines[0]), _COLUMNS), len(lines) - 1)
+        (sign, without_middle(printable_lines(lines[0]), _COLUMNS), len(lines) - 1)
         for sign, lines in (("-", removed), ("+", added))
         if lines
     ]
@@ -76,7 +77,7 @@ def _apart(old: str, new: str, shared: int) -> tuple[str, str]:
     first, last = max(0, front - shared), max(0, back - shared)
 
     def cut(line: str) -> str:
-        middle = shortened(line[first : len(line) - last], 2 * _COLUMNS)
+        middle = without_middle(line[first : len(line) - last], 2 * _COLUMNS)
         return f"{'… ' if first else ''}{middle}{' …' if last else ''}"
 
     return cut(old), cut(new)

@@ -56,7 +56,7 @@ def read(options: Options) -> tuple[bytes, Path | None]:
     if isinstance(source, bytes):
         return source, None
     backup = None
-    if options.in_place:
+    if options.in_place and not source.is_dir():
         original = original_path(source)
         if _began_with(original, source, options):
             source = original

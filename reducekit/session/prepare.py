@@ -140,6 +140,9 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     choice = PassChoice(tuple(options.only), tuple(options.without))
     with naming(name):
         parsed, view = _parsed(options, frontend, text)
+    refused = parsed.refuses(text)
+    if refused is not None:
+        raise UsageError(refused)
     choice.of(parsed.schedule(strategy.passes))
     with guard.held():
         output = None if path is None else OutputFile(path)

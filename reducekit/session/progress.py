@@ -13,7 +13,7 @@ from reducekit.session.eta import Pace, Range, checks_left, in_words
 class Limit:
     """After how many checks and seconds, and at what size, the reduction is stopped; None: never.
 
-    `quick`: it ends behind the first passes.
+    `quick`: it ends after the first passes.
     """
 
     checks: int | None = None

@@ -148,7 +148,9 @@ class Session:
                     raise
                 if job.opened.notice is not None:
                     self._listen(Notice(job.opened.notice))
-                self._listen(FailureFound(golden.criterion.describe()))
+                failure = golden.criterion.describe()
+                self._listen(FailureFound(failure))
+                job = replace(job, frontend=job.frontend.for_failure(failure))
                 if job.backup is not None:
                     assert isinstance(self.options.input, Path)
                     back_up(self.options.input, job.backup)

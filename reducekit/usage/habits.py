@@ -26,7 +26,6 @@ HABITS: Sequence[Habit] = (
         ("--ignore-output", "--ignore-out --ignore-err, or --exit-code N"),
         ("--memout", "--memory MB"),
         ("--match-out-cc --match-err-cc --ignore-output-cc --timeout-cc", "--also-passes CMD"),
-        ("--unchecked", "no option: every step is checked"),
         ("--pretty-print --wrap-lines", "--pretty"),
         ("--parser-test", "--check"),
         ("--dump-config", "reducekit passes FORMAT, or a file reducekit.toml"),

@@ -64,6 +64,7 @@ def test_the_same_signal_in_a_few_calls(tool: Tool, fault: str, options: str) ->
         assert server.replay(calls).kind == "ok"
 
 
+@pytest.mark.slow
 def test_fewer_runs_than_lglddtrace(tool: Tool) -> None:
     path = tool.write("lgl.trace", busy_trace(3))
     runs = {}

@@ -88,6 +88,7 @@ def test_the_averages_of_the_thesis_agree_with_its_tables() -> None:
     assert THESIS["lw"].per_call[0] == pytest.approx(mean_of_percents(percents), abs=0.001)
 
 
+@pytest.mark.slow
 def test_a_folder_of_cases(tmp_path: Path) -> None:
     cases, out = tmp_path / "cases", tmp_path / "out"
     out.mkdir()
@@ -118,6 +119,7 @@ def test_a_folder_of_cases(tmp_path: Path) -> None:
     assert (out / "btor_thesis_r.svg").read_text().startswith("<svg ")
 
 
+@pytest.mark.slow
 def test_cases_are_run_in_parts(tmp_path: Path) -> None:
     """What has ended is not run again, and at most two cases at a time make no difference."""
     cases, seen = tmp_path / "cases", tmp_path / "seen"

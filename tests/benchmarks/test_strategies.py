@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.strategies import TABLE, table
 
 
+@pytest.mark.slow
 def test_the_table_in_the_repository_is_exact() -> None:
     assert TABLE.read_text() == table()

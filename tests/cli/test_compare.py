@@ -38,6 +38,7 @@ def runs_of(done: Any) -> list[dict[str, Any]]:
     return list(json.loads(done.out)["runs"])
 
 
+@pytest.mark.slow
 def test_every_algorithm_on_two_cases_with_oracles_of_their_own(tool: Tool) -> None:
     case(tool, "x1", graph(11, 60), MUL)
     case(tool, "x2", graph(13, 60), 'grep -q "^[0-9]* read " $1')
@@ -100,6 +101,7 @@ def test_a_text_is_run_once_for_all_algorithms(tool: Tool) -> None:
     assert len(seen) < sum(run["checks"] for run in runs)
 
 
+@pytest.mark.slow
 def test_several_at_a_time_come_to_the_same(tool: Tool) -> None:
     """And still no text is run twice."""
     tool.write("in.btor", graph())
@@ -305,6 +307,7 @@ def test_the_format_is_told_by_the_text_where_the_suffix_says_nothing(tool: Tool
     assert (run["format"], run["unit"]) == ("btor", "nodes")
 
 
+@pytest.mark.slow
 def test_reducers_side_by_side(tool: Tool) -> None:
     """With the sizes, the runs of the oracle, the time and the memory of whole programs."""
     case(tool, "x1", graph(11, 60), MUL)

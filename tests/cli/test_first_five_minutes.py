@@ -128,6 +128,7 @@ def test_another_program_has_to_accept_the_file(tool: Tool) -> None:
     assert f"a program of --also-passes does not accept it: {refuses}" in done.err
 
 
+@pytest.mark.slow
 def test_slow_where_another_is_quick(tool: Tool) -> None:
     tool.write("in.smt2", problem(4, (2,)))
     slow = tool.script("slow", f"{NEEDLE} $1 && sleep 0.3; exit 0")

@@ -162,6 +162,7 @@ def test_scripts_are_generated_by_conversion(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+@pytest.mark.slow
 def test_traces_by_an_interpreter(tool: Tool) -> None:
     """They are written to files; what the interpreter calls a broken contract is no bug."""
     script = crashing(tool, "^melt ")

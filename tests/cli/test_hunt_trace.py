@@ -15,6 +15,7 @@ WRONG_MODELS = "lglextend+0x110:delete=eb07"
 SMALL = ("--variables", "20")
 
 
+@pytest.mark.slow
 def test_a_fault_is_found_and_kept_once(tool: Tool) -> None:
     done = tool("hunt", "trace", *MELT, *SMALL, "--count", "40", "--no-reduce", "--no-compare")
     assert done.code == 0
@@ -31,6 +32,7 @@ def test_a_fault_is_found_and_kept_once(tool: Tool) -> None:
     assert tool(*run).code == -signal.SIGILL
 
 
+@pytest.mark.slow
 def test_what_the_folder_has_is_not_new(tool: Tool) -> None:
     arguments = ("hunt", "trace", *MELT, *SMALL, "--count", "20", "--no-reduce", "--no-compare")
     tool(*arguments)
@@ -41,6 +43,7 @@ def test_what_the_folder_has_is_not_new(tool: Tool) -> None:
     assert tool.files() == before
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_what_is_found(tool: Tool) -> None:
     found = []
     for jobs in ("1", "2", "3"):
@@ -117,6 +120,7 @@ def test_new_bugs_are_reduced(tool: Tool) -> None:
     assert "reduced to" in done.out
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_reduced(tool: Tool) -> None:
     done = tool("hunt", "trace", "--fault", WRONG_MODELS, "--variables", "12", "--count", "1")
     assert "wrong answer: the model does not satisfy the formula" in done.out
@@ -124,6 +128,7 @@ def test_wrong_answers_are_reduced(tool: Tool) -> None:
     assert len(path.read_text().splitlines()) < 12
 
 
+@pytest.mark.slow
 def test_what_is_reduced_keeps_to_the_contract(tool: Tool) -> None:
     """A query for a core dies at once; it is lawful only where the answer was unsatisfiable."""
     fault = ("--fault", "lglfailed+1:abort")

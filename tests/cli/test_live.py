@@ -138,6 +138,7 @@ def test_no_color_means_none(tool: Tool, slow: str) -> None:
     assert re.search(r"\x1b\[[0-9;]*3[0-7]m", colored.raw)
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_are_plain_lines(tool: Tool, slow: str) -> None:
     done = tool("smt2", "in.smt2", "--oracle", slow, "--effort", "quick")
     assert done.code == 0
@@ -162,6 +163,7 @@ def test_a_plain_line_comes_even_if_nothing_happens(monkeypatch: pytest.MonkeyPa
     assert all("running the command on it" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_hung_command_is_heard_of(tool: Tool) -> None:
     """The whole way, with the real clock shortened in a process of its own."""
     tool.write("in.smt2", SCRIPT)

@@ -65,6 +65,7 @@ def test_the_most_frequent_failure_is_kept(tool: Tool) -> None:
     assert not (tool.folder / "other").exists()
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_result(tool: Tool) -> None:
     tool.write("in.smt2", problem(20, (3, 11)))
     script = tool.script("test", "[ $(grep -c '(assert.*needle' $1) = 2 ]")

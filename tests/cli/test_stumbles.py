@@ -12,6 +12,7 @@ import zipfile
 
 import pytest
 
+import reducekit
 from tests.cli.test_hunt_trace import OWN
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
@@ -244,6 +245,20 @@ def test_15_units_names_and_help(files: Tool) -> None:
     assert "deltabtor" in typed(files, "reducekit smt2 --help")
 
 
+def test_17_a_plot_of_a_run(files: Tool) -> None:
+    typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh -q")
+    seen = typed(files, "reducekit history in.reduced.smt2 --plot curve.svg")
+    assert seen.startswith("curve.svg: ")
+    assert (files.folder / "curve.svg").read_text().startswith("<svg")
+
+
+def test_18_from_python() -> None:
+    text = problem(4, (2,))
+    report = reducekit.reduce(text, lambda each: b"needle (+" in each, jobs=2, max_checks=50)
+    assert b"needle (+" in report.text
+    assert len(report.text) < len(text) / 2
+
+
 def test_19_json_of_wrong_options(files: Tool) -> None:
     seen = typed(files, "reducekit smt2 in.smt2 --orcale ./test.sh --json 2>/dev/null")
     line, _, code = seen.partition("\n")
@@ -267,6 +282,32 @@ def test_20_check_agrees_with_replay(files: Tool) -> None:
     assert "calls as CaDiCaL" in typed(files, "reducekit trace mobical.trace --check")
     seen = typed(files, "reducekit replay mobical.trace")
     assert seen.startswith("replay: passed: ")
+
+
+def test_20_a_trace_of_murxla(files: Tool) -> None:
+    files.write(
+        "murxla.trace",
+        "set-murxla-options --seed 42\n1278 new\nset-logic QF_BV\nmk-sort SORT_BV 8\nreturn s1\n"
+        'mk-const s1 "a b"\nreturn t1\nmk-term OP_EQUAL SORT_BOOL 2 t1 t1\nreturn t2 s2\n'
+        "assert-formula t2\ncheck-sat\ndelete\n",
+    )
+    files.script("untrace.sh", "grep -q OP_EQUAL $1 && grep -q check-sat $1")
+    assert typed(files, "reducekit murxla.trace --oracle ./untrace.sh -q") == "[0]\n"
+    result = (files.folder / "murxla.reduced.trace").read_text()
+    assert result == "mk-term OP_EQUAL SORT_BOOL 2 t1 t1\ncheck-sat\n"
+    seen = typed(files, "reducekit trace murxla.trace")
+    assert "--cmd names an interpreter of its traces" in seen
+
+
+def test_20_what_breaks_the_contract(files: Tool) -> None:
+    """The check without a replay and the replay say the same."""
+    files.write("bad.trace", "init\nadd 1\nadd 0\nsolve 10\nfailed 1 0\nreset\n")
+    seen = typed(files, "reducekit trace bad.trace --check")
+    assert "bad.trace, line 5: " in seen
+    assert seen.endswith("[3]\n")
+    seen = typed(files, "reducekit replay bad.trace")
+    assert "replay: contract violation: line 5: failed 1" in seen
+    assert seen.endswith("[86]\n")
 
 
 def test_21_an_unsupported_command(files: Tool) -> None:

@@ -124,6 +124,7 @@ def test_what_is_no_trace(tool: Tool, text: str | bytes, said: str) -> None:
     assert not path.with_name("lgl.reduced.trace").exists()
 
 
+@pytest.mark.slow
 def test_an_interpreter_of_ones_own(tool: Tool) -> None:
     replay = f"{sys.executable} -m reducekit replay --fault lglmelt+1:abort"
     path = tool.write("lgl.trace", MELTS)

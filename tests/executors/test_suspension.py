@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.cli.tool import until
 
 _STOPPED = 3.0  # seconds
@@ -64,6 +66,7 @@ def test_a_quick_run_is_not_slow_because_we_were_stopped(tmp_path: Path) -> None
     assert runs(tmp_path) == 2
 
 
+@pytest.mark.slow
 def test_a_slow_run_is_slow_all_the_same(tmp_path: Path) -> None:
     process = start("sleep 600", "slow", tmp_path)
     pause([process.pid])
@@ -80,6 +83,7 @@ def test_the_deadline_waits_when_all_is_stopped(tmp_path: Path) -> None:
     assert runs(tmp_path) == 1
 
 
+@pytest.mark.slow
 def test_what_hangs_is_ended_after_a_stop(tmp_path: Path) -> None:
     process = start("sleep 600", "zero", tmp_path)
     pause([process.pid])

@@ -60,6 +60,7 @@ def test_scattered(width: int) -> None:
     assert (found.runs, found.steps) == SCATTERED[width]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", DECLARED)
 def test_declared_before_use(width: int) -> None:
     found = reduced(declared(5000, 12, 0), width)
@@ -67,6 +68,7 @@ def test_declared_before_use(width: int) -> None:
     assert (found.runs, found.steps) == DECLARED[width]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", [5, 30, 2000])
 def test_more_workers_are_never_slower_where_nobody_knows_who_needs_what(near: int) -> None:
     """Half of 2,000 items need one of those before them, and the search is not told."""

@@ -133,7 +133,7 @@ def test_a_run_without_a_reduction(served: Serving) -> None:
 
 
 def test_a_run_that_does_not_end_is_stopped(served: Serving) -> None:
-    found = served.ask("run", document=opened(served), options={"command": "sleep 1000"})
+    found = served.ask("run", document=opened(served), options={"command": "sh -c 'sleep 1000' {}"})
     run = served.api.runs.get(found["run"])
     time.sleep(0.5)
     served.ask("control", run=run.number, request="stop")

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 
-pytestmark = pytest.mark.debian("chromium")
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
 expect.set_options(timeout=SECONDS * 1000)
 
 VARIABLES = "".join(f"{n} var 1\n" for n in range(1, 30))
@@ -109,7 +109,7 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
     visit.drawn(3)
     expect(page.locator("#text")).to_contain_text("2 sext 1 1 0")
     expect(page.locator(".run .size")).to_have_text("32")
-    assert page.locator(".curve .series").count() == 1
+    expect(page.locator(".curve .series")).to_have_count(1)
     page.click("#tab-steps")
     first = page.locator("#pane-steps tr[data-step='1']")
     first.click()

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from reducekit.document import Document
 from reducekit.frontends.btor.model.dag import Array, Dag
-from reducekit.frontends.btor.model.operators import Op, spelling
+from reducekit.frontends.btor.model.operators import spelling
 
 _WORD = re.compile(rb"\S+")
 
@@ -97,8 +97,3 @@ def view_of(dag: Dag) -> BtorView:
         before = following
     stop[0] = len(start)
     return BtorView(Document(text, start, end, stop), dag, line_nodes)
-
-
-def is_leaf(code: int) -> bool:
-    """Return whether an operator has no operands in any dialect."""
-    return code <= Op.ONES

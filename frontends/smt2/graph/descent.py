@@ -10,20 +10,27 @@ verdict is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import closing
 from reducekit.frontends.smt2.graph.listing import Listing
 from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import HUGE as _HUGE
+from reducekit.frontends.smt2.graph.moves import LARGE as _LARGE
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import Search
 
 _SMALLER = 8
 """A style that has failed is tried again when the graph has become so many times smaller."""
+_LESS = 0.7
+"""It is also tried when nothing else helps, on a graph smaller by so much."""
+_ENOUGH, _RARE = 8, 20
+"""A kind of move that was tried so often is put off if it helps less than once in so many tries."""
 _KEPT = 64
 """So many candidates are kept in print: each is asked for a few times in a row."""
 
@@ -42,6 +49,8 @@ class Place:
     last: Candidate | None = None
     styled: int = 0
     closed: tuple[int, int] = (0, 0)
+    tally: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """How often each kind of move was tried, and how often it helped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,8 @@ class Steps:
         self.different = different
         """Commands that the document does not show like the listing, until a success."""
         self._moves = Moves(graph, material)
-        self._steps: Sequence[Step] = Lazy(_steps(self._moves, place))
+        self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._moves, place)))
+        self._neighbourhood = Neighbourhood(self._moves.analysis, material)
         self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
 
     def __getitem__(self, at: int) -> Step | None:
@@ -88,6 +98,11 @@ class Steps:
                 del self._printed[next(iter(self._printed))]
             self._printed[at] = self._print(step)
         return self._printed[at]
+
+    def key(self, at: int) -> bytes:
+        """Return what stands for a candidate where nothing near it has changed."""
+        step = self[at]
+        return b"" if step is None else self._neighbourhood.key(step.candidate.replaced)
 
     def _print(self, step: Step) -> tuple[Listing, set[int]] | None:
         candidate, style = step.candidate, step.after.style
@@ -119,7 +134,8 @@ class Descent(Search):
         if printed is None:
             return Change(())
         listing, changed = printed
-        return listing.change(changed | self.steps.different, step.candidate.what)
+        what, key = step.candidate.what, self.steps.key(self.at)
+        return listing.change(changed | self.steps.different, what, key)
 
     def after(self, ok: bool) -> Descent:
         """Go on along the steps, or on the graph that a success has made."""
@@ -148,34 +164,94 @@ def start(
     return Descent(Steps(graph, material, place, listing, frozenset(different)))
 
 
-def _steps(moves: Moves, place: Place) -> Iterator[Step]:
-    """Yield what to try on a graph."""
-    done, weight, here = place.done, moves.analysis.total, replace(place, last=None)
-    if _SMALLER * weight <= here.styled:
-        here = replace(here, styled=weight)
-        yield from _styles(moves.graph, here)
-    seen = set(done)
-    last = place.last
-    if last is not None and last.run is not None and last.node in moves.analysis.users:
-        for candidate in moves.of(last.node, last.run):
-            yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
-    for node in moves.nodes:
-        if node not in done:
-            for candidate in moves.of(node):
-                yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
-            seen.add(node)
-    if here.styled != weight:
-        here = replace(here, styled=weight)
-        yield from _styles(moves.graph, here)
-    everything = done.union(moves.nodes)
-    for closed, candidate in closing(moves, here.closed):
-        yield Step(candidate, replace(here, done=everything, closed=closed))
-    seen.difference_update(done)
-    for node in moves.nodes:
-        if node in done:
-            for candidate in moves.of(node):
-                yield Step(candidate, replace(here, done=frozenset(seen), last=candidate))
-            seen.add(node)
+class _Sequence:
+    """The steps on one graph, and what is learnt of the kinds of moves on the way.
+
+    A step that is followed by another one has failed: so how often each kind of
+    move was tried is known. A kind that has helped too rarely on nodes of such a
+    share of the whole is put off until after the closing moves. Most of the
+    nodes are gone by then.
+    """
+
+    def __init__(self, moves: Moves, place: Place) -> None:
+        self.moves = moves
+        self.here = replace(place, last=None)
+        self.last = place.last
+        self.tally = dict(place.tally)
+        self.late: list[Candidate] = []
+
+    def _step(self, candidate: Candidate, kind: str, after: Place) -> Step:
+        """Return a step that counts as tried, and in what follows it as a success."""
+        tried, helped = self.tally.get(kind, (0, 0))
+        self.tally[kind] = tried + 1, helped
+        return Step(candidate, replace(after, tally={**self.tally, kind: (tried + 1, helped + 1)}))
+
+    def _is_rare(self, kind: str) -> bool:
+        """Tell whether a kind of move has been tried often enough to say that it rarely helps."""
+        tried, helped = self.tally.get(kind, (0, 0))
+        return tried >= _ENOUGH and helped * _RARE < tried
+
+    def __iter__(self) -> Iterator[Step]:
+        """Yield what to try on a graph."""
+        moves, here = self.moves, self.here
+        done, weight = here.done, moves.analysis.total
+        if _SMALLER * weight <= here.styled:
+            self.here = here = replace(here, styled=weight)
+            yield from _styles(moves.graph, here)
+        seen = set(done)
+        last = self.last
+        if last is not None and last.run is not None and last.node in moves.analysis.users:
+            for candidate in moves.of(last.node, last.run):
+                after = replace(here, done=frozenset(seen), last=candidate)
+                yield self._step(candidate, candidate.kind, after)
+        if last is not None and last.stride:
+            (hoisted,) = last.replaced.values()
+            if hoisted in moves.analysis.users:
+                for candidate in moves.onwards(hoisted, last.stride):
+                    after = replace(here, done=frozenset(seen), last=candidate)
+                    yield self._step(candidate, "hoist onwards", after)
+        for node in moves.nodes:
+            if node not in done:
+                yield from self._node(node, seen)
+                seen.add(node)
+        if weight <= _LESS * here.styled:
+            self.here = here = replace(here, styled=weight)
+            yield from _styles(moves.graph, here)
+        everything = done.union(moves.nodes)
+        for closed, candidate in closing(moves, here.closed):
+            yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
+        for candidate in self.late:
+            yield self._step(
+                candidate, candidate.kind, replace(here, done=everything, last=candidate)
+            )
+        self.late = []
+        seen.difference_update(done)
+        for node in moves.nodes:
+            if node in done:
+                yield from self._node(node, seen)
+                seen.add(node)
+        for candidate in self.late:
+            yield self._step(
+                candidate, candidate.kind, replace(here, done=everything, last=candidate)
+            )
+
+    def _node(self, node: int, seen: Collection[int]) -> Iterator[Step]:
+        """Yield what to try in place of one node, but for what is put off."""
+        share = self.moves.analysis.weight[node] / self.moves.analysis.total
+        place: Place | None = None
+        for candidate in self.moves.of(node):
+            kind = f"{candidate.kind} {_class(share)}"
+            if self._is_rare(kind):
+                self.late.append(candidate)
+                continue
+            if place is None:
+                place = replace(self.here, done=frozenset(seen))
+            yield self._step(candidate, kind, replace(place, last=candidate))
+
+
+def _class(share: float) -> int:
+    """Return which order of moves a share of the whole leads to."""
+    return (share <= _HUGE) + (share <= _LARGE)
 
 
 def _styles(graph: Graph, place: Place) -> Iterator[Step]:

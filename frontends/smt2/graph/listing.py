@@ -110,13 +110,13 @@ class Listing:
             _check_names(around, new)
         return Listing(around, new, count, fresh, dropped), changed
 
-    def change(self, changed: Iterable[int], what: str) -> Change:
+    def change(self, changed: Iterable[int], what: str, local: bytes = b"") -> Change:
         """Return the change of a document that gives commands of it the text they have here."""
         edits = []
         for command in sorted(changed):
             text = self.text(command)
             edits.append(Edit(self.around.nodes[command], () if text is None else (text,)))
-        return Change(tuple(edits), what)
+        return Change(tuple(edits), what, local)
 
 
 def _take_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:

@@ -93,7 +93,7 @@ class ScriptContext:
     named: frozenset[int]
     """The definitions by `:named` that are used."""
     barrier: bool
-    """Whether there is a reset, behind which no earlier declaration is visible."""
+    """Whether there is a reset, after which no earlier declaration is visible."""
     spare: Sequence[bytes]
     """Short symbols that mean nothing in the script, without end."""
 

@@ -13,9 +13,9 @@ from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.sorts import Sort, is_open, print_sort
 from reducekit.frontends.smt2.terms import Terms
 
-_SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
+SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 _SHARES = (0.03, 0.1, 0.25, 0.5, 0.8)
-_HUGE, _LARGE = 0.5, 0.1
+HUGE, LARGE = 0.5, 0.1
 """Shares of the whole above which a node is handled in another order."""
 _MANY_DIRECT = 8
 _MEASURED = 24
@@ -46,6 +46,15 @@ class Candidate:
     """Where to go on dropping arguments: before which one, and how many at once."""
     printed: frozenset[int] = frozenset()
     """Nodes that are not replaced and yet printed in another way."""
+    stride: int = 0
+    """How many levels a term was hoisted by, from one directly below to the next."""
+    rank: int = 0
+    """How many alternatives of its kind come before it."""
+
+    @property
+    def kind(self) -> str:
+        """Return what it has in common with others that are about as likely to help."""
+        return f"{self.what} {self.rank}" if self.rank else self.what
 
 
 class Material:
@@ -56,16 +65,24 @@ class Material:
         definitions = terms.script.definitions
         self._globals = {each.name: i for i, each in enumerate(definitions) if each.kind in _GLOBAL}
         self._named: dict[bytes, tuple[int, ...]] = {}
+        # Not every solver knows declare-const.
+        self.declare_const = b"declare-const" in terms.script.names
 
     def uses_of(self, text: bytes) -> tuple[int, ...]:
         """Return the definitions that a text without bound names may use."""
         found = self._named.get(text)
         if found is None:
-            tokens = dict.fromkeys(_SYMBOL.findall(text))
+            tokens = dict.fromkeys(SYMBOL.findall(text))
             numbers = (self._globals.get(token) for token in tokens)
             found = tuple(number for number in numbers if number is not None)
             self._named[text] = found
         return found
+
+    def declaration(self, name: bytes, sort: bytes) -> bytes:
+        """Return the command that declares a variable."""
+        if self.declare_const:
+            return b"(declare-const %b %b)" % (name, sort)
+        return b"(declare-fun %b () %b)" % (name, sort)
 
     def constants(self, sort: Sort | None) -> list[bytes]:
         """Return the smallest values of a sort."""
@@ -115,10 +132,10 @@ class Moves:
         share = analysis.weight[node] / analysis.total
         if sort is None:
             yield from self.bodies(node)
-        elif share > _HUGE:
+        elif share > HUGE:
             yield from self.far(node)
             yield from self.direct(node)
-        elif share > _LARGE:
+        elif share > LARGE:
             yield from self.to_constants(node, 2)
             yield from self.to_fresh(node)
             yield from self.far(node)
@@ -251,11 +268,12 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
-        for text in self.material.constants(sort)[:most]:
+        for rank, text in enumerate(self.material.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
             if self._visible(text, node):
-                yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
+                leaf = self.leaf(text, sort)
+                yield Candidate("constant", graph, {node: leaf}, node, rank=rank)
 
     def to_declared(self, node: int) -> Iterator[Candidate]:
         """Replace a node by a declared constant of its sort: the first one that is visible."""
@@ -282,7 +300,7 @@ class Moves:
             if number in around.visible and around.visible[number][0] >= place:
                 return
         name = around.spare[graph.fresh]
-        declaration = b"(declare-const %b %b)" % (name, written)
+        declaration = self.material.declaration(name, written)
         if self.analysis.weight[node] <= least * len(declaration):
             return
         shape = graph.shapes.leaf(name, self.material.uses_of(written), declaration)
@@ -297,7 +315,25 @@ class Moves:
         found = [each for each in dict.fromkeys(graph.args[node]) if graph.sort[each] == sort]
         found.sort(key=lambda each: -weight[each])
         for each in found[:_MANY_DIRECT]:
-            yield from self.replace("hoist", node, each)
+            for candidate in self.replace("hoist", node, each):
+                yield replace(candidate, stride=1)
+
+    def onwards(self, node: int, stride: int) -> Iterator[Candidate]:
+        """Replace a node by one so many levels below it, after as many have gone at once.
+
+        From each term the way leads to the heaviest one of the same sort directly below.
+        """
+        graph, weight = self.graph, self.analysis.weight
+        path = [node]
+        for _ in range(2 * stride):
+            below = [each for each in graph.args[path[-1]] if graph.sort[each] == graph.sort[node]]
+            if not below:
+                break
+            path.append(max(below, key=lambda each: (weight[each], -each)))
+        for levels in dict.fromkeys((len(path) - 1, stride)):
+            if 1 < levels < len(path):
+                for candidate in self.replace("hoist", node, path[levels]):
+                    yield replace(candidate, stride=levels)
 
     def bodies(self, node: int) -> Iterator[Candidate]:
         """Replace an annotated term of unknown sort by the term."""

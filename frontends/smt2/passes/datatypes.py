@@ -129,7 +129,7 @@ class TacticTree(LeafTree):
         return found + [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the parts of a tactic, behind the name of the combinator."""
+        """Return the parts of a tactic, after the name of the combinator."""
         return list(self.document.children(node))[1:]
 
 

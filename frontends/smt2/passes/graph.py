@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -23,6 +24,7 @@ _TRIES, _FEW_TRIES = 20, 3
 """So many candidates are tried on a graph that does not show the failure itself; on one of more
 than so many nodes only a few, since printing takes long."""
 _LARGE = 5000
+_TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()]')
 _MOST = 1 << 17
 """Scripts of more nodes are searched as they are written: what takes most away from them needs no
 graph, and reading and printing one takes seconds."""
@@ -129,8 +131,26 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
     return found
 
 
+def _is_as(printed: bytes, text: bytes) -> bool:
+    """Tell whether two scripts differ at most in the names of bound variables."""
+    tokens, others = _TOKEN.findall(printed), _TOKEN.findall(text)
+    if len(tokens) != len(others):
+        return False
+    names: dict[bytes, bytes] = {}
+    back: dict[bytes, bytes] = {}
+    return all(
+        names.setdefault(one, other) == other and back.setdefault(other, one) == one
+        for one, other in zip(tokens, others, strict=True)
+    )
+
+
 def _is_smaller(printed: bytes, text: bytes) -> bool:
     return (len(printed), printed) < (len(text), text)
+
+
+def is_too_large(view: ScriptView) -> bool:
+    """Tell whether a script has too many nodes to be read as a graph."""
+    return len(view.document) > _MOST
 
 
 class GraphPass:
@@ -140,7 +160,7 @@ class GraphPass:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search over the graph; of a script too large for one, over its terms."""
-        graph = build(view) if len(view.document) <= _MOST else None
+        graph = build(view) if not is_too_large(view) else None
         text = view.document.text
         styles = [] if graph is None else styles_of(graph, text)
         if graph is None or not styles:
@@ -158,8 +178,8 @@ class Written:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the tree of terms; None where the text is how a graph is printed."""
-        graph = build(view) if len(view.document) <= _MOST else None
+        graph = build(view) if not is_too_large(view) else None
         text = view.document.text
-        if graph is not None and any(each.text == text for each in styles_of(graph, text)):
+        if graph is not None and any(_is_as(each.text, text) for each in styles_of(graph, text)):
             return None
         return TermPass(thorough=True).problem(view)

@@ -136,7 +136,7 @@ class FreshItems(IndependentItems):
         declarations: dict[int, list[bytes | int]] = {place: [] for place in touched}
         behind = 0
         for item in sorted(chosen | taken):
-            # Terms are in document order, so a term within another comes behind it.
+            # Terms are in document order, so a term within another comes after it.
             if self.nodes[item] >= behind:
                 behind = self.document.stop[self.nodes[item]]
                 if self.places[item] in touched:
@@ -178,7 +178,7 @@ def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
 
 
 def _pattern_spans(document: Document, command: int) -> dict[int, int]:
-    """Return the first term of each pattern in a command, and the node behind the pattern."""
+    """Return the first term of each pattern in a command, and the node after the pattern."""
     stop = document.stop
     spans = {}
     for node in range(command, stop[command] - 1):

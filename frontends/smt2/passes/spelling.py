@@ -72,21 +72,24 @@ def _trimmed(template: list[bytes | int]) -> Template:
 
 
 class Spelling:
-    """declare-const for declare-fun without parameters, ALL for any logic."""
+    """declare-const for every declare-fun without parameters, ALL for any logic."""
 
     name = "spelling"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a command that can be written shorter."""
+        """Return a change for all declarations together: a solver knows the command or not."""
         document = view.document
-        changes = []
+        changes: list[Change] = []
+        declarations: list[Edit] = []
         for node in view.commands.nodes:
             name = head_of(document, node)
             children = list(document.children(node))
             if name == b"declare-fun" and len(children) == 4:
                 if document.source(children[2]) == b"()":
-                    edits = (Edit(children[0], (b"declare-const",)), Edit(children[2], ()))
-                    changes.append(Change(edits, "declare-const"))
+                    declarations.append(Edit(children[0], (b"declare-const",)))
+                    declarations.append(Edit(children[2], ()))
             elif name == b"set-logic" and len(children) == 2:
                 changes.append(Change((Edit(children[1], (b"ALL",)),), "logic"))
+        if declarations:
+            changes.append(Change(tuple(declarations), "declare-const"))
         return independent(changes)

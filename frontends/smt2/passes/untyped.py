@@ -1,8 +1,9 @@
 """Changes without regard to sorts: for oracles that do not mind, such as a parser's own bugs.
 
-A few probes tell whether the oracle is of that kind: a term in place of one of
-another sort, a command's content in place of the command. Only where a probe
-succeeds is anything below tried, so a strict solver costs a few checks.
+Such a text is no script any more, so it is only tried where the failure may be
+that of a text. One probe tells: a command's content in place of the command,
+which no solver takes for a command. Only where it succeeds is anything below
+tried. Unchecked, a second probe is a term in place of one of another sort.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ _PROBES = 1
 class UntypedTree(LeafTree):
     """Nodes of any kind; a number beyond the document's is a node that a probe has opened."""
 
-    def __init__(self, view: ScriptView) -> None:
+    def __init__(self, view: ScriptView, *, unchecked: bool = True) -> None:
         self.document = view.document
+        self.unchecked = unchecked
         self.commands = frozenset(view.commands.nodes)
         names = view.commands.names
         asserts = [
@@ -52,6 +54,8 @@ class UntypedTree(LeafTree):
         elif node in self.commands and len(children) > 1:
             body = children[-1]
             found.append(_move(node, (body,), body + size))
+            if not self.unchecked:
+                return found
             inner = sorted(_arguments(self.document, body), key=self.weight, reverse=True)
             found += [_move(body, (each,), each + size) for each in inner[:2]]
         return found
@@ -76,6 +80,9 @@ class Untyped:
 
     name = "untyped"
 
+    def __init__(self, *, unchecked: bool = True) -> None:
+        self.unchecked = unchecked
+
     def problem(self, view: ScriptView) -> UntypedTree | None:
         """Return the tree of nodes."""
-        return UntypedTree(view) if view.commands.nodes else None
+        return UntypedTree(view, unchecked=self.unchecked) if view.commands.nodes else None

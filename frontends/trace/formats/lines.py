@@ -24,7 +24,7 @@ class Syntax:
     """How a format writes calls.
 
     - `name`: of the format.
-    - `result_line`: results stand in a `return` line of their own behind the
+    - `result_line`: results stand in a `return` line of their own after the
       call; otherwise at the end of the call's line.
     - `arity`: the number of arguments of the calls that have a result on their
       line, by name; what comes after is the result. Other calls have none there.
@@ -51,7 +51,7 @@ class Syntax:
 
 
 def parse_calls(text: bytes, syntax: Syntax) -> tuple[tuple[Call, ...], bytes]:
-    """Read the calls of a text, and what stands behind the last one.
+    """Read the calls of a text, and what stands after the last one.
 
     Raises ParseError at the first line that cannot be a call of any model:
     binary bytes, no name, a number too large, a line too long, a blank line
@@ -95,7 +95,7 @@ def parse_calls(text: bytes, syntax: Syntax) -> tuple[tuple[Call, ...], bytes]:
         if name == "return" and syntax.result_line:
             before = calls[-1] if calls and not pending else None
             if len(found) < 2:
-                what = "expected a value behind 'return'"
+                what = "expected a value after 'return'"
                 raise ParseError(_ending(what, number, last), text, offset)
             if before is not None and before.result is None and before.name != "return":
                 result = found[1] if len(found) == 2 else " ".join(map(str, found[1:]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, Trace
-from reducekit.frontends.trace.model.definition import Model, ModelError
-from reducekit.frontends.trace.model.loader import load_model, shipped
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.model.loader import load_model, open_model, shipped
 from reducekit.frontends.trace.model.machine import Machine, Violation
 
 
@@ -63,8 +63,8 @@ def first_violation(calls: Iterable[Call], model: Model) -> tuple[int, Violation
 def find_model(trace: Trace) -> Model:
     """Return the shipped model that a trace goes by.
 
-    That is the one of its format that knows most of its calls and refuses
-    fewest. Raises ModelError if no model has the format.
+    That is the one of its format that knows most of its calls and refuses fewest. Where no model
+    has the format, every call is allowed.
     """
     names = {call.name for call in trace.calls} - {"return"}
     found: list[tuple[int, int, int, Model]] = []
@@ -73,10 +73,7 @@ def find_model(trace: Trace) -> Model:
         if trace.format in model.formats:
             found.append((len(names - set(model.calls)), 0, number, model))
     if not found:
-        raise ModelError(
-            f"no model is shipped for traces in the format {trace.format}; "
-            "write one, and name its file (`reducekit show lingeling` shows what is in one)"
-        )
+        return open_model(trace.format, [call.name for call in trace.calls])
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:

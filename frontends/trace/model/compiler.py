@@ -142,15 +142,13 @@ def _function(head: str, body: list[str]) -> list[str]:
 def _head(arguments: tuple[Argument, ...]) -> list[str]:
     """Return the lines that take the arguments apart: `a_0`, `a_1`, ..., and `a_1s` for a list."""
     star = next((number for number, each in enumerate(arguments) if each.star), len(arguments))
-    behind = len(arguments) - star - 1
+    after = len(arguments) - star - 1
     lines = [f"a_{number} = a[{number}]" for number in range(star)]
     if star < len(arguments):
         lines.append(
-            f"a_{star}s = a[{star}:len(a) - {behind}]" if behind else f"a_{star}s = a[{star}:]"
+            f"a_{star}s = a[{star}:len(a) - {after}]" if after else f"a_{star}s = a[{star}:]"
         )
-        lines += [
-            f"a_{star + number} = a[{number - behind - 1}]" for number in range(1, behind + 1)
-        ]
+        lines += [f"a_{star + number} = a[{number - after - 1}]" for number in range(1, after + 1)]
     return lines
 
 

@@ -180,7 +180,7 @@ class OptionModel:
 class DataModel:
     """Random clauses: n variables in `variables`, n * x / 100 clauses with x in `ratio`.
 
-    A clause is closed behind its k-th literal with probability `close[k - 1]`,
+    A clause is closed after its k-th literal with probability `close[k - 1]`,
     the last one for all further. Each increment multiplies the number of
     clauses by x / 100 with x in `growth` and brings `fresh` new variables.
     """

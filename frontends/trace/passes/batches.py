@@ -61,7 +61,7 @@ def _batches(
         size = len(calls) - given, given, len(text), text
         if size >= now:
             continue
-        cost = len(calls) + 1  # the solver is taken down behind it
+        cost = len(calls) + 1  # the solver is taken down after it
         if cost > room or cost > work:
             yield batch
             batch, room = [], _BATCH
@@ -75,7 +75,7 @@ def _batches(
 
 
 def _difference(before: Sequence[Call], after: Sequence[Call]) -> Alteration:
-    """Return what makes one trace of another: all behind what they begin with alike."""
+    """Return what makes one trace of another: all after what they begin with alike."""
     same = 0
     while same < len(after) and before[same] == after[same]:
         same += 1

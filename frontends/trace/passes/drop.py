@@ -1,4 +1,4 @@
-"""Passes that drop calls: the tail behind the failure, kinds, rounds, solves, clauses, others."""
+"""Passes that drop calls: the tail after the failure, kinds, rounds, solves, clauses, others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Begin:
 
 
 class Truncate:
-    """The pass that drops the calls behind the one in which the replay ended."""
+    """The pass that drops the calls after the one in which the replay ended."""
 
     name = "truncate"
 
@@ -77,7 +77,7 @@ def kinds(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def rounds(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return the rounds: the calls up to a solve, and those behind it that ask for its result.
+    """Return the rounds: the calls up to a solve, and those after it that ask for its result.
 
     The first of them does without what comes before the formula begins.
     """
@@ -137,7 +137,7 @@ def variables(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def harmless(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return each call that changes no answer of the calls behind it."""
+    """Return each call that changes no answer of the calls after it."""
     models = view.model.calls
     pairs = {model.pair for model in models.values() if model.pair}
     return [

@@ -48,7 +48,7 @@ class Import:
     name = "import options"
 
     def problem(self, view: TraceView) -> CallItems | None:
-        """Return the one item: all options behind the call that begins."""
+        """Return the one item: all options after the call that begins."""
         places, begins = _places(view), view.roles("init")
         if places is None or not begins:
             return None
@@ -151,7 +151,7 @@ def lowered(view: TraceView, *, together: bool) -> Iterator[Alteration]:
 def free_settings(view: TraceView) -> Sequence[Setting]:
     """Return for each option that may be set to anything, given or not, what sets it to default.
 
-    The place of these calls is right behind the call that begins.
+    The place of these calls is right after the call that begins.
     """
     places, begins = _places(view), view.roles("init")
     if places is None or not begins:

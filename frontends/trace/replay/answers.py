@@ -62,7 +62,7 @@ class Formula:
 
     `literals` are those of all clauses, each clause ended by a 0; `rounds` the solves
     that were answered. Nothing is noted for an API that is not known (see `able`), nor
-    behind calls that go beyond clauses and assumptions.
+    after calls that go beyond clauses and assumptions.
     """
 
     def __init__(self, api: str) -> None:
@@ -158,7 +158,7 @@ def rounds_of(
 def queries(
     solve: Round, literals: Sequence[int], names: Mapping[str, str]
 ) -> tuple[str, list[int]]:
-    """Return what has to be asked behind a solve to check its answer: a call, and of what.
+    """Return what has to be asked after a solve to check its answer: a call, and of what.
 
     `literals` are those of the clauses, up to the solve or further.
     """
@@ -290,6 +290,6 @@ def satisfied(
             kinds[variable if value > 0 else -variable] = _TRUE
     if not solve.simplifies and any(kinds[literal] != _TRUE for literal in solve.assumed):
         return False
-    # Without those that are false, a clause that is falsified is an end behind an end.
+    # Without those that are false, a clause that is falsified is an end after an end.
     left = bytes(map(kinds.__getitem__, literals)).translate(None, bytes([_FALSE]))
     return not left.startswith(b"\0") and b"\0\0" not in left

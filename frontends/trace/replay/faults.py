@@ -28,7 +28,7 @@ _FARTHEST = 1 << 24  # bytes from the symbol to the instruction
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An instruction `offset` bytes behind a symbol, and what becomes of it.
+    """An instruction `offset` bytes after a symbol, and what becomes of it.
 
     `expected` are its bytes, or `length` and `sha256` are their number and
     digest, if they are known.

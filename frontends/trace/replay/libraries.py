@@ -104,7 +104,10 @@ def engines(api: str) -> list[Engine]:
     found = [engine for engine in ENGINES if api in engine.interfaces]
     if not found:
         known = ", ".join(sorted({name for engine in ENGINES for name in engine.interfaces}))
-        raise UsageError(f"there is no library for the API {api!r} (there are some for: {known})")
+        raise UsageError(
+            f"there is no library for the API {api!r} (there are some for: {known}). "
+            "`command` names an interpreter of its traces"
+        )
     return found
 
 

@@ -203,7 +203,7 @@ class LiveReplay(Closing):
         )
 
     def _has_room(self) -> bool:
-        """Say whether there is room for another trace behind those that were played."""
+        """Say whether there is room for another trace after those that were played."""
         return (
             self._end < self._process.results_at // 2 and len(self._encoder.strings) < STRINGS // 4
         )
@@ -222,7 +222,7 @@ class LiveReplay(Closing):
         os.eventfd_write(self._process.go, 1)
 
     def _put(self, records: bytes) -> None:
-        """Put records behind those before; the child waits in the last one that it was let play."""
+        """Put records after those before; the child waits in the last one that it was let play."""
         process = self._process
         strings = len(self._encoder.strings)
         if self._end + len(records) > process.results_at or strings > STRINGS // 2:

@@ -199,7 +199,7 @@ class Encoder:
     def each(self, name: str, numbers: Sequence[int], distance: int) -> bytes:
         """Return records that make a call for each number; it does not count, nor has results.
 
-        `distance` is how far behind the strings the records are going to be.
+        `distance` is how far after the strings the records are going to be.
         """
         data = _slots(array("i", numbers).tobytes())
         jump = self._skipping("getppid", KEEPS, 0, len(data))

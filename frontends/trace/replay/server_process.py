@@ -121,7 +121,7 @@ class ServerProcess:
         return end
 
     def distance(self, place: int) -> int:
-        """Return how far behind the strings of the running child a place in the memory is."""
+        """Return how far after the strings of the running child a place in the memory is."""
         return place - self._strings_at
 
     def put_strings(self, encoder: Encoder) -> None:

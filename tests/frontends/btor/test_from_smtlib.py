@@ -236,6 +236,7 @@ def test_macros_that_double_take_no_time() -> None:
     assert sum(code == Op.ADD for code in dag.op) == 200
 
 
+@pytest.mark.slow
 def test_deep_terms() -> None:
     depth = 100_000
     text = "(declare-const x (_ BitVec 2))(assert (= x " + "(bvadd x " * depth + "x" + ")" * depth

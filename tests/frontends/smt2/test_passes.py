@@ -43,8 +43,13 @@ SAMPLE = 8
 def candidates(
     text: bytes, strategy: Strategy, each: Pass, share: float, seed: int = 0
 ) -> Iterator[bytes]:
-    """Yield what a search over a pass proposes when that share of all candidates succeeds."""
+    """Yield what a search over a pass proposes when that share of the smaller texts succeeds.
+
+    Only smaller ones may: that is why every search ends.
+    """
     chance = Random(seed)
+    order = Smt2().order
+    best = text
     view = ScriptView(parse(text))
     problem = each.problem(view)
     if problem is None:
@@ -53,11 +58,13 @@ def candidates(
     accepted: dict[int, Template] = {}
     while (change := search.propose()) is not None:
         edits = accepted | dict(change.edits)
-        ok = bool(change.edits) and chance.random() < share
+        ok = False
         if change.edits:
-            yield view.document.render(edits)
+            candidate = view.document.render(edits)
+            yield candidate
+            ok = order(candidate) < order(best) and chance.random() < share
         if ok:
-            accepted = edits
+            accepted, best = edits, candidate
         search = search.after(ok)
 
 

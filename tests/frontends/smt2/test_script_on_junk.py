@@ -34,6 +34,7 @@ commands = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(commands | trees, max_size=8))
 def test_arbitrary_nested_junk(parts: list[str]) -> None:

@@ -60,6 +60,7 @@ def test_print_means_what_the_input_means(style: Style, seed: int) -> None:
     assert meaning(again) == meaning(text)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32))
 @settings(max_examples=25, deadline=None)
 def test_every_candidate_is_closed_and_well_sorted(seed: int) -> None:

@@ -70,6 +70,7 @@ def calls(draw: st.DrawFn, format_name: str) -> list[Call]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @AT_LEISURE
 @given(st.data())

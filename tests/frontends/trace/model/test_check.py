@@ -9,7 +9,6 @@ import pytest
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.check import check, find_model, first_violation
-from reducekit.frontends.trace.model.definition import ModelError
 from reducekit.frontends.trace.model.loader import load_model
 
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -136,8 +135,14 @@ def test_the_model_of_a_trace_is_found() -> None:
     assert find_model(read_trace(b"new\nnew_var\nadd_clause 1\n")).name == "minisat"
     assert find_model(read_trace(b"init\nsat -1\nreset\n")).name == "picosat"
     assert find_model(read_trace(b"init\nadd 1\nadd 0\nsolve\nrelease\n")).name == "ipasir"
-    with pytest.raises(ModelError, match="murxla"):
-        find_model(read_trace(b"set-murxla-options\nnew\n"))
+
+
+def test_a_format_without_a_model_is_open() -> None:
+    trace = read_trace(b"set-murxla-options --seed 1\nnew\nmk-sort SORT_BV 8\nreturn s1\n")
+    model = find_model(trace)
+    assert model.name == "murxla"
+    assert model.title == "Murxla without a model (so any order of calls)"
+    assert check(trace, model) == []
 
 
 @pytest.mark.parametrize(

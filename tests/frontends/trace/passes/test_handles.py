@@ -176,6 +176,7 @@ def tool_in_a_folder(tmp_path: Path) -> Tool:
     return Tool(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_cone_of_a_term_goes(tool: Tool) -> None:
     """The real library, with a fault in one operation: its operands may be any of their sort."""
     path = tool.write("terms.trace", terms(1, 80))

@@ -306,6 +306,7 @@ def _pages(pid: int | str) -> int:
     return int(shared[1]) - int(shared[2])
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_server_stays_as_it_is(library: Library) -> None:
     calls = calls_of("init;add 1;add 2;add 0;sat;deref 1;release".replace(";", "\n"))
     with ReplayServer(library) as server:

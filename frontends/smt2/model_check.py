@@ -1,0 +1,163 @@
+"""Tells whether the model that a solver prints satisfies its script, without another solver.
+
+A test for `--oracle`: `python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE`
+asks the solver for a model of the script and puts its definitions in place of the declarations;
+then each assertion has a value. The exit code is 0 if one is false: the model is wrong. It is 1
+if there is no model or no wrong one, and 2 if that cannot be told; a line on stderr says why.
+
+sexpdata reads the answer (`reducekit.oracle.responses`) and pySMT evaluates: Booleans, bit-vectors,
+integers, reals, arrays of constants, and functions that the model defines. Of several `check-sat`
+the first one counts.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.errors import ParseError
+from reducekit.frontends.smt2.parser import parse
+from reducekit.oracle.responses import Answer, Definition, Error, Model, read_responses
+
+_DECLARES = (b"declare-fun", b"declare-const")
+_LEFT_OUT = (b"set-info", b"set-option", b"set-logic", b"get-info", b"get-option", b"echo")
+_UNSCOPED = (b"push", b"pop", b"reset", b"reset-assertions")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a model is worth: `wrong` names a false assertion, `unknown` says why nobody can tell.
+
+    Both are empty if there is no model, or a right one.
+    """
+
+    wrong: str = ""
+    unknown: str = ""
+
+
+def question(text: bytes) -> bytes:
+    """Return the script up to its first `check-sat`, asking for a model after it.
+
+    Raises ParseError if the text is no script.
+    """
+    asked = [b"(set-option :produce-models true)"]
+    for name, command in _commands(text):
+        if name == b"check-sat":
+            break
+        if name != b"exit":
+            asked.append(command)
+    return b"\n".join([*asked, b"(check-sat)", b"(get-model)", b""])
+
+
+def judge(text: bytes, output: bytes) -> Finding:
+    """Evaluate the assertions of a script under the model in a solver's output.
+
+    Raises ParseError if the text is no script.
+    """
+    responses = read_responses(output)
+    if Answer("sat") not in responses:
+        return Finding()
+    model = next((each for each in responses if isinstance(each, Model)), None)
+    if model is None:
+        said = next((each.message for each in responses if isinstance(each, Error)), "none printed")
+        return Finding(unknown=f"no model: {said}")
+    definitions = {each.name: each for each in model.definitions}
+    script = [_definition(each).encode() for each in _callees_first(definitions)]
+    for name, command in _commands(text):
+        if name == b"check-sat":
+            break
+        if name in _UNSCOPED:
+            return Finding(unknown=f"{name.decode()} before the first check-sat")
+        declared = name in _DECLARES and _declared(command) in definitions
+        if not declared and name not in _LEFT_OUT:
+            script.append(command)
+    return _evaluated(b"\n".join(script).decode("utf-8", "replace"))
+
+
+def _evaluated(script: str) -> Finding:
+    """Return the first assertion that is false; whether one has no value, if none is."""
+    from pysmt.environment import Environment
+    from pysmt.exceptions import PysmtException
+    from pysmt.smtlib.parser import SmtLibParser
+
+    unknown = ""
+    try:
+        commands = SmtLibParser(environment=Environment()).get_script(io.StringIO(script))
+        asserted = [each.args[0] for each in commands if each.name == "assert"]
+        for number, term in enumerate(asserted, 1):
+            value = term.simplify()
+            if value.is_false():
+                return Finding(wrong=f"assertion {number} is false under the model")
+            if not value.is_true():
+                unknown = unknown or f"assertion {number} has no value under the model"
+    except (PysmtException, NotImplementedError, AssertionError, RecursionError) as error:
+        return Finding(unknown=f"pySMT cannot evaluate it: {error or type(error).__name__}")
+    return Finding(unknown=unknown)
+
+
+def _commands(text: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the name and the text of each command."""
+    document = parse(text)
+    return [
+        (
+            document.source(node + 1) if document.stop[node] > node + 1 else b"",
+            document.source(node),
+        )
+        for node in document.children(0)
+    ]
+
+
+def _declared(command: bytes) -> str:
+    document = parse(command)
+    return document.source(3).decode("utf-8", "replace") if len(document) > 3 else ""
+
+
+def _definition(each: Definition) -> str:
+    return f"(define-fun {each.name} {each.parameters} {each.sort} {each.value})"
+
+
+def _callees_first(definitions: dict[str, Definition]) -> list[Definition]:
+    """Return the definitions of a model so that each comes after those that its value names."""
+    found: dict[str, Definition] = {}
+    waiting = list(reversed(definitions.values()))
+    opened: set[str] = set()
+    while waiting:
+        each = waiting[-1]
+        words = each.value.replace("(", " ").replace(")", " ").split()
+        inner = [definitions[w] for w in words if w in definitions and w not in opened]
+        if each.name in opened or not inner:
+            found.setdefault(each.name, waiting.pop())
+        else:
+            waiting += inner
+        opened.add(each.name)
+    return list(found.values())
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the solver on the file, say what its model is worth, and return the exit code."""
+    if len(words) < 2:
+        print("usage: python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    *solver, path = words
+    try:
+        text = Path(path).read_bytes()
+        with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
+            file.write(question(text))
+            file.flush()
+            run = subprocess.run([*solver, file.name], capture_output=True, check=False)
+        finding = judge(text, run.stdout)
+    except (OSError, ParseError) as error:
+        finding = Finding(unknown=str(error))
+    if said := finding.wrong or finding.unknown:
+        print(said, file=sys.stderr)
+    return 0 if finding.wrong else 2 if finding.unknown else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

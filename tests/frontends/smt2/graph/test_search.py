@@ -1,0 +1,101 @@
+"""What the search over a graph learns on its way, and how it takes many steps at once."""
+
+from __future__ import annotations
+
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.graph.build import build
+from reducekit.frontends.smt2.graph.descent import Place, start
+from reducekit.frontends.smt2.graph.listing import list_commands
+from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.moves import Material, Moves
+from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
+from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.search.problem import Search
+
+HEAD = "(declare-fun %s () Int)\n(declare-fun %s () Int)\n"
+
+
+def graph_of(text: str) -> tuple[Graph, Material]:
+    view = Smt2().parse(text.encode())
+    graph = build(view)
+    assert graph is not None
+    return graph, Material(view.terms)
+
+
+def keys(text: str, head: bytes) -> list[bytes]:
+    """Return the keys of all candidates for the node of an operator."""
+    graph, material = graph_of(text)
+    moves = Moves(graph, material)
+    neighbourhood = Neighbourhood(moves.analysis, material)
+    (node,) = (each for each in moves.nodes if graph.shape[each].head == head)
+    return [neighbourhood.key(each.replaced) for each in moves.of(node)]
+
+
+def test_a_key_does_not_depend_on_what_is_elsewhere_nor_on_names() -> None:
+    first = keys(HEAD % ("x", "y") + "(assert (and (> (* x 3) y) (< x 7)))", b"*")
+    elsewhere = keys(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) false))", b"*")
+    renamed = keys(HEAD % ("p", "q") + "(assert (and (> (* p 3) q) (< p 7)))", b"*")
+    beside = keys(HEAD % ("x", "y") + "(assert (and (> (* x 3) 5) (< x 7)))", b"*")
+    swapped = keys(HEAD % ("x", "y") + "(assert (and (> (* y 3) x) (< x 7)))", b"*")
+    assert len(first) >= 2
+    assert set(first[:2]) == set(elsewhere[:2]) == set(renamed[:2])
+    assert not set(first) & set(beside)
+    assert not set(first) & set(swapped)
+
+
+def search_over(text: str) -> Search:
+    graph, material = graph_of(text)
+    listing = list_commands(graph, Style.SHORTEST)
+    return start(graph, material, Place(Style.SHORTEST, styled=1), listing)
+
+
+def test_hoists_in_a_row_go_on_by_twice_as_many_levels() -> None:
+    """Only hoists by at most half of what is left succeed: a constant must not stand for it."""
+    depth = 200
+    text = "(declare-fun p () Int)\n(assert (= 1 " + "(- " * depth + "p" + ")" * depth + "))"
+    search, left, successes = search_over(text), depth, 0
+    for _ in range(400):
+        change = search.propose()
+        if change is None:
+            break
+        parts = [part for edit in change.edits for part in edit.template]
+        new = sum(part.count(b"(- ") for part in parts if isinstance(part, bytes))
+        ok = "hoist" in change.what and left // 2 <= new < left
+        successes += ok
+        left = new if ok else left
+        search = search.after(ok)
+    assert left <= 2
+    assert successes < 30
+
+
+def test_a_fresh_variable_is_declared_as_the_script_declares_its_own() -> None:
+    body = "(assert (= 1 (+ %s (* a a a a a a a a a a a a a a a a a a a a a a a a a a a a))))"
+    for command, other in (("declare-fun a ()", b"fun"), ("declare-const a", b"const")):
+        text = f"({command} Int)\n" + body % "(* a (mod a 77777777777777777777777777777777))"
+        graph, material = graph_of(text)
+        moves = Moves(graph, material)
+        fresh = [
+            graph.shape[other].fresh
+            for node in moves.nodes
+            for each in moves.to_fresh(node)
+            for other in each.replaced.values()
+        ]
+        assert fresh
+        assert all(each.startswith(b"(declare-" + other + b" ") for each in fresh)
+
+
+def test_a_kind_of_move_that_rarely_helps_is_put_off() -> None:
+    """After some failures, no term is replaced by a constant until the rest has been tried."""
+    terms = " ".join(f"(bvmul a (bvadd b #x{n:02x}))" for n in range(60))
+    text = (
+        "(declare-fun a () (_ BitVec 8))\n(declare-fun b () (_ BitVec 8))\n"
+        f"(assert (= (bvxor {terms}) a))"
+    )
+    search, tried = search_over(text), []
+    for _ in range(150):
+        change = search.propose()
+        assert change is not None
+        tried.append(change.what == "constant")
+        search = search.after(False)
+    assert any(tried[:75])
+    assert not any(tried[75:])
