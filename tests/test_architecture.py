@@ -24,6 +24,7 @@ BASE = (
     "reducekit.errors",
     "reducekit.events",
     "reducekit.gc_tuning",
+    "reducekit.oracle.responses",  # what a solver's output says: reads text, imports nothing
     "reducekit.diagram",
     "reducekit.svg",
     "reducekit.text",
@@ -47,6 +48,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.text": (),
     "reducekit.version": (),
     "reducekit.gc_tuning": (),
+    "reducekit.oracle.responses": (),
     "reducekit.diagram": (),
     "reducekit.svg": ("reducekit.text",),
     "reducekit.change": (),
