@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.kicks import KICKS
 from reducekit.frontends.smt2.graph.moves import Moves
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.schedule import SizeLimited, own_schedule
@@ -50,6 +51,7 @@ def page() -> str:
         ("once", schedule.once),
         ("in rounds", schedule.rounds),
         ("at the end", schedule.closing),
+        ("with thorough effort", schedule.thorough),
     )
     stage_of: dict[tuple[str, str], list[str]] = {}
     for when, passes in stages:
@@ -67,6 +69,9 @@ def page() -> str:
     lines += _table(("move", "what becomes what"), [(f.__name__, _what(f)) for f in _DESCENT])
     lines += ["", "## Closing moves, on a small graph", ""]
     lines += _table(("move", "what becomes what"), [(name, _what(f)) for name, f in CLOSING])
+    lines += ["", "## Kicks, with `--effort thorough`", ""]
+    kicks = dict.fromkeys(KICKS)
+    lines += _table(("kick", "what becomes what"), [(f.__name__, _what(f)) for f in kicks])
     return "\n".join(lines) + "\n"
 
 

@@ -8,9 +8,9 @@ from typing import TypedDict, Unpack
 
 from reducekit.events import Event
 from reducekit.executors.repeating import Repeat
-from reducekit.frontend import Frontend
+from reducekit.frontend import Effort, Frontend
 from reducekit.session.cluster import Cluster
-from reducekit.session.options import Effort, KnownFailure, Opener, Options, Words
+from reducekit.session.options import KnownFailure, Opener, Options, Words
 from reducekit.session.report import Report
 from reducekit.session.session import Session, ignore
 

@@ -37,3 +37,9 @@ class Change:
 
     A change that failed is not tried again under the same key but where everything is.
     """
+    probe: bool = False
+    """Whether the verdict is wanted even if the text is no smaller.
+
+    The best text stays then as it is, whatever the verdict. So what follows a success has to
+    bring along all that it builds on.
+    """

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from reducekit.diagram import Diagram
 from reducekit.document import Document
@@ -20,6 +20,9 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.search.problem import Problem
 from reducekit.search.strategy import Passes
+
+Effort: TypeAlias = Literal["quick", "normal", "thorough"]
+"""How much is tried."""
 
 
 class View(Protocol):
@@ -51,8 +54,10 @@ class Schedule:
     was refuted is not tried again where nothing has changed. `closing` are the
     expensive ones, for the result of the rounds, and `sweep` those that are tried
     in full on the result of all; when one helps, the rounds go on. Without a
-    `sweep`, it is the rounds. A `quick` schedule ends with what runs once, or,
-    where nothing does, after the closing passes, whether they helped or not.
+    `sweep`, it is the rounds. With quick effort a schedule ends with what runs
+    once, or, where nothing does, after the closing passes, whether they helped
+    or not. Only with thorough effort, `thorough` are the ones that look beyond
+    what is smaller right away; when one helps, the rounds go on.
     """
 
     rounds: Sequence[Pass]
@@ -60,7 +65,8 @@ class Schedule:
     once: Sequence[Pass] = ()
     closing: Sequence[Pass] = ()
     sweep: Sequence[Pass] = ()
-    quick: bool = False
+    thorough: Sequence[Pass] = ()
+    effort: Effort = "normal"
     alone: frozenset[str] = frozenset()
     """The names of passes that are not begun before those before them have ended.
 

@@ -28,10 +28,9 @@ from reducekit.cli.options import (
 )
 from reducekit.cli.streams import STANDARD_INPUT, read_text
 from reducekit.errors import UsageError
-from reducekit.frontend import Frontend
+from reducekit.frontend import Effort, Frontend
 from reducekit.oracle.limits import Limits
 from reducekit.session import Failure, Options, Repeat
-from reducekit.session.options import Effort
 
 _MEGABYTE = 1_000_000
 
@@ -216,9 +215,10 @@ _STOPPING: tuple[Option, ...] = (
     click.option(
         "--effort",
         type=click.Choice(get_args(Effort)),
-        default="full",
+        default="normal",
         show_default=True,
-        help="quick: stop after the first, most productive passes.",
+        help="quick: stop after the first, most productive passes. thorough: go on from the "
+        "smallest file by random steps that do not make it larger by much (SMT-LIB only).",
     ),
     click.option(
         "--patience",

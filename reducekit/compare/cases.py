@@ -43,7 +43,7 @@ class Case:
         return replace(
             self.options,
             strategy=name,
-            effort="quick" if effort else "full",
+            effort="quick" if effort else "normal",
             format=frontend_with(self.format, settings),
             max_checks=checks,
         )

@@ -247,7 +247,8 @@ class Epoch:
             shared.refuted.add(candidate.local)
         if ok and task.partition is not None:
             self._succeeded.add(name)
-        if scheduler.settle(task, ok):
+        keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)
+        if scheduler.settle(task, ok, keep=keep):
             self.accepted += 1
             text, seconds, key = candidate.text, verdict.seconds, candidate.key
             if shared.best.accept(text, seconds, what, name, key):
@@ -281,7 +282,8 @@ class Epoch:
         base = self._base_text() if parent is None else self._texts[parent]
         text = task.base.render_with(task.edits) if task.edits else base
         self._texts[task] = text
-        below = position.mode.allow_growth or self.shared.best.is_below(text, base)
+        growing = position.mode.allow_growth or task.change.probe
+        below = growing or self.shared.best.is_below(text, base)
         if text == base or not below:
             return Candidate(task, position, text, None)
         # A candidate that mixes the changes of several passes may be nonsense.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from reducekit.errors import ParseError
 from reducekit.events import Event
 from reducekit.executors.executor import Executor, Finished
-from reducekit.frontend import Frontend, View
+from reducekit.frontend import Effort, Frontend, View
 from reducekit.gc_tuning import collect
 from reducekit.journal import Journal
 from reducekit.oracle.limits import Limits
@@ -70,8 +70,8 @@ class Reduction:
     on_checked: Callable[[bytes, Finished], None] = lambda text, finished: None
     repeats: int = 0
     fast: bool = False
-    quick: bool = False
-    """End after the first, most productive passes of the schedule."""
+    effort: Effort = "normal"
+    """How much of the schedule is run."""
     choice: PassChoice = field(default_factory=PassChoice)
     """Which passes of the schedule are run."""
     journal: Journal | None = None
@@ -153,8 +153,7 @@ class Reduction:
     def _run_schedule(self, best: Best, *, allow_growth: bool) -> str | None:
         """Run the passes of the schedule once to the end; return why it ended early, if so."""
         schedule = self.choice.of(self.frontend.schedule(self.strategy.passes))
-        if self.quick:
-            schedule = replace(schedule, quick=True)
+        schedule = replace(schedule, effort=self.effort)
         position = first_position(schedule, allow_growth)
         shared = Shared(
             self.frontend,

@@ -15,6 +15,7 @@ STAGES: dict[str, str] = {
     "rounds": "in rounds, while any of them helps",
     "closing": "on the result of the rounds",
     "sweep": "once more in full, on the result of all",
+    "thorough": "where nothing else helps, with thorough effort",
 }
 """The stages of a schedule in their order, each in words."""
 
@@ -75,7 +76,7 @@ class Mode:
     """Also what is not smaller: it begins a transaction (see `best`)."""
 
 
-_PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _END = range(6)
+_PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _THOROUGH, _END = range(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class SchedulePosition:
             schedule.rounds,
             schedule.closing,
             schedule.sweep or schedule.rounds,
+            schedule.thorough if schedule.effort == "thorough" else (),
         )[self.stage]
 
     def _settled(self) -> SchedulePosition | None:
@@ -125,7 +127,9 @@ class SchedulePosition:
         position, schedule = self, self.schedule
         while position.at >= len(position._passes()):
             stage = _ROUNDS if position.helped and position.stage >= _ROUNDS else position.stage + 1
-            if stage == _END or (schedule.quick and position.stage == _last_if_quick(schedule)):
+            if stage == _END or (
+                schedule.effort == "quick" and position.stage == _last_if_quick(schedule)
+            ):
                 return None
             begins = stage == _ROUNDS
             position = SchedulePosition(

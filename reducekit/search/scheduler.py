@@ -109,8 +109,11 @@ class Scheduler(Generic[B, P]):
                 return self._propose(self._root(partition))
         return None if best is None else self._propose(best[0])
 
-    def settle(self, task: Task[B, P], ok: bool) -> bool:
-        """Take the verdict on a candidate; return whether it is the new accepted text."""
+    def settle(self, task: Task[B, P], ok: bool, *, keep: bool = True) -> bool:
+        """Take the verdict on a candidate; return whether it is the new accepted text.
+
+        Without `keep` a success only tells its search so: nothing is to build on it.
+        """
         self._in_flight -= 1
         if task.obsolete:
             return False
@@ -124,7 +127,7 @@ class Scheduler(Generic[B, P]):
             task.partition.pass_search.tried += 1
             if ok:
                 task.partition.pass_search.succeeded += 1
-                improved = self.merging.succeeded(task)
+                improved = keep and self.merging.succeeded(task)
             else:
                 self.merging.failed(task)
             self._advance(task.partition)

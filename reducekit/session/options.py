@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias, get_args
 
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat
-from reducekit.frontend import Frontend
+from reducekit.frontend import Effort, Frontend
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -25,7 +25,6 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.session.cluster import Cluster
 
-Effort: TypeAlias = Literal["quick", "full"]
 Words: TypeAlias = str | Sequence[str]
 """A command: a line, quoted as for a shell, or its words."""
 Opener: TypeAlias = Callable[[Oracle, int], Executor]
@@ -35,7 +34,7 @@ MISSING_COMMAND = (
     "Missing `command`: the program that fails, such as './solver --opt' "
     "(or `oracle`: a test that exits with 0 if the file is interesting)"
 )
-EFFORTS: tuple[Effort, ...] = ("quick", "full")
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +203,8 @@ class Options(Failure):
     format: str | Frontend = "smt2"
     """The name of a registered frontend, or a frontend."""
     strategy: str = "adaptive"
-    effort: Effort = "full"
-    """quick: stop after the first, most productive passes."""
+    effort: Effort = "normal"
+    """quick: stop after the first, most productive passes; thorough: search beyond the minimum."""
     only: Sequence[str] = ()
     """The names of the passes to run; none: all of them."""
     without: Sequence[str] = ()

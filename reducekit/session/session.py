@@ -352,7 +352,7 @@ class Session:
                     on_checked=on_checked,
                     counts=counts,
                     fast=options.fast,
-                    quick=options.effort == "quick",
+                    effort=options.effort,
                     choice=job.choice,
                     journal=journal,
                     view=job.take_view(),

@@ -55,15 +55,15 @@ def test_without_a_sweep_it_is_the_rounds() -> None:
 
 @pytest.mark.parametrize("helping", [(), (1, 2)])
 def test_a_quick_schedule_ends_with_what_runs_once(helping: tuple[int, ...]) -> None:
-    assert order(replace(WHOLE, quick=True), helping) == "PAB"
+    assert order(replace(WHOLE, effort="quick"), helping) == "PAB"
 
 
 def test_a_quick_schedule_without_such_passes_ends_before_the_sweep() -> None:
-    quick = replace(WHOLE, once=(), quick=True)
+    quick = replace(WHOLE, once=(), effort="quick")
     assert order(quick) == "PRC"
     assert order(quick, (1, 2, 4)) == "PRRRC", "the closing passes are not followed by rounds"
 
 
 def test_a_schedule_without_passes_has_no_place() -> None:
     assert order(Schedule(rounds=())) == ""
-    assert order(Schedule(rounds=(), closing=(C,), quick=True)) == "C"
+    assert order(Schedule(rounds=(), closing=(C,), effort="quick")) == "C"

@@ -150,7 +150,7 @@ def exist(moves: Moves) -> Iterator[Candidate]:
         sort = graph.sort[node]
         if sort is None or not graph.args[node]:
             continue
-        above = _above(moves, node)
+        above = moves.above(node)
         tried = 0
         for other in by_sort[sort]:
             if other == node or other in above or other in graph.args[node]:
@@ -164,19 +164,6 @@ def exist(moves: Moves) -> Iterator[Candidate]:
                     break
 
 
-def _above(moves: Moves, node: int) -> set[int]:
-    """Return all that a node is part of."""
-    users = moves.analysis.users
-    found: set[int] = set()
-    todo = [node]
-    while todo:
-        for each in users[todo.pop()]:
-            if each not in found:
-                found.add(each)
-                todo.append(each)
-    return found
-
-
 def flip(moves: Moves) -> Iterator[Candidate]:
     """A complement goes, and a constant elsewhere is complemented."""
     graph = moves.graph
@@ -185,13 +172,13 @@ def flip(moves: Moves) -> Iterator[Candidate]:
         if kind is None or len(graph.args[node]) != 1:
             continue
         for constant in moves.nodes:
-            text = _complement(graph, constant)
+            text = complement(graph, constant)
             if text is not None:
                 other = moves.leaf(text, graph.sort[constant])
                 yield Candidate("flip", graph, {node: graph.args[node][0], constant: other}, node)
 
 
-def _complement(graph: Graph, node: int) -> bytes | None:
+def complement(graph: Graph, node: int) -> bytes | None:
     """Return the complement of a literal."""
     sort, shape = graph.sort[node], graph.shape[node]
     if shape.arity or shape.uses:

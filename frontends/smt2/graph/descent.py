@@ -72,6 +72,7 @@ class Steps:
         listing: Listing,
         different: frozenset[int],
     ) -> None:
+        self.graph = graph
         self.material = material
         self.style = place.style
         self.listing = listing
@@ -136,6 +137,16 @@ class Descent(Search):
         listing, changed = printed
         what, key = step.candidate.what, self.steps.key(self.at)
         return listing.change(changed | self.steps.different, what, key)
+
+    def current(self) -> tuple[Step | None, Listing | None]:
+        """Return the next step and what it prints; None at the end, or for what has no print."""
+        step = self.steps[self.at]
+        printed = None if step is None else self.steps.printed(self.at)
+        return step, None if printed is None else printed[0]
+
+    def key(self) -> bytes:
+        """Return what stands for the next step where nothing near it has changed."""
+        return self.steps.key(self.at)
 
     def after(self, ok: bool) -> Descent:
         """Go on along the steps, or on the graph that a success has made."""

@@ -199,6 +199,18 @@ class Moves:
         low, high = self.analysis.commands[other]
         return (low <= first and last <= high) or self.analysis.is_visible(other, first, last)
 
+    def above(self, node: int) -> set[int]:
+        """Return all that a node is part of."""
+        users = self.analysis.users
+        found: set[int] = set()
+        todo = [node]
+        while todo:
+            for each in users[todo.pop()]:
+                if each not in found:
+                    found.add(each)
+                    todo.append(each)
+        return found
+
     def sorts_of(self, definition: int) -> tuple[Sort | None, ...]:
         """Return the sorts of the parameters and of the result of a declared function.
 

@@ -11,6 +11,7 @@ from reducekit.change import Change
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
+from reducekit.frontends.smt2.graph.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material
@@ -25,6 +26,8 @@ _TRIES, _FEW_TRIES = 20, 3
 than so many nodes only a few, since printing takes long."""
 _LARGE = 5000
 _TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()]')
+_MOST_KICKED = 2000
+"""Scripts of more nodes are not kicked: most of what a random step does there is of no use."""
 _MOST = 1 << 17
 """Scripts of more nodes are searched as they are written: what takes most away from them needs no
 graph, and reading and printing one takes seconds."""
@@ -169,6 +172,31 @@ class GraphPass:
         smaller = [each for each in styles if _is_smaller(each.text, text)]
         entry = Entry(graph, Material(view.terms), view, smaller, last, last.text == text)
         return FixedSearch(entry if smaller else entry.without_style())
+
+
+class Kicked:
+    """The pass of random steps beyond the local minimum, with thorough effort."""
+
+    name = "kicks"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the search; None for a script that is large, or not as a graph is printed."""
+        if len(view.document) > _MOST_KICKED:
+            return None
+        graph = build(view)
+        if graph is None:
+            return None
+        text = view.document.text
+        for printed in styles_of(graph, text):
+            if _is_as(printed.text, text):
+                size = len(printed.listing.whole())
+                material = Material(view.terms)
+                ground = Ground(graph, material, printed.listing, printed.style, size)
+                return FixedSearch(Kicking(Kicks(ground, self.seed), size))
+        return None
 
 
 class Written:
