@@ -23,9 +23,9 @@ def join(first: Sort | None, second: Sort | None) -> tuple[bool, Sort | None]:
     Int and Real mix (theory Reals_Ints); a lambda is an array to one solver
     and a function to another.
     """
-    if first == second or second is None:
+    if first == second or not second:  # a parameter whose sort is not known has the sort ""
         return True, first
-    if first is None:
+    if not first:
         return True, second
     if isinstance(first, str) and isinstance(second, str):
         return (True, "Real") if {first, second} == {"Int", "Real"} else (False, None)

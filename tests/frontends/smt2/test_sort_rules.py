@@ -196,3 +196,10 @@ def test_numerals_are_real_in_logics_without_integers() -> None:
 def test_a_lambda_is_an_array_where_no_function_sort_is_written() -> None:
     document = parse(b"(get-value ((lambda ((x Int) (y Bool)) y)))")
     assert analyse(document).sort[4] == ("Array", "Int", "Bool", "Bool")
+
+
+def test_a_parameter_whose_sort_is_not_known_takes_anything() -> None:
+    """Found in z3test's higher-order regressions."""
+    text = b"(declare-fun f ((Odd)) Int)(assert (= 1 (f (lambda ((x Int)) x))))"
+    script = analyse(parse(text))
+    assert script.sort[script.commands[1] + 2] == "Bool"
