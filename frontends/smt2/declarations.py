@@ -131,6 +131,23 @@ def _define_fun(walk: Inference, command: int) -> None:
     scopes.show(_declare(walk, command, name, "define", parameters, sort))
 
 
+def _synth_fun(walk: Inference, command: int) -> None:
+    """(synth-fun f ((x S) ...) R grammar), (synth-inv f ((x S) ...) grammar): SyGuS."""
+    arguments = _arguments(walk, command)
+    invariant = walk.document.source(command + 1) == b"synth-inv"
+    if len(arguments) < 3 - invariant or _is_list(walk, arguments[0]):
+        _ignore(walk, arguments)
+        return
+    name, binders, *rest = arguments
+    scopes = walk.scopes
+    mark = scopes.mark()
+    parameters = scopes.variables(binders, command, "parameter")
+    sort = "Bool" if invariant else scopes.sort_at(rest[0])
+    _ignore(walk, rest[1 - invariant :])
+    scopes.undo(mark)
+    scopes.show(_declare(walk, command, name, "fun", parameters, sort))
+
+
 def _define_fun_rec(walk: Inference, command: int) -> None:
     """(define-fun-rec f ((x S) ...) R t): visible in its own body."""
     arguments = _arguments(walk, command)
@@ -437,5 +454,7 @@ HANDLERS: Mapping[bytes, Handler] = {
     b"define-fun-rec": _define_fun_rec,
     b"define-funs-rec": _define_funs_rec,
     b"define-const": _define_const,
+    b"synth-fun": _synth_fun,
+    b"synth-inv": _synth_fun,
     b"define": _define,
 }

@@ -42,7 +42,6 @@ _TERMS: Mapping[bytes, tuple[int, int | None, bool]] = {
     b"get-qe-disjunct": (0, 1, False),
     b"check-sat": (0, None, False),
     b"get-interpolant": (1, 2, False),
-    b"get-interpolants": (0, None, False),
     b"get-abduct": (1, 2, False),
     b"check-sat-assuming": (0, 1, True),
     b"check-sat-assuming-model": (1, 2, True),

@@ -103,6 +103,7 @@ _ARITHMETIC: Mapping[bytes, Rule] = {
     b"divisible": function(("Int", "Int"), "Bool"),
     b"int.pow2": function(("Int",), "Int"),
     b"pow2": function(("Int",), "Int"),
+    b"piand": function(("Int", "Int", "Int"), "Int"),
     b"int.log2": function(("Int",), "Int"),
     b"int.ispow2": function(("Int",), "Bool"),
     **dict.fromkeys(_REAL_FUNCTIONS, function(("Real",), "Real")),

@@ -47,7 +47,7 @@ _STRINGS: Mapping[bytes, Rule] = {
     **_names("str.from_code str.from_int int.to.str str.from-int", function((_I,), _S)),
     **_names("str.to-int", function((_S,), _I)),
     **_names("str.rev str.tolower str.toupper str.to_lower str.to_upper", function((_S,), _S)),
-    **_names("str.update", function((_S, _I, _S), _S)),
+    **_names("str.update", lambda sorts: _updated(sorts)),
     **_names("str.to_re str.to.re", function((_S,), _R)),
     **_names("str.in_re str.in.re", function((_S, _R), _B)),
     **_names("str.from_ubv str.from_sbv", function((("BitVec", _X),), _S)),
@@ -65,6 +65,13 @@ _STRINGS: Mapping[bytes, Rule] = {
     **_names("char.to_bv", function((_C,), ("BitVec", 18))),
     **_names("char.from_bv", function((("BitVec", 18),), _C)),
 }
+
+
+def _updated(sorts: Sorts) -> Sort | None:
+    """str.update: a sequence, a place, and a sequence of that sort."""
+    if len(sorts) != 3 or sorts[1] not in (_I, None):
+        return None
+    return _sequences([sorts[0], sorts[2]])
 
 
 def _sequences(sorts: Sorts) -> Sort | None:
@@ -164,6 +171,13 @@ _SETS: Mapping[bytes, Rule] = {
     b"set.fold": _fold,
 }
 
+
+def _bags(sorts: Sorts) -> Sort | None:
+    """bag.union_max and its like: two bags of one sort or more, from the left."""
+    sort = common(sorts)[1] if len(sorts) > 1 else None
+    return sort if isinstance(sort, tuple) and sort[0] == "Bag" else None
+
+
 _BAGS: Mapping[bytes, Rule] = {
     **_names("bag bag.make", function((_X, _I), _BAG)),
     b"bag.count": function((_X, _BAG), _I),
@@ -172,7 +186,7 @@ _BAGS: Mapping[bytes, Rule] = {
     **_names(
         "bag.union_max bag.union_disjoint bag.inter_min bag.difference_subtract"
         " bag.difference_remove",
-        function((_BAG, _BAG), _BAG),
+        _bags,
     ),
     b"bag.subbag": function((_BAG, _BAG), _B),
     **_names("bag.setof bag.duplicate_removal", function((_BAG,), _BAG)),

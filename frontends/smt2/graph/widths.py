@@ -116,6 +116,8 @@ class Classes:
             own = skeleton[node] = self._new(graph.sort[node])
             given = [skeleton[each] for each in args]
             if node in roots:
+                if shape.head.startswith(b"define"):
+                    self._freeze_all(own, given)  # the command says the sort, too
                 continue
             if shape.raw or shape.fresh or shape.variable >= 0 or shape.names:
                 self._freeze_all(own, given)

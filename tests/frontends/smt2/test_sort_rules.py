@@ -27,7 +27,7 @@ TABLE = """
 Bool: true false p (not p) (and p p p) (or p) (xor p p) (=> p p p) (implies p p) (iff p p)
 Bool: (= i i i) (= i r) (distinct v v v) (ite p p true) (let ((i p)) i) (! p :named n1)
 Int: i 42 (+ i 1) (- i) (- i 1 2) (* i i) (div i 2) (mod i 2) (rem i 2) (abs i) (to_int r) (^ i 2)
-Int: (ite p i 1) (int.pow2 i) ((_ iand 4) i i)
+Int: (ite p i 1) (int.pow2 i) (piand i i i) ((_ iand 4) i i)
 Real: r 4.2 (+ r 1) (+ 1 r) (- r) (/ 1 2) (/ r r) (to_real i) (* 2 r) (ite p 1 r) (abs r) (sin r)
 Real: real.pi
 Bool: (< i 1) (<= 1 i 2) (> r 1) (>= i r) (is_int r) ((_ divisible 3) i)
@@ -75,7 +75,7 @@ RegLan: l re.none re.all re.allchar re.nostr (str.to_re s) (str.to.re s) (re.++ 
 RegLan: (re.inter l l) (re.* l) (re.+ l) (re.opt l) (re.comp l) (re.diff l l) (re.range s s)
 RegLan: ((_ re.^ 3) l) ((_ re.loop 1 3) l) (re.loop l 1 3)
 (Seq Int): q (seq.unit i) (seq.++ q q) (seq.extract q 0 1) (seq.at q 0) (seq.replace q q q)
-(Seq Int): (as seq.empty (Seq Int)) (seq.rev q) (seq.update q 0 q)
+(Seq Int): (as seq.empty (Seq Int)) (seq.rev q) (str.update q 0 q) (seq.update q 0 q)
 Int: (seq.len q) (seq.nth q 0) (seq.indexof q q 0)
 Bool: (seq.contains q q) (seq.prefixof q q) (seq.suffixof q q)
 (Set Int): t (set.union t t) (set.inter t t) (set.minus t t) (set.insert 1 2 t) (set.complement t)
@@ -84,7 +84,8 @@ Bool: (seq.contains q q) (seq.prefixof q q) (seq.suffixof q q)
 (Set Int): (set.comprehension ((z Bool)) z i)
 Bool: (set.member i t) (set.subset t t) (member i t) (set.is_empty t)
 Int: (set.card t) (set.choose t) (bag.count 1 g) (bag.card g) (bag.choose g)
-(Bag Int): (bag 1 2) (bag.union_max g g) (bag.union_disjoint g g) (as bag.empty (Bag Int))
+(Bag Int): (bag 1 2) (bag.union_max g g) (bag.union_disjoint g g) (bag.union_max g g g)
+(Bag Int): (as bag.empty (Bag Int))
 (Set (Tuple Int Int)): (rel.join rel (rel.transpose rel))
 (Set (Tuple Int Bool Int Bool)): (rel.product rel rel)
 (Set (Tuple Bool Int)): (rel.transpose rel)
@@ -196,6 +197,14 @@ def test_numerals_are_real_in_logics_without_integers() -> None:
 def test_a_lambda_is_an_array_where_no_function_sort_is_written() -> None:
     document = parse(b"(get-value ((lambda ((x Int) (y Bool)) y)))")
     assert analyse(document).sort[4] == ("Array", "Int", "Bool", "Bool")
+
+
+@pytest.mark.parametrize(
+    "text", ["(synth-fun n ((x Int)) Int)", "(synth-fun n ((x Int)) Int ((I Int)))"]
+)
+def test_a_function_to_be_synthesised(text: str) -> None:
+    script = analyse(parse(text.encode() + b"(synth-inv o ((x Int)))(constraint (o (n 1)))"))
+    assert script.sort[script.commands[2] + 2] == "Bool"
 
 
 def test_a_parameter_whose_sort_is_not_known_takes_anything() -> None:
