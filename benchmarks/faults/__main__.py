@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.faults import results
+from benchmarks.faults.command import OURS, covers, reduce_by
 from benchmarks.faults.field import FIELD, THIRDS, read_field, trace_of, write_field
 from benchmarks.faults.make import attempts, wanted
 from benchmarks.faults.reduce import reduce_case
@@ -46,6 +47,17 @@ def reduce(third: str, output: Path, strategy: str, cap: float, most: int) -> No
             print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
 
 
+def compare(template: str, output: Path, third: str, cap: float, most: int) -> None:
+    """Reduce the cases of a third by a command; those in the file of results are not done again."""
+    done = results.read(output)
+    some = [case for case in read_field() if case.third == third and covers(case)]
+    for case in some[:most]:
+        if case.name not in done:
+            result = reduce_by(template, case, trace_of(case), cap)
+            results.append(result, output)
+            print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
+
+
 def main() -> None:
     """Do one step."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
@@ -59,6 +71,14 @@ def main() -> None:
     reducing.add_argument("--strategy", default="adaptive")
     reducing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
     reducing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
+    comparing = steps.add_parser(
+        "compare", help="reduce by a command, such as that of another version; goes on by itself"
+    )
+    comparing.add_argument("output", type=Path, help="a file of results (.tsv)")
+    comparing.add_argument("--other", default=OURS, metavar="COMMAND", help=f"default: {OURS}")
+    comparing.add_argument("--third", choices=THIRDS, default="tune")
+    comparing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
+    comparing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
     tables = steps.add_parser("table", help="print two files of results side by side")
     tables.add_argument("before", type=Path)
     tables.add_argument("now", type=Path)
@@ -68,6 +88,8 @@ def main() -> None:
         make(given.total, given.most)
     elif given.step == "reduce":
         reduce(given.third, given.output, given.strategy, given.cap, given.most)
+    elif given.step == "compare":
+        compare(given.other, given.output, given.third, given.cap, given.most)
     else:
         before, now = results.read(given.before), results.read(given.now)
         print("# API traces: a field of faults\n")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.command import OURS, covers, reduce_by, words
 from benchmarks.faults.field import THIRDS, Case, read_field, trace_of
 from benchmarks.faults.make import SHARES
 from benchmarks.faults.reduce import reduce_case
-from benchmarks.faults.results import table
+from benchmarks.faults.results import append, read, table
 from reducekit.frontends.trace.formats import read_trace
 
 FIELD = read_field()
@@ -42,3 +44,26 @@ def test_a_case_is_made_again_and_reduced(kind: str) -> None:
     assert found.fails
     assert found.calls <= case.calls
     assert case.name in table([case], {case.name: found}, {case.name: found})
+
+
+def test_a_command_reduces_a_case_and_rows_are_kept(tmp_path: Path) -> None:
+    case = min((case for case in FIELD if case.kind == "crash"), key=lambda case: case.calls)
+    found = reduce_by(OURS, case, trace_of(case), 60)
+    assert found.ended
+    assert found.fails
+    assert 0 < found.calls <= case.calls
+    assert found.runs > 0
+    rows = tmp_path / "rows.tsv"
+    append(found, rows)
+    assert read(rows)[case.name].runs == found.runs
+    nothing = reduce_by("true {input} {output}", case, trace_of(case), 60)
+    assert not nothing.ended
+    assert (nothing.calls, nothing.settings) == (case.calls, case.settings)
+
+
+def test_only_a_hang_has_a_limit_of_its_own() -> None:
+    files = Path("in.trace"), Path("out.trace")
+    crash, hang = small("crash"), small("hang")
+    assert words("x {input} {hang} {fault}", crash, files, 9.0) == ["x", "in.trace", crash.fault]
+    assert "--timeout" in words(OURS, hang, files, 9.0)
+    assert not covers(small("wrong"))
