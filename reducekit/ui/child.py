@@ -1,6 +1,6 @@
 """The process of one run: reads a task and requests from standard input, tells how it goes.
 
-Both are lines of JSON. What happens in a session is added up here and told ten times a second,
+Both are lines of JSON. What happens in a session is added up here and told four times a second,
 so that ten thousand events cost the page as little as ten, and the session next to nothing.
 When the input ends, so does the run: no run outlives the page's server.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reducekit.hunt.events import HuntEvent
     from reducekit.hunt.stats import Bug
 
-_EVERY = 0.1  # seconds
+_EVERY = 0.25  # seconds: fluent to the eye, at half the cost of ten times a second
 _MESSAGE = 500  # characters
 _OUTPUT = 200_000  # bytes of a console
 
@@ -112,7 +112,7 @@ class RunStats:
 
 
 class Teller:
-    """Tells a state as often as it changes, but no more than ten times a second."""
+    """Tells a state as often as it changes, but no more than four times a second."""
 
     def __init__(self, out: IO[str], told: Callable[[], dict[str, Any] | None]) -> None:
         self._out = out

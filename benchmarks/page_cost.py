@@ -1,0 +1,115 @@
+"""What the page costs a reduction: checks a second with a browser watching, and without.
+
+`python -m benchmarks.page_cost > benchmarks/results/page_cost.md`, with Debian's Chromium
+
+The same reduction runs from the command line and from the page, in turns; on the page, Chromium
+shows text, graph and curve as they shrink. The input is a random BTOR file, the test a shell
+script that counts lines, so that some hundred of the checks are steps that the page has to show.
+The aim is at most 5 % (median of the ratios); start-up is not counted, as both reports begin
+with the first run.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from reducekit import registry
+from tests.ui.browser import Visit, chromium
+from tests.ui.serving import Serving, serving
+
+NODES, KEPT, CHECKS, REPEATS = 2000, 1000, 1000, 5
+TEST = """#!/bin/sh
+{sleep}[ "$(grep -c ' and ' "$1")" -ge {kept} ]
+"""
+STRATEGY = "ddmin"
+"""Takes many small steps."""
+PAUSES = (0.0, 0.02)
+"""Seconds that a check sleeps: one of 2 ms, and one of about 20 ms."""
+
+
+def make_input() -> bytes:
+    """Return a BTOR file of so many nodes."""
+    lines = ["1 var 8"]
+    for node in range(2, NODES):
+        other = max(1, node // 2)
+        lines.append(f"{node} and 8 {node - 1} {other}" if node % 3 else f"{node} not 8 {node - 1}")
+    lines += [f"{NODES} redor 1 {NODES - 1}", f"{NODES + 1} root 1 {NODES}"]
+    return "\n".join([*lines, ""]).encode()
+
+
+def from_the_command_line(source: Path, test: str) -> float:
+    """Return the checks a second of a run without a page."""
+    output = source.with_name("out.btor")
+    run = subprocess.run(
+        [sys.executable, "-m", "reducekit", "btor", str(source), "-o", str(output), "--restart",
+         "--oracle", test, "--strategy", STRATEGY, "--max-checks", str(CHECKS), "--json"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    return rate(json.loads(run.stdout))
+
+
+def from_the_page(visit: Visit, test: str, number: int) -> float:
+    """Return the checks a second of the run with this number, which the page shows."""
+    page = visit.start()
+    visit.open("in.btor")
+    visit.fails(test)
+    visit.algorithms(STRATEGY)
+    if not page.locator("#max_checks").is_visible():
+        page.locator("details:has(#max_checks) > summary").click()
+    page.fill("#max_checks", str(CHECKS))
+    page.click("#start")
+    page.wait_for_selector(f".run >> nth={number - 1}")
+    run = visit.served.finished(number)
+    page.wait_for_selector(".run[data-status=running]", state="detached")
+    return rate(run.result)
+
+
+def rate(report: dict[str, float]) -> float:
+    """Return the checks a second of a report."""
+    return report["checks"] / report["seconds"]
+
+
+def ratios(served: Serving, visit: Visit, pause: float, first: int) -> list[tuple[float, float]]:
+    """Return the checks a second of both, in turns."""
+    source = served.folder / "in.btor"
+    source.write_bytes(make_input())
+    script = served.folder / "test.sh"
+    script.write_text(TEST.format(kept=KEPT, sleep=f"sleep {pause}\n" if pause else ""))
+    script.chmod(0o755)
+    test = f"{script} {{}}"
+    return [
+        (from_the_command_line(source, test), from_the_page(visit, test, first + turn))
+        for turn in range(REPEATS)
+    ]
+
+
+def main() -> int:
+    """Print the table."""
+    print(__doc__)
+    print("| a check sleeps | checks/s, command line | checks/s, page | cost |")
+    print("|---|---|---|---|")
+    assert STRATEGY in registry.names(registry.STRATEGIES)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        chromium() as browser,
+        serving(Path(name)) as served,
+    ):
+        for number, pause in enumerate(PAUSES):
+            visit = Visit(browser, served)
+            pairs = ratios(served, visit, pause, 1 + number * REPEATS)
+            visit.end()
+            alone, watched = (statistics.median(each) for each in zip(*pairs, strict=True))
+            cost = 1 - statistics.median(page / line for line, page in pairs)
+            print(
+                f"| {pause * 1000:.0f} ms | {alone:.0f} | {watched:.0f} | {cost:.1%} |", flush=True
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
