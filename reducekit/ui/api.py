@@ -27,6 +27,7 @@ from reducekit.ui.settings import Settings
 
 _SECONDS = 120  # for a random input to be made
 _LONGEST_DIFF = 4 << 20  # bytes
+_DRAWN = 2 << 20  # bytes of a text that is drawn: some 3 s and 200,000 nodes
 _FROM_PAGE = frozenset(
     (
         *("command", "oracle", "reference", "slower_than", "exit_code", "match_out", "match_err"),
@@ -375,6 +376,8 @@ def _summary(document: Document) -> dict[str, Any]:
 def _diagram(format_name: str | None, text: bytes) -> dict[str, Any]:
     if format_name is None:
         raise UsageError("no format reads this text")
+    if len(text) > _DRAWN:
+        raise UsageError(f"drawn up to {_DRAWN:,} bytes; this text has {len(text):,}")
     frontend = registry.frontend(format_name)
     diagram = frontend.diagram(frontend.parse(text))
     if diagram is None:

@@ -45,6 +45,13 @@ def test_open_text_and_diagram(served: Serving) -> None:
     assert diagram["kinds"][-1] == "root"
 
 
+def test_a_text_too_large_to_draw(served: Serving) -> None:
+    (served.folder / "large.smt2").write_bytes(b"(assert true)\n" * 160_000)
+    number = served.ask("open", path="large.smt2")["number"]
+    assert served.ask("text", document=number)["size"] == 14 * 160_000
+    assert "drawn up to 2,097,152 bytes" in served.refused("diagram", document=number)
+
+
 def test_positions_in_a_text_that_is_not_ascii(served: Serving) -> None:
     text = "; é 𝄞 x\n(declare-const |ä𝄞| Bool)\n(assert (not |ä𝄞|))\n"
     (served.folder / "u.smt2").write_bytes(text.encode() + b"; \xff\n(assert true)\n")

@@ -193,8 +193,8 @@ async function live() {
   } catch (error) {
     if (first) note(error.message);
   }
-  // A text that takes long to read is read seldom: at most a tenth of the time goes there.
-  wait = Math.max(300, 10 * (performance.now() - begin));
+  // A text that takes long to read is read seldom: a twentieth of the time goes there at most.
+  wait = Math.max(300, 20 * (performance.now() - begin));
   if (over(run)) wait = 0;
   setTimeout(() => { loading = false; live(); }, wait);
 }
