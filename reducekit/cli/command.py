@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,6 +113,11 @@ def _answered(
     whole = (word.partition("=")[0] for word in words if word.startswith(name))
     typed = name if name.startswith("--") else next(whole, name)
     said = answer(typed, known)
+    before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
+    program = next((each for each in before[1:] if shutil.which(each)), None)
+    if program is not None:
+        given = shlex.join([program, typed])
+        said = f"{said or ''} Options of your program go after --, as in -- {given}".strip()
     if said is None and typed == name:
         return error
     return click.UsageError(f"No such option '{typed}'. {said or ''}".strip(), ctx)

@@ -71,6 +71,8 @@ class _Jobs(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "auto":
             return min(MOST_JOBS, len(os.sched_getaffinity(0)))
+        if isinstance(value, str) and not value.strip().lstrip("+-").isdigit():
+            self.fail(f"{value!r} is neither a number nor auto.", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -287,6 +287,7 @@ def options_from(values: dict[str, Any], frontend: str | Frontend) -> Options:
     chosen = {name: values[name] for name in own & values.keys()}
     chosen["journal"] = not values["no_journal"]
     words = values["words"]
+    _refuse_script(values["input"], words)
     enough = 1 if values["cmd"] or values["oracle"] else 2
     if not chosen["output"] and words and len(words) >= enough and not _runs(words[0]):
         # As ddSMT spells it: the input, the output, the command.
@@ -295,6 +296,18 @@ def options_from(values: dict[str, Any], frontend: str | Frontend) -> Options:
         chosen["input"], chosen["name"] = read_text(STANDARD_INPUT), "standard input"
         chosen["output"] = chosen["output"] or Path(f"stdin.reduced{_suffix(frontend)}")
     return Options(format=frontend, **chosen, **_failure(values, words))
+
+
+def _refuse_script(path: Path, words: Sequence[str]) -> None:
+    """Raise UsageError for a test before the input, as C-Vise and Shrink Ray have them."""
+    if words and path.is_file() and os.access(path, os.X_OK) and os.path.isfile(words[0]):
+        with open(path, "rb") as file:
+            if file.read(2) == b"#!":
+                test = path if "/" in str(path) else f"./{path}"
+                raise UsageError(
+                    f"{path} is a script: for a test, name the input first: {words[0]} "
+                    f"--oracle {test}"
+                )
 
 
 def _suffix(frontend: str | Frontend) -> str:

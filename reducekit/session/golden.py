@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -263,3 +264,21 @@ def _excerpt(name: str, text: bytes) -> list[str]:
     lines = [printable(line) for line in shown.split("\n")]
     more = [f"  ... {len(text) - _SHOWN} more bytes"] if len(text) > _SHOWN else []
     return [f"{name}:", *(f"  {line}" for line in lines if line), *more]
+
+
+_MISREAD = re.compile(
+    rb"(?i)(?:parse|syntax|lexer) ?error|expected|unexpected (?:char|token|symbol|input|end)"
+    rb"|unsupported|unknown (?:command|logic|option)|cannot (?:open|read|parse)"
+)
+
+
+def doubtful(criterion: Criterion) -> str | None:
+    """Return why what is kept may not be what is meant; None if it may well be."""
+    if not isinstance(criterion, SameSignature) or criterion.expected.signal is not None:
+        return None
+    if _MISREAD.search(criterion.expected.line or b"") is None:
+        return None
+    return (
+        "the program complains of the file itself: if it should read it, look at its options and "
+        "the format"
+    )

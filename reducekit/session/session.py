@@ -42,6 +42,7 @@ from reducekit.session.executors import Executors
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
+    doubtful,
     empty_input_fails,
     establish,
     limits_for,
@@ -151,6 +152,8 @@ class Session:
                 failure = golden.criterion.describe()
                 self._listen(FailureFound(failure))
                 job = replace(job, frontend=job.frontend.for_failure(failure))
+                if (doubt := doubtful(golden.criterion)) is not None:
+                    self._listen(Notice(doubt))
                 if job.backup is not None:
                     assert isinstance(self.options.input, Path)
                     back_up(self.options.input, job.backup)

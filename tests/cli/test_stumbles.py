@@ -1,4 +1,7 @@
-"""What new users stumbled over, command by command: what they see now."""
+"""What new users stumbled over, command by command: what they see now.
+
+The numbers are those of their list; what plug-ins get (5) is typed in tests/test_plugin.py.
+"""
 
 from __future__ import annotations
 
@@ -143,6 +146,8 @@ def test_08_a_test_for_cvise(files: Tool) -> None:
     assert "each run gets a folder of its own" in seen
     seen = typed(files, "reducekit ./cvise.sh in.smt2")
     assert "for a test, type reducekit in.smt2 --oracle ./cvise.sh" in seen
+    seen = typed(files, "reducekit smt2 ./cvise.sh in.smt2")
+    assert "name the input first: in.smt2 --oracle ./cvise.sh" in seen
 
 
 def test_09_a_wrapper_that_sees_one_folder(files: Tool) -> None:
@@ -245,6 +250,23 @@ def test_15_units_names_and_help(files: Tool) -> None:
     assert "deltabtor" in typed(files, "reducekit smt2 --help")
 
 
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ("completion bash", "_reducekit_completion reducekit"),
+        ("man", '.SH "NAME"'),
+        ("passes smt2", "  commands  "),
+        ("smt2 in.smt2 --oracle ./test.sh --only commands --pretty", "checks"),
+        ("convert in.cnf out.trace", ""),
+    ],
+)
+def test_16_what_was_missing(files: Tool, line: str, seen: str) -> None:
+    files.write("in.cnf", "p cnf 2 1\n1 -2 0\n")
+    said = typed(files, f"reducekit {line}")
+    assert seen in said
+    assert said.endswith("[0]\n")
+
+
 def test_17_a_plot_of_a_run(files: Tool) -> None:
     typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh -q")
     seen = typed(files, "reducekit history in.reduced.smt2 --plot curve.svg")
@@ -310,6 +332,16 @@ def test_20_what_breaks_the_contract(files: Tool) -> None:
     assert seen.endswith("[86]\n")
 
 
+def test_21_a_program_that_cannot_read_the_file(files: Tool) -> None:
+    files.script(
+        "other.sh", """grep -q bad $1 && { echo "model.btor2: expected digit"; exit 1; }"""
+    )
+    seen = typed(files, "reducekit btor f.btor2 --cmd ./other.sh")
+    assert "keeping this failure: exit status 1, model.btor2: expected digit\n" in seen
+    assert "the program complains of the file itself" in seen
+    assert "complains" not in typed(files, "reducekit smt2 in.smt2 --cmd ./crash.sh --restart")
+
+
 def test_21_an_unsupported_command(files: Tool) -> None:
     files.script(
         "boolector.sh",
@@ -329,6 +361,8 @@ echo "boolector: $1:15: unsupported command 'define-fun'"; exit 1""",
         ("smt2 in.smt2 --memout 4", "ddSMT's --memout: here --memory MB."),
         ("smt2 in.smt2 --n 4", "C-Vise's --n: here --jobs N."),
         ("smt2 in.smt2 --parallelism 4", "Shrink Ray's --parallelism: here --jobs N."),
+        ("smt2 in.smt2 out.smt2 ./crash.sh --foo", "your program go after --, as in -- ./crash.sh"),
+        ("smt2 in.smt2 --jobs many", "'many' is neither a number nor auto"),
         ("--jobs 4 in.smt2", "options come after the command or the file"),
         ("nothing.smt2 --cmd z3", "There is no file nothing.smt2"),
         ("smt in.smt2", "Did you mean smt2?"),
