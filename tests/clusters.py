@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 
@@ -26,16 +32,62 @@ def local_cluster(workers: int, slots: int) -> Iterator[Any]:
         yield cluster
 
 
-def worker_pids(cluster: Any) -> list[int]:
-    """Return the processes of the workers that are there."""
-    pids = [each.pid for each in cluster.workers.values()]
-    return [each for each in pids if each]
+class Machines:
+    """A scheduler and workers in processes of their own; each worker that is killed comes back.
+
+    Dask's own supervisors do that, too, but give up on a worker that is killed while it starts.
+    """
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self._folder = folder
+        self._about = folder / "scheduler.json"
+        self._scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        self._workers = [self._start_worker() for _ in range(workers)]
+        while not self._about.exists():
+            assert self._scheduler.poll() is None
+            time.sleep(0.05)
+        self.address: str = json.loads(self._about.read_text())["address"]
+
+    def kill_one(self, choose: random.Random) -> None:
+        """Kill a worker, and start another one in its place."""
+        at = choose.randrange(len(self._workers))
+        self._workers[at].kill()
+        self._workers[at].wait()
+        self._workers[at] = self._start_worker()
+
+    def close(self) -> None:
+        for each in (*self._workers, self._scheduler):
+            each.send_signal(signal.SIGKILL)
+            each.wait()
+
+    def _start_worker(self) -> subprocess.Popen[bytes]:
+        return self._start("worker", "--no-nanny", "--nthreads", "1", "--memory-limit", "0")
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        about = ("--scheduler-file", str(self._about), "--no-dashboard")
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *words, *about],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+@contextmanager
+def machines(workers: int) -> Iterator[Machines]:
+    """Start a scheduler and workers with a slot each."""
+    with tempfile.TemporaryDirectory(prefix="machines-", ignore_cleanup_errors=True) as folder:
+        made = Machines(Path(folder), workers)
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 class Killer:
     """Kills workers at random moments while it is open, at most `most`."""
 
-    def __init__(self, cluster: Any, most: int, pause: float) -> None:
+    def __init__(self, cluster: Machines, most: int, pause: float) -> None:
         self.kills = 0
         self._cluster = cluster
         self._most = most
@@ -56,10 +108,23 @@ class Killer:
         while self.kills < self._most:
             if self._stopped.wait(self._choose.uniform(0.5, 1.5) * self._pause):
                 return
-            pids = worker_pids(self._cluster)
-            if pids:
-                try:
-                    os.kill(self._choose.choice(pids), signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
-                self.kills += 1
+            self._cluster.kill_one(self._choose)
+            self.kills += 1
+
+
+def processes_with(word: str) -> list[str]:
+    """Return the command lines with a word that run, those that end within seconds left out."""
+    end = time.monotonic() + 5
+    while (found := _running(word)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def _running(word: str) -> list[str]:
+    found = []
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            line = Path(f"/proc/{each}/cmdline").read_bytes()
+            if word.encode() in line and int(each) != os.getpid():
+                found.append(line.decode(errors="replace"))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,17 @@ import click
 
 from reducekit.cli.command import Command
 from reducekit.cli.context import INTERRUPTED, ProcessContext
-from reducekit.cli.options import PATH, SECONDS, adding
+from reducekit.cli.options import CLUSTER, PATH, SECONDS, adding
 from reducekit.cli.reduce_options import failure_from, oracle_options
 from reducekit.cli.streams import say
 from reducekit.compare import reducer_tables, reducers, tables
-from reducekit.compare.cases import labels_of, open_case
+from reducekit.compare.cases import Case, labels_of, open_case
 from reducekit.compare.curves import chart
 from reducekit.compare.runs import Run
-from reducekit.compare.sessions import algorithms_of, run_all
+from reducekit.compare.sessions import Algorithm, algorithms_of, run_all
 from reducekit.errors import UsageError
 from reducekit.session import Failure
+from reducekit.session.cluster import Cluster
 from reducekit.session.files import format_of
 from reducekit.session.output import OutputFile
 
@@ -69,6 +70,7 @@ _OPTIONS = (
         help="Run N algorithms on a file at a time, each with one check at a time. Counts stay "
         "the same, unless checks come close to their time limit.",
     ),
+    *CLUSTER,
     click.option(
         "--reducer",
         "programs",
@@ -123,16 +125,60 @@ def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
     settings = [_SWITCH[values["simplify"]], *values["settings"]]
     algorithms = algorithms_of(values["strategies"], settings, formats)
     outputs = _outputs(values)
-    cases = [
-        open_case(
-            path, label, name, {each.settings for each in algorithms[name]}, failure, interrupts
+    with ExitStack() as stack:
+        cluster = _cluster(process, values, stack)
+        cases = [
+            open_case(
+                path,
+                label,
+                name,
+                {each.settings for each in algorithms[name]},
+                failure,
+                interrupts,
+                cluster,
+            )
+            for path, label, name in zip(files, labels, formats, strict=True)
+        ]
+        runs, interrupted = _compare_algorithms(process, cases, algorithms, values)
+    if runs:
+        print(tables.as_json(runs) if values["json"] else tables.markdown(runs).rstrip("\n"))
+    texts = {"markdown": tables.markdown, "tsv": tables.tsv, "curve": chart}
+    _write(process, outputs, {name: texts[name](runs) for name in outputs})
+    return INTERRUPTED if interrupted else 0
+
+
+def _cluster(
+    process: ProcessContext, values: Mapping[str, Any], stack: ExitStack
+) -> Cluster | None:
+    """Connect to the cluster that checks are to run on, if there is one."""
+    if values["cluster"] is None:
+        for name in ("ship", "local_slots"):
+            if values[name]:
+                raise UsageError(f"`{name}` goes with `cluster`")
+        return None
+    with process.interrupts.allowed():
+        cluster = stack.enter_context(
+            Cluster(
+                values["cluster"],
+                ship=values["ship"],
+                local_slots=values["local_slots"],
+                guard=process.interrupts,
+            )
         )
-        for path, label, name in zip(files, labels, formats, strict=True)
-    ]
+    cluster.listen(lambda said: say(f"reducekit: note: {said}"))
+    return cluster
+
+
+def _compare_algorithms(
+    process: ProcessContext,
+    cases: Sequence[Case],
+    algorithms: Mapping[str, Sequence[Algorithm]],
+    values: Mapping[str, Any],
+) -> tuple[list[Run], bool]:
+    """Run the algorithms on each file; return the runs, and whether that was interrupted."""
     runs: list[Run] = []
-    interrupted = False
     try:
-        with interrupts.allowed():
+        with process.interrupts.allowed():
             for case in cases:
                 found: dict[int, Run] = {}
                 wanted = algorithms[case.format]
@@ -145,12 +191,8 @@ def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
                 finally:
                     runs += (found[number] for number in sorted(found))
     except KeyboardInterrupt:
-        interrupted = True
-    if runs:
-        print(tables.as_json(runs) if values["json"] else tables.markdown(runs).rstrip("\n"))
-    texts = {"markdown": tables.markdown, "tsv": tables.tsv, "curve": chart}
-    _write(process, outputs, {name: texts[name](runs) for name in outputs})
-    return INTERRUPTED if interrupted else 0
+        return runs, True
+    return runs, False
 
 
 def _compare_programs(
@@ -163,7 +205,7 @@ def _compare_programs(
     """Run programs that reduce on each file."""
     programs = [reducers.Reducer.of(each) for each in values["programs"]]
     problems = [reducers.Problem.of(*each, failure) for each in zip(files, labels, strict=True)]
-    for name in ("curve", "json"):
+    for name in ("curve", "json", "cluster"):
         if values[name]:
             raise UsageError(f"--{name} is about algorithms: it does not go with --reducer")
     outputs = _outputs(values)

@@ -15,6 +15,7 @@ from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.guard import Guard
 from reducekit.frontend import FormatOption, Frontend
 from reducekit.session import Failure, Options, Session
+from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
 from reducekit.session.files import naming, read_text
 from reducekit.session.options import Words
@@ -56,10 +57,12 @@ def open_case(
     settings: Collection[Settings],
     failure: Failure,
     guard: Guard,
+    cluster: Cluster | None = None,
 ) -> Case:
     """Read a file and make sure that it fails, by a session that makes no check.
 
-    It is parsed with all settings that it is to be reduced with. Raises UsageError, ParseError or
+    It is parsed with all settings that it is to be reduced with. Checks run on the `cluster`, if
+    there is one. Raises UsageError, ParseError or
     NotInterestingError.
     """
     text = read_text(path)
@@ -74,10 +77,11 @@ def open_case(
         format=format_name,
         journal=False,
         patience=None,
+        cluster=cluster,
         **chosen,
     )
     shared = SharedOracle(opener_of(options, registry.frontend(format_name).suffix, guard))
-    options = replace(options, opener=shared.open)
+    options = replace(options, opener=shared.open, cluster=None)
     try:
         report = Session(replace(options, max_checks=0), guard=guard).run()
     except NotInterestingError as error:

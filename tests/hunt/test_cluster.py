@@ -18,14 +18,14 @@ from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested
 from reducekit.hunt.progress import NAME
-from tests.clusters import Killer, local_cluster
+from tests.clusters import Killer, Machines, machines
 
 COUNT = 40
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with local_cluster(4, 1) as found:
+def cluster() -> Iterator[Machines]:
+    with machines(4) as found:
         yield found
 
 
@@ -76,10 +76,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in folder.iterdir() if each.suffix == ".btor"}
 
 
-def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Any) -> None:
+def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Machines) -> None:
     here = hunted(options(program, "here"))
     before = runs_of(program)
-    there = hunted(options(program, "there", cluster=cluster.scheduler_address))
+    there = hunted(options(program, "there", cluster=cluster.address))
     assert here.inputs == there.inputs == COUNT
     assert len(there.bugs) == 2
     assert {n: b.count for n, b in there.bugs.items()} == {n: b.count for n, b in here.bugs.items()}
@@ -88,9 +88,9 @@ def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Any) -
 
 
 def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
-    program: Path, cluster: Any
+    program: Path, cluster: Machines
 ) -> None:
-    address = cluster.scheduler_address
+    address = cluster.address
     with Killer(cluster, most=3, pause=0.7):
         stats = hunted(options(program, "there", cluster=address, reduce=True, count=8))
     hunted(options(program, "here", count=8))
@@ -100,8 +100,8 @@ def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
     assert len(found) == 2 * len(stats.bugs) > 0
 
 
-def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Any) -> None:
-    address, folder = cluster.scheduler_address, program.parent / "failures"
+def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Machines) -> None:
+    address, folder = cluster.address, program.parent / "failures"
     words = ["hunt", "btor", "--cmd", str(program), "--count", "5000", "--no-reduce"]
     words += ["--nodes", "60", "--depth", "20", "--out", str(folder), "--cluster", address]
     process = subprocess.Popen(
@@ -130,16 +130,18 @@ def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Any
     assert repeated <= 2 * 4 * 10 * 5
 
 
-def test_a_hunt_that_is_done_is_done(program: Path, cluster: Any) -> None:
-    chosen = options(program, "there", cluster=cluster.scheduler_address, count=20)
+def test_a_hunt_that_is_done_is_done(program: Path, cluster: Machines) -> None:
+    chosen = options(program, "there", cluster=cluster.address, count=20)
     assert hunted(chosen).inputs == 20
     runs = runs_of(program)
     assert hunted(chosen).inputs == 0
     assert runs_of(program) == runs
 
 
-def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(program: Path, cluster: Any) -> None:
-    address = cluster.scheduler_address
+def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(
+    program: Path, cluster: Machines
+) -> None:
+    address = cluster.address
     first = hunted(options(program, "there", cluster=address, count=20))
     (name, bug), *_ = first.bugs.items()
     path = program.parent / "there" / NAME
@@ -151,22 +153,22 @@ def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(program: Path, clus
     assert '"pending": {}' in path.read_text() or name not in again.bugs
 
 
-def test_a_library_of_a_format_is_tested_on_the_cluster(tmp_path: Path, cluster: Any) -> None:
+def test_a_library_of_a_format_is_tested_on_the_cluster(tmp_path: Path, cluster: Machines) -> None:
     def stats(folder: str, **more: Any) -> HuntStats:
         chosen = HuntOptions(format="trace", folder=tmp_path / folder, count=40, **more)
         return hunted(chosen)
 
-    here, there = stats("here"), stats("there", cluster=cluster.scheduler_address)
+    here, there = stats("here"), stats("there", cluster=cluster.address)
     assert there.inputs == 40
     assert there.counts == here.counts
 
 
-def test_restart_begins_with_the_first_seed(tmp_path: Path, cluster: Any) -> None:
+def test_restart_begins_with_the_first_seed(tmp_path: Path, cluster: Machines) -> None:
     chosen = HuntOptions(
         format="btor",
         folder=tmp_path / "out",
         programs=["true"],
-        cluster=cluster.scheduler_address,
+        cluster=cluster.address,
         restart=True,
         count=3,
     )
@@ -175,8 +177,8 @@ def test_restart_begins_with_the_first_seed(tmp_path: Path, cluster: Any) -> Non
         hunted(HuntOptions(format="btor", folder=tmp_path, programs=["true"], restart=True))
 
 
-def test_a_file_that_is_no_progress(program: Path, cluster: Any) -> None:
-    chosen = options(program, "there", cluster=cluster.scheduler_address, count=3)
+def test_a_file_that_is_no_progress(program: Path, cluster: Machines) -> None:
+    chosen = options(program, "there", cluster=cluster.address, count=3)
     os.mkdir(chosen.folder)
     (chosen.folder / NAME).write_text("[]")
     with pytest.raises(UsageError, match="is no progress of a hunt"):

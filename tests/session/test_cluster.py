@@ -14,8 +14,7 @@ from reducekit.events import Accepted, Event, Notice
 from reducekit.session import Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.report import Report
-from tests.clusters import Killer, local_cluster
-from tests.executors.runner import marked
+from tests.clusters import Killer, Machines, local_cluster, machines, processes_with
 
 LINES = [b"(assert (> x%d %d))\n" % (each, each * each % 97) for each in range(30)]
 TEXT = b"".join(LINES)
@@ -39,8 +38,8 @@ def oracle(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with local_cluster(4, 1) as found:
+def cluster() -> Iterator[Machines]:
+    with machines(4) as found:
         yield found
 
 
@@ -53,22 +52,22 @@ def reduced(oracle: Path, notices: list[str] | None = None, **more: Any) -> Repo
     return Session(options, listen).run()
 
 
-def test_the_same_bytes_as_here(oracle: Path, cluster: Any) -> None:
+def test_the_same_bytes_as_here(oracle: Path, cluster: Machines) -> None:
     here = reduced(oracle, jobs=3)
-    there = reduced(oracle, cluster=cluster.scheduler_address)
+    there = reduced(oracle, cluster=cluster.address)
     assert len(here.text.splitlines()) == 6
     assert there.text == here.text
     assert there.counts.checks == here.counts.checks
 
 
-def test_the_same_bytes_with_workers_killed_on_the_way(oracle: Path, cluster: Any) -> None:
+def test_the_same_bytes_with_workers_killed_on_the_way(oracle: Path, cluster: Machines) -> None:
     here = reduced(oracle, jobs=3)
     with Killer(cluster, most=5, pause=0.2) as killer:
-        there = reduced(oracle, cluster=cluster.scheduler_address)
+        there = reduced(oracle, cluster=cluster.address)
     assert killer.kills > 0
     assert there.text == here.text
     assert there.counts.checks == here.counts.checks
-    assert marked() == []
+    assert processes_with(str(oracle)) == []
 
 
 def test_this_machine_takes_over_when_no_worker_is_left(oracle: Path) -> None:
@@ -89,8 +88,8 @@ def test_this_machine_takes_over_when_no_worker_is_left(oracle: Path) -> None:
     assert any("on this machine" in each for each in notices)
 
 
-def test_a_cluster_that_sessions_share(oracle: Path, cluster: Any) -> None:
-    with Cluster(cluster.scheduler_address) as shared:
+def test_a_cluster_that_sessions_share(oracle: Path, cluster: Machines) -> None:
+    with Cluster(cluster.address) as shared:
         texts = [reduced(oracle, cluster=shared, max_checks=20).text for _ in range(2)]
     assert texts[0] == texts[1] != TEXT
 
@@ -121,3 +120,15 @@ def test_without_dask_it_says_what_to_type(oracle: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match=r"pip install 'reducekit\[cluster\]'"):
         reduced(oracle, cluster="local:1")
+
+
+@pytest.mark.slow
+def test_the_same_bytes_and_no_orphan_after_fifty_kills(oracle: Path, cluster: Machines) -> None:
+    here = reduced(oracle, jobs=3)
+    with Killer(cluster, most=50, pause=1.0) as killer:
+        while killer.kills < 50:
+            there = reduced(oracle, cluster=cluster.address)
+            assert there.text == here.text
+            assert there.counts.checks == here.counts.checks
+    assert killer.kills == 50
+    assert processes_with(str(oracle)) == []

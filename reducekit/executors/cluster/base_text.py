@@ -7,8 +7,11 @@ it, so never more than twice the bytes travel that would have been needed.
 
 from __future__ import annotations
 
+from collections import deque
+
 from reducekit.executors.cluster.protocol import Base, NewText
 
+_STEPS = 64  # versions back; who is further behind gets the whole text
 _LEAST = 256  # bytes for each worker that are not worth a thought
 
 
@@ -19,7 +22,8 @@ class BaseText:
         self.version = 0
         self._text: bytes | None = None
         self._whole: Base | None = None
-        self._step: Base | None = None
+        self._steps: deque[Base] = deque(maxlen=_STEPS)
+        """From the versions before to this one, the last of them."""
         self._newer: bytes | None = None
         self._spent = 0
         self._worth = 0
@@ -45,18 +49,19 @@ class BaseText:
                 new = NewText.of(text, self._text)
         return new
 
-    def order_for(self, version: int) -> Base | None:
+    def orders_for(self, version: int) -> list[Base]:
         """Return what gives a worker that has a base of that version the one of now."""
-        if version == self.version:
-            return None
-        if version == self.version - 1 and self._step is not None:
-            return self._step
+        behind = self.version - version
+        if version and behind <= len(self._steps):
+            return list(self._steps)[len(self._steps) - behind :]
         assert self._text is not None
         if self._whole is None:
             self._whole = Base(NewText.of(self._text, None))
-        return self._whole
+        return [self._whole]
 
     def _renew(self, text: bytes, step: Base | None) -> None:
         self.version += 1
-        self._text, self._step, self._whole, self._newer = text, step, None, None
+        if step is not None:
+            self._steps.append(step)
+        self._text, self._whole, self._newer = text, None, None
         self._spent = self._worth = 0

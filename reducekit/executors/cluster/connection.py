@@ -13,6 +13,7 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.executors.cluster import remote
+from reducekit.executors.cluster.placement import Load
 from reducekit.executors.cluster.spec import ClusterSpec, start
 from reducekit.executors.executor import Closing
 
@@ -38,6 +39,7 @@ class Connection(Closing):
         """That of this client, on the workers."""
         self.workers: Mapping[str, int] = {}
         self.watchers: set[Callable[[], None]] = set()
+        self.load = Load()
         self.rooms: dict[str, str] = {}
         """The rooms that are open (see `remote`), each with its worker."""
         self.sent = self.received = 0
@@ -52,6 +54,7 @@ class Connection(Closing):
         self._stopped = False
         self._place = start(spec)
         self._loop = asyncio.new_event_loop()
+        self._serving = self._loop.create_task(self._serve())
         self._thread = threading.Thread(target=self._run, name="reducekit-cluster", daemon=True)
         self._thread.start()
         try:
@@ -99,7 +102,8 @@ class Connection(Closing):
         if self._stopped:
             return
         self._stopped = True
-        self._loop.call_soon_threadsafe(lambda: None)
+        if self._client is None:  # otherwise it leaves by itself, and says goodbye
+            self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join()
         self._place.close()
 
@@ -122,7 +126,8 @@ class Connection(Closing):
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_until_complete(self._serve())
+            with contextlib.suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(self._serving)
         finally:
             self._loop.close()
 
@@ -131,28 +136,29 @@ class Connection(Closing):
         from distributed import Client
 
         while not self._stopped:
-            client = None
+            client = Client(  # type: ignore[no-untyped-call]
+                self._place.address,
+                asynchronous=True,
+                timeout=_CONNECTING,
+                set_as_default=False,
+                security=self._place.security,
+                name="reducekit",
+            )
             try:
-                client = await Client(  # type: ignore[no-untyped-call]
-                    self._place.address,
-                    asynchronous=True,
-                    timeout=_CONNECTING,
-                    set_as_default=False,
-                    security=self._place.security,
-                    name="reducekit",
-                )
+                await client
                 self._client, self.why = client, ""
                 await self._watch(client)
                 await self._leave()
             except Exception as error:  # of the network, in all its forms
                 self.why = str(error) or type(error).__name__
-            self._client = None
-            self._set_workers({})
-            for each in list(self._tasks):
-                each.cancel()
-            if client is not None:
+            finally:
+                self._client = None
+                self._set_workers({})
+                for each in list(self._tasks):
+                    each.cancel()
                 with contextlib.suppress(Exception):
-                    await asyncio.wait_for(client.close(), _ANSWERING)
+                    closing = client.close()  # type: ignore[no-untyped-call]
+                    await asyncio.wait_for(closing, _ANSWERING)
             if not self._stopped:
                 await asyncio.sleep(_PAUSE)
 

@@ -140,7 +140,7 @@ class ClusterExecutor(Executor):
         self._numbers: dict[int, int] = {}  # by ticket
         self._submitted = 0
         self._ready: list[Finished] = []
-        self._placement = Placement()
+        self._placement = Placement(connection.load)
         self._base = BaseText()
         self._rooms: dict[str, _Room] = {}
         self._asked: set[str] = set()
@@ -214,6 +214,8 @@ class ClusterExecutor(Executor):
             return
         self._closed = True
         self._connection.watchers.discard(self._wake)
+        for number in self._checks:
+            self._placement.cancel(number)
         self._checks.clear()
         calls = []
         for address, room in self._rooms.items():
@@ -351,10 +353,8 @@ class ClusterExecutor(Executor):
                 continue
             new = self._base.describe(text, len(self._rooms))
             room = self._rooms[worker]
-            base = self._base.order_for(room.version)
-            if base is not None:
-                room.orders.append(base)
-                room.version = self._base.version
+            room.orders += self._base.orders_for(room.version)
+            room.version = self._base.version
             room.orders.append(Check(number, new, limits))
         for address, room in self._rooms.items():
             polled = not room.under_way and self._placement.workers[address].checks

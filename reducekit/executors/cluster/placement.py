@@ -7,8 +7,9 @@ or two, or gone (finished or cancelled). A worker that is lost gives its checks 
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple
 
 _AHEAD = 4
@@ -16,6 +17,22 @@ _AHEAD = 4
 _LATE = 4.0
 """A check that takes so many times as long as the others is made elsewhere, too."""
 _SOON = 1.0  # seconds within which that does not matter
+
+
+class Load:
+    """How many checks each worker has, those of all executors of a connection together."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._checks: Counter[str] = Counter()
+
+    def add(self, worker: str, number: int) -> None:
+        """Count checks that a worker has been given, or (below 0) has no longer."""
+        with self._lock:
+            self._checks[worker] += number
+
+    def __getitem__(self, worker: str) -> int:
+        return self._checks[worker]
 
 
 class Placed(NamedTuple):
@@ -33,10 +50,6 @@ class _Worker:
     checks: dict[int, float] = field(default_factory=dict)
 
     @property
-    def room(self) -> int:
-        return self.slots - len(self.checks)
-
-    @property
     def most(self) -> int:
         return self.slots + math.ceil(self.slots / _AHEAD)
 
@@ -45,6 +58,7 @@ class _Worker:
 class Placement:
     """Places checks on workers; times are those of the caller's clock."""
 
+    load: Load = field(default_factory=Load)
     workers: dict[str, _Worker] = field(default_factory=dict)
     _queue: deque[int] = field(default_factory=deque)
     _at: dict[int, list[str]] = field(default_factory=dict)
@@ -70,6 +84,7 @@ class Placement:
         worker = self.workers.pop(name, None)
         if worker is None:
             return 0
+        self.load.add(name, -len(worker.checks))
         again = []
         for ticket in worker.checks:
             self._at[ticket].remove(name)
@@ -89,7 +104,7 @@ class Placement:
         if ticket in self._queue:
             self._queue.remove(ticket)
         for each in places:
-            del self.workers[each].checks[ticket]
+            self._take(ticket, each)
         return places
 
     def finish(self, ticket: int, worker: str, now: float) -> list[str] | None:
@@ -106,7 +121,7 @@ class Placement:
     def put_back(self, ticket: int, worker: str) -> None:
         """Queue a check again that a worker has finished without a verdict to rely on."""
         if worker in self._at.get(ticket, ()):
-            del self.workers[worker].checks[ticket]
+            self._take(ticket, worker)
             self._at[ticket].remove(worker)
             if not self._at[ticket]:
                 self._queue.appendleft(ticket)
@@ -139,19 +154,28 @@ class Placement:
         avoided = spared.get(ticket) if len(self.workers) > 1 else None
         name = max(
             (each for each in self.workers if each != avoided),
-            key=lambda each: self.workers[each].room / self.workers[each].slots,
+            key=lambda each: self._room(each) / self.workers[each].slots,
         )
         worker = self.workers[name]
         return name if len(worker.checks) < worker.most else None
 
+    def _room(self, name: str) -> int:
+        """Return how many slots of a worker are idle; below 0: how many checks wait there."""
+        return self.workers[name].slots - self.load[name]
+
+    def _take(self, ticket: int, name: str) -> None:
+        del self.workers[name].checks[ticket]
+        self.load.add(name, -1)
+
     def _put(self, ticket: int, name: str, now: float) -> Placed:
         self.workers[name].checks[ticket] = now
+        self.load.add(name, 1)
         self._at[ticket].append(name)
         return Placed(ticket, name)
 
     def _late(self, now: float) -> list[Placed]:
         """Place a second time what takes much longer than usual on one worker."""
-        idle = [name for name, each in self.workers.items() if each.room > 0]
+        idle = [name for name in self.workers if self._room(name) > 0]
         if not idle:
             return []
         since = now - max(_SOON, _LATE * self._mean)
@@ -163,7 +187,7 @@ class Placement:
         ]
         found = []
         for _, ticket, name in sorted(late):
-            others = [each for each in idle if each != name and self.workers[each].room > 0]
+            others = [each for each in idle if each != name and self._room(each) > 0]
             if others:
                 found.append(self._put(ticket, others[0], now))
         return found

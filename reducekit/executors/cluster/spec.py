@@ -123,7 +123,10 @@ def start(spec: ClusterSpec) -> Place:
         if spec.workers is not None:
             cluster.scale(spec.workers)
     except Exception as error:  # whatever a batch system says
-        raise UsageError(f"{spec.make} cannot be started: {error}") from error
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        raise UsageError(f"{spec.make} cannot be started: {first}") from error
     return Place(cluster.scheduler_address, getattr(cluster, "security", None), cluster.close)
 
 

@@ -1,0 +1,217 @@
+"""Workers that stop, schedulers that go and come back, disks that are full: no verdict is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.executors.cluster import checking, executor
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.executor import ClusterExecutor
+from reducekit.executors.cluster.protocol import Base, Check, NewText
+from reducekit.executors.cluster.spec import ClusterSpec, start
+from reducekit.executors.executor import Executor, ExecutorError, Finished
+from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.criterion import ExitZero
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from tests.executors.runner import NAP, marked, sh
+
+LIMITS = Limits(wall=60.0)
+ORACLE = Oracle((sh('grep -q x "$1"'),), ExitZero())
+
+
+def until(it: Executor, count: int) -> dict[int, bool]:
+    found: list[Finished] = []
+    while len(found) < count:
+        found += it.wait(30)
+    return {each.ticket: each.interesting for each in found}
+
+
+def test_a_worker_that_is_stopped_loses_its_checks(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor, "_PATIENCE", 0.3)
+    monkeypatch.setattr(executor, "_SLOWNESS", 1.0)
+    first = next(iter(connection.workers))
+    pid = connection.call(first, os.getpid, seconds=10).result()
+    with ClusterExecutor(connection, ORACLE, 4) as it:
+        it.ready(2)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for ticket in range(4):
+                it.submit(ticket, b"x" if ticket % 2 else b"y", LIMITS)
+            assert until(it, 4) == {0: False, 1: True, 2: False, 3: True}
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_killed_checking_process_is_started_again(connection: Connection) -> None:
+    oracle = Oracle((sh(f'grep -q x "$1" || sleep {NAP}'),), ExitZero())
+    with ClusterExecutor(connection, oracle, 2) as it:
+        it.submit(0, b"y", LIMITS)
+        while not marked():
+            it.wait(0.05)
+        for pid in _checking_processes():
+            os.kill(pid, signal.SIGKILL)
+        while marked():  # what it ran ends with it
+            time.sleep(0.02)
+        it.cancel(0)
+        it.submit(1, b"x", LIMITS)
+        assert until(it, 1) == {1: True}
+
+
+def _checking_processes() -> list[int]:
+    found = []
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if b"cluster.checking" in Path(f"/proc/{each}/cmdline").read_bytes():
+                found.append(int(each))
+    return found
+
+
+def test_a_full_disk_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LocalExecutor(ORACLE, 1) as local:
+        checks = checking._Checks(local)
+        whole = NewText.of(b"y", None)
+        checks.take([Base(whole), Check(1, whole, LIMITS)])
+        monkeypatch.setattr(checking, "_ROOM", 1 << 62)
+        while (report := checks.turn()) is None:
+            time.sleep(0.01)
+    assert report.finished == ()
+    assert report.failed is not None
+    assert "is full" in report.failed
+
+
+class Machine:
+    """A scheduler at a fixed port with a worker; both can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+        self._folder = folder
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        port = self.address.rpartition(":")[2]
+        for words in (
+            ["scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"],
+            ["worker", self.address, "--nthreads", "2", "--no-nanny", "--no-dashboard"],
+        ):
+            self._processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "dask", *words],
+                    cwd=self._folder,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+
+    def kill(self) -> None:
+        for each in self._processes:
+            each.kill()
+            each.wait()
+        self._processes.clear()
+
+
+@contextmanager
+def machine(folder: Path) -> Iterator[Machine]:
+    with ExitStack() as stack:
+        made = Machine(folder)
+        stack.callback(made.kill)
+        made.start()
+        yield made
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_comes_back(tmp_path: Path) -> None:
+    told: list[str] = []
+    oracle = Oracle((sh('sleep 0.3; grep -q x "$1"'),), ExitZero())
+    with (
+        machine(tmp_path) as made,
+        Connection(ClusterSpec(address=made.address, wait=60.0)) as connection,
+        ClusterExecutor(connection, oracle, 2, tell=told.append) as it,
+    ):
+        it.submit(0, b"x", LIMITS)
+        it.submit(1, b"y", LIMITS)
+        it.wait(0.1)
+        made.kill()
+        made.start()
+        assert until(it, 2) == {0: True, 1: False}
+    assert any("made elsewhere" in each for each in told)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_come_back(tmp_path: Path) -> None:
+    told: list[str] = []
+    with (
+        machine(tmp_path) as made,
+        Connection(ClusterSpec(address=made.address, wait=20.0)) as connection,
+    ):
+        object.__setattr__(connection.spec, "wait", 1.0)
+        with ClusterExecutor(connection, ORACLE, 2, tell=told.append) as it:
+            made.kill()
+            it.submit(0, b"x", LIMITS)
+            with pytest.raises(ExecutorError, match="no worker of the cluster came back in 1 s"):
+                until(it, 1)
+    assert any("waiting for 1 s" in each for each in told)
+
+
+def test_where_no_scheduler_is(tmp_path: Path) -> None:
+    spec = ClusterSpec(address="tcp://127.0.0.1:9", wait=0.5)
+    with pytest.raises(UsageError, match=r"the cluster at tcp://127\.0\.0\.1:9 cannot be used"):
+        Connection(spec)
+
+
+def test_a_cluster_file(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    described = {"cluster": "distributed.LocalCluster", "workers": 2, "wait": 5}
+    path.write_text(json.dumps({**described, "arguments": {"n_workers": 0}}))  # JSON is YAML
+    spec = ClusterSpec.parse(str(path))
+    assert (spec.make, spec.workers, spec.wait) == ("distributed.LocalCluster", 2, 5.0)
+    assert spec.arguments == {"n_workers": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no fields"),
+        ("cluster: [", "is no YAML"),
+        ("queue: x", "has a field 'queue': known are address, cluster"),
+        ("cluster: 3", "'cluster' in the cluster file .* cannot be 3"),
+        ("workers: 3", "needs one of `address`"),
+        ("{address: 'tcp://x:1', cluster: a.B}", "needs one of `address`"),
+    ],
+)
+def test_a_cluster_file_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        ClusterSpec.parse(str(path))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        ("dask_nowhere.SLURMCluster", "there is no Dask cluster .* pip install dask-nowhere"),
+        ("distributed.NoCluster", "there is no Dask cluster"),
+        ("distributed.LocalCluster", "cannot be started: .*[Uu]nknown"),
+    ],
+)
+def test_a_cluster_that_cannot_be_started(make: str, message: str) -> None:
+
+    arguments = {"protocol": "unknown", "n_workers": 1, "silence_logs": 50}
+    with pytest.raises(UsageError, match=message):
+        start(ClusterSpec(make=make, arguments=arguments))
