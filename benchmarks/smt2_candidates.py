@@ -37,6 +37,7 @@ _PATIENCE = 20
 """Seconds after which a script is passed over."""
 _MOST = 20_000
 _CLOSING = 40
+_DECLARING = ("declare", "define", "push", "pop", "set-logic", "reset")
 
 
 def ask_z3(text: str) -> str:
@@ -54,8 +55,12 @@ def ask_cvc5(text: str) -> str:
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "script")
     try:
-        while not parser.nextCommand().isNull():
-            pass
+        symbols = parser.getSymbolManager()
+        while not (command := parser.nextCommand()).isNull():
+            if command.getCommandName().startswith(_DECLARING):
+                said = command.invoke(solver, symbols)
+                if "error" in said:
+                    return str(said)
     except RuntimeError as error:
         return str(error)
     return ""

@@ -147,6 +147,7 @@ def _visit_terms(walk: Inference, command: int, first: int, last: int | None, li
     limit = stop[command]
     position = 0
     while child < limit and position < first:
+        walk.scopes.note_uses(child, stop[child])
         child = stop[child]
         position += 1
     if child >= limit:

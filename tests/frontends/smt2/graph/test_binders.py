@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.kicks import kick
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
@@ -44,6 +46,10 @@ def candidates(moves: Moves) -> list[Candidate]:
     found = [candidate for node in moves.nodes for candidate in moves.of(node)]
     for _, closing in CLOSING:
         found += islice(closing(moves), 200)
+    for number in range(12):
+        kicked = kick(moves, Random(number))
+        if kicked is not None:
+            found.append(kicked)
     return found
 
 
@@ -62,7 +68,7 @@ def test_print_means_what_the_input_means(style: Style, seed: int) -> None:
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_every_candidate_is_closed_and_well_sorted(seed: int) -> None:
     graph, material = graph_of(script(seed, depth=4))
     moves = Moves(graph, material)

@@ -99,3 +99,29 @@ def test_a_kind_of_move_that_rarely_helps_is_put_off() -> None:
         search = search.after(False)
     assert any(tried[:75])
     assert not any(tried[75:])
+
+
+def test_a_fresh_variable_stands_before_its_first_use() -> None:
+    """Found by hypothesis: what a later command was given is used in an earlier one, too."""
+    long = "(* a (+ a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a))"
+    text = f"(declare-fun a () Int)\n(assert (= a 1))\n(assert (= 2 {long}))\n"
+    graph, material = graph_of(text)
+    listing = list_commands(graph, Style.SHORTEST)
+    moves = Moves(graph, material)
+    (node,) = (each for each in moves.nodes if graph.shape[each].head == b"*")
+    (fresh,) = moves.to_fresh(node)
+    listing, _ = listing.printed_again(fresh.graph, Style.SHORTEST, fresh.replaced, {2})
+    (leaf,) = fresh.replaced.values()
+    graph = fresh.graph.rebuilt(fresh.replaced)
+    (one,) = (each for each in graph.live() if graph.shape[each].head == b"1")
+    listing, changed = listing.printed_again(graph, Style.SHORTEST, {one: leaf}, {1})
+    lines = listing.whole().splitlines()
+    assert lines[1:3] == [b"(declare-fun b () Int)", b"(assert (= a b))"]
+    assert lines.count(b"(declare-fun b () Int)") == 1
+    assert changed == {1, 2}
+
+
+def test_names_that_an_interpolant_is_asked_for_by_stay() -> None:
+    text = "(assert (! (= 1 (+ 1 1)) :named n))\n(get-interpolant (n))\n"
+    graph, _ = graph_of(text)
+    assert graph.around.named
