@@ -43,6 +43,39 @@ known, and no bound variable leaves its binder.
 """
 
 
+_ELSEWHERE = {
+    # By the name of a move or pass: its theory, and what the other reducers call what is like it.
+    "far": ("any", ""),
+    "direct": ("any", "ddSMT ReplaceByChild"),
+    "to_constants": ("any", "ddSMT Constants"),
+    "to_declared": ("any", "ddSMT ReplaceByVariable"),
+    "to_fresh": ("any", "ddSMT IntroduceFreshVariable"),
+    "drops": ("any", "ddSMT BinaryReduction, EraseNode"),
+    "unbound": ("quantifiers", ""),
+    "unlet": ("any", "ddSMT LetSubstitution"),
+    "values": ("Core, bit-vectors", "ddSMT EvalExtend"),
+    "lift": ("bit-vectors", "ddSMT TransformToBool, ElimBVComp"),
+    "merge": ("any", "SFC (identifiers)"),
+    "widths": ("bit-vectors, arrays, functions", "ddSMT BVReduceBW in part"),
+    "edge": ("any", ""),
+    "exist": ("any", ""),
+    "shorter": (
+        "all with relations; bit-vectors",
+        "ddSMT NegateRelation, StrengthenRelation, IteToBVComp, ReflexiveNand,"
+        " ZeroExtendPredicate, ExtractZeroExtend, StringReplaceAll",
+    ),
+    "eliminate": ("any", "ddSMT EliminateVariable"),
+    "flip": ("Core, bit-vectors", "ddSMT DoubleNegation in part"),
+    "literals": (
+        "arithmetic, bit-vectors, strings",
+        "ddSMT SimplifyConstant, SimplifyConstants, StringSimplifyConstant",
+    ),
+    "indices": ("bit-vectors, strings, Ints", ""),
+    "inline": ("any", "ddSMT InlineDefinedFuns"),
+    "nested": ("quantifiers", ""),
+}
+
+
 def page() -> str:
     """Return the page."""
     schedule = own_schedule()
@@ -66,13 +99,22 @@ def page() -> str:
     lines += ["", "## How the graph is printed", ""]
     lines += [f"- {style.value}" for style in Style]
     lines += ["", "## Moves on a node, the heaviest node first", ""]
-    lines += _table(("move", "what becomes what"), [(f.__name__, _what(f)) for f in _DESCENT])
+    lines += _table(_COLUMNS, [_row(f.__name__, f) for f in _DESCENT])
     lines += ["", "## Closing moves, on a small graph", ""]
-    lines += _table(("move", "what becomes what"), [(name, _what(f)) for name, f in CLOSING])
+    lines += _table(_COLUMNS, [_row(name, f) for name, f in CLOSING])
     lines += ["", "## Kicks, with `--effort thorough`", ""]
     kicks = dict.fromkeys(KICKS)
     lines += _table(("kick", "what becomes what"), [(f.__name__, _what(f)) for f in kicks])
     return "\n".join(lines) + "\n"
+
+
+_COLUMNS = ("move", "theory", "what becomes what", "who else has it")
+
+
+def _row(name: str, code: object) -> tuple[str, str, str, str]:
+    """Return a row of a move; each has to be in the table above."""
+    theory, others = _ELSEWHERE[name]
+    return name, theory, _what(code), others
 
 
 def _what(code: object) -> str:

@@ -12,6 +12,7 @@ from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameter
 from reducekit.frontends.smt2.passes.graph import GraphPass, Kicked, Written, is_too_large
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
+from reducekit.frontends.smt2.passes.queries import Queries
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.passes.untyped import Untyped
@@ -75,6 +76,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         Parameters(),
         Members(),
         Attributes(),
+        Queries(),
         QueriedTerms(),
         Merge(),
         Sorts(b"Int"),

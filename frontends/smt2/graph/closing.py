@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from reducekit.frontends.smt2.graph.functions import inline, nested
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.graph.rewrites import eliminate, shorter, values
 from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.passes.widths import literal_value
@@ -26,6 +28,11 @@ _BIT: Sort = ("BitVec", 1)
 _DEEP = 8
 _COMPLEMENTS = {b"not": "Bool", b"bvnot": "BitVec"}
 _NUMERAL = re.compile(rb"[0-9]+")
+_INDEXED = re.compile(
+    rb"\(_ (rotate_left|rotate_right|re\.\^|re\.loop|divisible|iand)((?: [0-9]+)+)\)"
+)
+"""Operators whose indices say nothing of sorts."""
+_FROM_ONE = frozenset((b"divisible", b"iand"))
 _DECIMAL = re.compile(rb"([0-9]+)\.([0-9]+)")
 
 Closing = Callable[[Moves], Iterator[Candidate]]
@@ -231,6 +238,29 @@ def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
     return [each for each in dict.fromkeys(found) if (len(each), each) < (len(text), text)]
 
 
+def indices(moves: Moves) -> Iterator[Candidate]:
+    """A number in an operator's name becomes a smaller one: of a rotation, a power, a loop."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, args = graph.shape[node], graph.args[node]
+        match = _INDEXED.fullmatch(shape.head)
+        if match is None or not args or shape.uses:
+            continue
+        if shape is not graph.shapes.application(shape.head, shape.arity):
+            continue
+        numbers = [int(number) for number in match[2].split() if len(number) < 20]
+        least = 1 if match[1] in _FROM_ONE else 0
+        for position in range(len(numbers)):
+            value = numbers[position]
+            for smaller in dict.fromkeys((least, value // 2, value - 1)):
+                if not least <= smaller < value:
+                    continue
+                other = [*numbers[:position], smaller, *numbers[position + 1 :]]
+                head = b"(_ %b %b)" % (match[1], b" ".join(b"%d" % each for each in other))
+                copy = graph.add(graph.shapes.application(head, len(args)), args, graph.sort[node])
+                yield Candidate("smaller index", graph, {node: copy}, node)
+
+
 def _smaller(value: int) -> list[int]:
     """Return values below one: by halving the distance from 0 and from the value itself."""
     found = {value >> shift for shift in range(1, value.bit_length())}
@@ -241,13 +271,19 @@ def _smaller(value: int) -> list[int]:
 
 CLOSING: Sequence[tuple[str, Closing]] = (
     ("unlet", unlet),
+    ("values", values),
     ("lift", lift),
     ("merge", merge),
     ("widths", widths),
     ("edge", edge),
     ("exist", exist),
+    ("shorter", shorter),
+    ("eliminate", eliminate),
     ("flip", flip),
     ("literals", literals),
+    ("indices", indices),
+    ("inline", inline),
+    ("nested", nested),
 )
 
 

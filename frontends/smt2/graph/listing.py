@@ -79,11 +79,11 @@ class Listing:
             used += _take_up(count, after.uses - before.uses)
             unused += _give_up(count, before.uses - after.uses)
             for declaration in after.fresh:
-                place = around.outer[command]
-                known = fresh.get(declaration, place + 1)
-                if place < known:  # it is to stand before its first use
-                    fresh[declaration] = place
-                    changed |= {place, known} if declaration in self.fresh else {place}
+                first = around.outer[command]
+                known = fresh.get(declaration, first + 1)
+                if first < known:  # it is to stand before its first use
+                    fresh[declaration] = first
+                    changed |= {first, known} if declaration in self.fresh else {first}
         while used:
             command = around.visible.get(used.pop(), (-1, 0))[0]
             back = dropped.pop(command, None)

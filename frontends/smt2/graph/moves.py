@@ -30,7 +30,7 @@ _AT_LEAST: Mapping[bytes, int] = {
     **dict.fromkeys(b"= distinct < <= > >=".split(), 2),
 }
 """Operators that take any number of arguments, and the least number."""
-_QUANTIFIERS = frozenset((b"forall", b"exists"))
+QUANTIFIERS = frozenset((b"forall", b"exists"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Moves:
             yield from self.to_declared(node)
             yield from self.to_fresh(node, 4)
         yield from self.drops(node, None)
-        if shape.head in _QUANTIFIERS:
+        if shape.head in QUANTIFIERS:
             yield from self.unbound(node)
 
     # One node by another one
@@ -432,12 +432,13 @@ class Moves:
                 inner = self.substituted(body, {variable: constant})
             left = tuple(each for each in bound if each != variable)
             if left:
-                quantifier = self._quantifier(graph, shape.head, left)
+                quantifier = self.quantifier(shape.head, left)
                 inner = graph.add(quantifier, (inner,), graph.sort[node])
             yield Candidate("drop bound variable", graph, {node: inner}, node)
 
-    def _quantifier(self, graph: Graph, head: bytes, bound: Sequence[int]) -> Shape:
+    def quantifier(self, head: bytes, bound: Sequence[int]) -> Shape:
         """Return the shape of a quantifier without patterns."""
+        graph = self.graph
         items: list[bytes | int] = [b"(" + head + b" ("]
         uses: dict[int, None] = {}
         for variable in bound:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
-from reducekit.frontends.smt2.passes.spelling import shortest
+from reducekit.frontends.smt2.passes.spelling import shortest, text_is_sorted
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import LeafTree, Move
 
@@ -17,6 +17,7 @@ class WidthTree(LeafTree):
     """The widths of a script, each a node of its own; the widest first."""
 
     def __init__(self, view: ScriptView) -> None:
+        self.view = view
         document, script = view.document, view.script
         self.numerals: dict[int, list[int]] = {}
         self.literals: dict[int, list[tuple[int, int]]] = {}
@@ -46,7 +47,8 @@ class WidthTree(LeafTree):
 
     def moves(self, node: int) -> Sequence[Move]:
         """Return the narrower widths to try, the narrowest first."""
-        return [self._narrow(node, target) for target in _TARGETS if target < node]
+        moves = [self._narrow(node, target) for target in _TARGETS if target < node]
+        return [move for move in moves if text_is_sorted(self.view, move.change.edits)]
 
     def _narrow(self, width: int, target: int) -> Move:
         edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(width, ())]

@@ -17,6 +17,7 @@ from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
+from reducekit.frontends.smt2.passes.queries import Queries
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling, shortest
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
 from reducekit.frontends.smt2.passes.term_tree import TermPass
@@ -208,6 +209,24 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const a Bool)\n(check-sat-assuming (a (not a)))\n(get-value (true false a))\n",
         "get-value",
         "(declare-const a Bool)\n(check-sat-assuming ())\n(get-value (a))\n",
+    ),
+    (
+        Queries(),
+        "(declare-const a Bool)\n(assert-soft a :weight 2)\n(check-sat-assuming (a))\n",
+        "check-sat",
+        "(declare-const a Bool)\n(assert a)\n(check-sat)\n",
+    ),
+    (
+        Spelling(),
+        "(declare-const a Real)\n(assert (= a (/ 12.0 (+ a 2.50))))\n",
+        "2.5",
+        "(declare-const a Real)\n(assert (= a (/ 12 (+ a 2.50))))\n",
+    ),
+    (
+        Spelling(),
+        "(declare-fun f (Real) Real)\n(assert (to_int 1.0))\n(assert (= 1.5 (f 1.0)))\n",
+        "f 1",
+        "(declare-fun f (Real) Real)\n(assert (to_int 1))\n(assert (= 1.5 (f 1)))\n",
     ),
     (
         Untyped(),

@@ -1,0 +1,229 @@
+"""Closing moves that keep what a term means, or nearly: shorter forms, and values of constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.passes.spelling import shortest
+from reducekit.frontends.smt2.passes.widths import literal_value
+
+_NEGATED: Mapping[bytes, bytes] = {
+    b"<": b">=",
+    b">=": b"<",
+    b">": b"<=",
+    b"<=": b">",
+    b"bvult": b"bvuge",
+    b"bvuge": b"bvult",
+    b"bvugt": b"bvule",
+    b"bvule": b"bvugt",
+    b"bvslt": b"bvsge",
+    b"bvsge": b"bvslt",
+    b"bvsgt": b"bvsle",
+    b"bvsle": b"bvsgt",
+    b"=": b"distinct",
+    b"distinct": b"=",
+}
+_STRONGER: Mapping[bytes, bytes] = {
+    b"<=": b"<",
+    b">=": b">",
+    b"distinct": b"=",
+    b"bvule": b"=",
+    b"bvuge": b"=",
+    b"bvsle": b"=",
+    b"bvsge": b"=",
+    b"bvult": b"=",
+    b"bvugt": b"=",
+    b"bvslt": b"=",
+    b"bvsgt": b"=",
+    b"fp.leq": b"fp.lt",
+    b"fp.geq": b"fp.gt",
+    b"fp.eq": b"=",
+    b"str.<=": b"str.<",
+    b"str.prefixof": b"=",
+    b"str.suffixof": b"=",
+    b"str.contains": b"=",
+    b"str.replace_all": b"str.replace",
+    b"xor": b"=",
+    b"=>": b"=",
+}
+"""Shorter operators of the same sorts: mostly what implies the first."""
+_EXTRACT = re.compile(rb"\(_ extract ([0-9]+) ([0-9]+)\)")
+_ZERO = re.compile(rb"\(_ zero_extend ([0-9]+)\)")
+_EITHER_SIGN = re.compile(rb"\(_ (?:zero|sign)_extend ([0-9]+)\)")
+_RELATIONS = frozenset(b"= distinct bvult bvule bvugt bvuge bvcomp".split())
+_WIDEST = 1 << 12
+
+
+def shorter(moves: Moves) -> Iterator[Candidate]:
+    """A term becomes a shorter form: a negated or stronger relation, a comparison, an operand."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
+        if not args or shape.uses or shape.names or shape.raw or shape.binds:
+            continue
+
+        def applied(head: bytes, *arguments: int, node: int = node) -> int:
+            return graph.add(
+                graph.shapes.application(head, len(arguments)), arguments, graph.sort[node]
+            )
+
+        other = None
+        first = graph.shape[args[0]].head
+        if shape.head == b"not" and first in _NEGATED and len(graph.args[args[0]]) == 2:
+            if not graph.shape[args[0]].uses:
+                other = applied(_NEGATED[first], *graph.args[args[0]])
+        elif shape.head in _STRONGER and len(args) == 2:
+            other = applied(_STRONGER[shape.head], *args)
+        elif shape.head == b"ite" and sort == ("BitVec", 1) and first == b"=":
+            below = graph.args[args[0]]
+            if len(below) == 2 and isinstance(graph.sort[below[0]], tuple):
+                other = applied(b"bvcomp", *below) if _is_vector(moves, below[0]) else None
+        elif shape.head in (b"bvnand", b"bvnor") and len(args) == 2:
+            other = applied(b"bvnot", args[0])
+        elif shape.head in _RELATIONS and len(args) == 2:
+            inner = [_ZERO.fullmatch(graph.shape[each].head) for each in args]
+            if inner[0] is not None and inner[1] is not None and inner[0][1] == inner[1][1]:
+                other = applied(shape.head, *(graph.args[each][0] for each in args))
+        if other is not None:
+            yield Candidate("shorter form", graph, {node: other}, node)
+        match = _EXTRACT.fullmatch(shape.head)
+        if match is not None:
+            yield from _extracted(moves, node, int(match[1]), int(match[2]))
+
+
+def _is_vector(moves: Moves, node: int) -> bool:
+    sort = moves.graph.sort[node]
+    return isinstance(sort, tuple) and sort[0] == "BitVec"
+
+
+def _extracted(moves: Moves, node: int, high: int, low: int) -> Iterator[Candidate]:
+    """Take bits out of what a concatenation, extension or extraction is made of."""
+    graph = moves.graph
+    (argument,) = graph.args[node]
+    head, below = graph.shape[argument].head, graph.args[argument]
+    inner = _EXTRACT.fullmatch(head)
+    target, bits = -1, (high, low)
+    if inner is not None:
+        target, bits = below[0], (high + int(inner[2]), low + int(inner[2]))
+    elif _EITHER_SIGN.fullmatch(head) and high < _width(moves, below[0]):
+        target = below[0]
+    elif head == b"concat":
+        offset = 0
+        for each in reversed(below):
+            width = _width(moves, each)
+            if offset <= low and high < offset + width:
+                target, bits = each, (high - offset, low - offset)
+            offset += width
+    if target < 0:
+        return
+    if bits == (_width(moves, target) - 1, 0):
+        yield Candidate("shorter form", graph, {node: target}, node)
+        return
+    name = b"(_ extract %d %d)" % bits
+    copy = graph.add(graph.shapes.application(name, 1), (target,), graph.sort[node])
+    yield Candidate("shorter form", graph, {node: copy}, node)
+
+
+def _width(moves: Moves, node: int) -> int:
+    sort = moves.graph.sort[node]
+    return sort[1] if isinstance(sort, tuple) and isinstance(sort[1], int) else 0
+
+
+def eliminate(moves: Moves) -> Iterator[Candidate]:
+    """A declared variable becomes what an equation says that it is."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, args = graph.shape[node], graph.args[node]
+        if shape.head != b"=" or len(args) != 2:
+            continue
+        for variable, term in (args, args[::-1]):
+            own = graph.shape[variable]
+            if own.arity or not own.uses or own.variable >= 0 or variable == term:
+                continue
+            if graph.sort[variable] != graph.sort[term] or moves.analysis.free[term]:
+                continue
+            if term in moves.above(variable) or not moves.fits(term, variable):
+                continue
+            yield Candidate("eliminate variable", graph, {variable: term}, variable)
+
+
+def values(moves: Moves) -> Iterator[Candidate]:
+    """An operator on constants becomes the value that it has."""
+    graph = moves.graph
+    for node in moves.nodes:
+        args, sort = graph.args[node], graph.sort[node]
+        if not args or graph.shape[node].uses or any(graph.args[each] for each in args):
+            continue
+        known = [_value(moves, each) for each in args]
+        if any(value is None for value in known):
+            continue
+        operands = [value for value in known if value is not None]
+        result = _evaluated(
+            graph.shape[node].head, operands, [_width(moves, each) for each in args]
+        )
+        if result is None or sort is None:
+            continue
+        if sort == "Bool":
+            text = b"true" if result else b"false"
+        elif _is_vector(moves, node) and _width(moves, node) <= _WIDEST:
+            text = shortest(result, _width(moves, node))
+        else:
+            continue
+        yield Candidate("value", graph, {node: moves.leaf(text, sort)}, node)
+
+
+def _value(moves: Moves, node: int) -> int | None:
+    """Return the value of a literal of a Boolean or a bit-vector."""
+    shape = moves.graph.shape[node]
+    if shape.uses or shape.variable >= 0:
+        return None
+    if moves.graph.sort[node] == "Bool":
+        return {b"true": 1, b"false": 0}.get(shape.head)
+    return literal_value(shape.head) if _is_vector(moves, node) else None
+
+
+_BINARY: Mapping[bytes, Callable[[int, int], int]] = {
+    b"bvadd": int.__add__,
+    b"bvsub": int.__sub__,
+    b"bvmul": int.__mul__,
+    b"bvand": int.__and__,
+    b"bvor": int.__or__,
+    b"bvxor": int.__xor__,
+    b"and": int.__and__,
+    b"or": int.__or__,
+    b"xor": int.__xor__,
+    b"=": lambda one, other: int(one == other),
+    b"distinct": lambda one, other: int(one != other),
+    b"bvcomp": lambda one, other: int(one == other),
+    b"bvult": lambda one, other: int(one < other),
+    b"bvule": lambda one, other: int(one <= other),
+    b"bvugt": lambda one, other: int(one > other),
+    b"bvuge": lambda one, other: int(one >= other),
+    b"=>": lambda one, other: int(not one or other),
+}
+
+
+def _evaluated(head: bytes, operands: list[int], widths: list[int]) -> int | None:
+    """Return the value of an operator; a bit-vector's may be beyond its width."""
+    binary = _BINARY.get(head)
+    if binary is not None and len(operands) == 2:
+        return binary(*operands)
+    if head == b"ite" and len(operands) == 3:
+        return operands[1] if operands[0] else operands[2]
+    if head == b"concat" and len(operands) == 2:
+        return operands[0] << widths[1] | operands[1]
+    if len(operands) != 1:
+        return None
+    (value,) = operands
+    if head == b"not":
+        return 1 - value
+    if head == b"bvnot":
+        return ~value
+    if head == b"bvneg":
+        return -value
+    if _ZERO.fullmatch(head):
+        return value
+    match = _EXTRACT.fullmatch(head)
+    return None if match is None else value >> int(match[2])

@@ -1,0 +1,31 @@
+"""Commands that ask for more than whether all asserts hold together, in a simpler form."""
+
+from __future__ import annotations
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import IndependentChanges, independent
+
+_CHECKS = frozenset(b"check-sat-assuming check-sat-using check-sat-assuming-model".split())
+_ASSERTS = frozenset(b"assert-soft query rule constraint assume".split())
+
+
+class Queries:
+    """A check of some kind becomes `check-sat`, what is asserted in some way an `assert`."""
+
+    name = "queries"
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change a command."""
+        document, script = view.document, view.script
+        changes = []
+        for node in view.commands.nodes:
+            name = head_of(document, node)
+            children = list(document.children(node))
+            if name in _CHECKS:
+                changes.append(Change((Edit(node, (b"(check-sat)",)),), "check-sat"))
+            elif name in _ASSERTS and len(children) > 1 and script.sort[children[1]] == "Bool":
+                template = (b"(assert ", children[1], b")")
+                changes.append(Change((Edit(node, template),), "assert"))
+        return independent(changes)
