@@ -160,7 +160,7 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
             more = f"Try '{context_of.command_path} --help'."
             say(f"{context_of.get_usage()}\nreducekit: {message}\n{more}")
     except ReducekitError as error:
-        from reducekit.cli.advice import explained, spelled  # slow to import, and seldom needed
+        from reducekit.usage.advice import explained, spelled  # slow to import, and seldom needed
 
         say(f"reducekit: {explained(error)}")
         message, code = spelled(str(error)), error.exit_code

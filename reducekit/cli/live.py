@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
-from reducekit.cli.advice import spelled
 from reducekit.cli.keys import keys
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Progress
+from reducekit.usage.advice import spelled
 from reducekit.usage.block import SLOW, Watched, rows
 
 if TYPE_CHECKING:

@@ -134,6 +134,10 @@ LINES = (
     "--version",
     "smt2 --help",
 )
+SETTINGS = {
+    "reducekit.toml": b'max-time = "9s"\njobs = 2\n[smt2]\noracle = "./test.sh"\nonly = ["graph"]\n',
+    "pyproject.toml": b"[tool.reducekit]\npatience = 9\n[tool.reducekit.generate]\nseed = 3\n",
+}
 SCRIPTS = {
     "test.sh": 'grep -q a "$1"',
     "crash.sh": 'grep -q a "$1" && kill -SEGV $$; exit 0',
@@ -216,6 +220,9 @@ def prepare(folder: Path, dice: random.Random) -> None:
     for name, body in SCRIPTS.items():
         (folder / name).write_text(f"#!/bin/sh\n{body}\n")
         (folder / name).chmod(0o755)
+    if dice.randrange(8) == 0:
+        name = dice.choice(("reducekit.toml", "pyproject.toml"))
+        (folder / name).write_bytes(mutated_text(SETTINGS[name], dice))
     (folder / "folder").mkdir()
     (folder / "link").symlink_to("link")
     journal = mutated_text(_journal(), dice)

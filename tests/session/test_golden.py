@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.cli.advice import explained
 from reducekit.errors import NotInterestingError
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat
@@ -22,6 +21,7 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.session.golden import Golden, empty_input_fails, establish, limits_for, timeout_for
+from reducekit.usage.advice import explained
 
 LIMITS = Limits(wall=20)
 
