@@ -135,7 +135,7 @@ LINES = (
     "smt2 --help",
 )
 SETTINGS = {
-    "reducekit.toml": b'max-time = "9s"\njobs = 2\n[smt2]\noracle = "./test.sh"\nonly = ["graph"]\n',
+    "reducekit.toml": b'max-time = "9s"\njobs = 2\n[smt2]\noracle = "./test.sh"\nonly = "graph"\n',
     "pyproject.toml": b"[tool.reducekit]\npatience = 9\n[tool.reducekit.generate]\nseed = 3\n",
 }
 SCRIPTS = {
