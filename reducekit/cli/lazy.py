@@ -41,7 +41,7 @@ class LazyGroup(click.Group):
         """Find the command, or say which there are."""
         name = args[0]
         command = None if name.startswith("-") else self.get_command(ctx, name)
-        if command is not None or name.startswith("-"):
+        if command is not None or ctx.resilient_parsing:
             return name, command, args[1:]
         known = self.list_commands(ctx)
         close = difflib.get_close_matches(name, known, 1)

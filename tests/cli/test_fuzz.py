@@ -29,6 +29,15 @@ def test_there_is_an_answer(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None
         assert wrong is None, f"case {number}: reducekit {shlex.join(words)}: {wrong}"
 
 
+@pytest.mark.parametrize("command", ["hunt", "generate"])
+def test_an_option_in_the_place_of_a_format(command: str) -> None:
+    from tests.cli.fuzz import run
+
+    code, said = run([command, "--", "--count", "2"])
+    assert code == 2
+    assert "Unknown command '--count'. Commands: btor" in said
+
+
 @pytest.mark.parametrize("place", [".", "/", ".."])
 def test_a_folder_in_place(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.cli.fuzz import run
