@@ -19,8 +19,13 @@ from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_l
 from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import BatchReplay
 from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor, batching
-from reducekit.oracle.criterion import Criterion, SameSignature
+from reducekit.frontends.trace.replay.crash_cache import (
+    CrashCache,
+    CrashExecutor,
+    batching,
+    hangs_after,
+)
+from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import signature
@@ -30,20 +35,6 @@ from reducekit.session.golden import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
 _BATCH = Limits(wall=10.0, cpu=10, memory=4 << 30, output=1 << 20)
-
-
-@dataclass(frozen=True, slots=True)
-class Hangs:
-    """A run that was stopped as its time was up."""
-
-    captures: bool = False
-    wall: float | None = LIMITS.wall
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return outcomes[0].limit == "time"
-
-    def describe(self) -> str:
-        return "runs out of time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +86,15 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
         batches = opened.enter_context(ReplayServer(library, patch=patch))
         calls = read(text)
         outcome = server.replay(calls, LIMITS)
-        checker, first_failing = None, None
+        checker, first_failing, hangs = None, None, None
         criterion: Criterion
         if case.kind == "wrong":
             criterion = AnswersWrongly(case.end)
             reference = opened.enter_context(ReplayServer(find_library("ipasir", "cadical103")))
             checker = AnswerChecker(case.api, batches, reference, LIMITS)
         elif case.kind == "hang":
-            criterion = Hangs()
+            criterion = TimesOut(LIMITS.wall)
+            hangs = hangs_after(calls, outcome, batches)
         else:
             criterion = SameSignature(signature(outcome.as_outcome()))
         cache = CrashCache(lambda text: (read(text), batches.replay(read(text), LIMITS)))
@@ -116,18 +108,19 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
             model=model,
             checker=checker,
             batch=batching(model, outcome),
+            hangs=hangs,
         )
 
         def played(calls: Sequence[Call]) -> ReplayOutcome:
             executor.count_run()
-            found = batches.replay(calls, _BATCH)
+            found = batches.replay(calls, _BATCH if hangs is None else replace(_BATCH, cpu=hangs))
             if found.kind == outcome.kind and not was_lawful(model, calls, found):
                 return replace(found, kind="contract")
             cache.prove(calls, found)
             return found
 
         releases = [name for name, call in model.calls.items() if call.role == "release"]
-        if outcome.kind in ("signal", "exit") and len(releases) == 1:
+        if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1:
             first_failing = BatchReplay(
                 played, Call(releases[0], ()), outcome, batches.playable
             ).first

@@ -33,8 +33,10 @@ from reducekit.frontends.trace.replay.crash_cache import (
     CrashCache,
     CrashExecutor,
     batching,
+    hangs_after,
 )
 from reducekit.frontends.trace.view import FirstFailing
+from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
@@ -111,6 +113,8 @@ def replay_oracle(
             replays = replace(replays, model=model)
         if not target.check_returns and not _told(request):
             replays = replace(replays, batch=batching(model, outcome))
+        if outcome.kind == "timeout" and not _told(request):
+            replays = replace(replays, hangs=hangs_after(trace.calls, outcome, server))
         executors: list[CrashExecutor] = []
         learnt = Learnt(
             crashes.last,
@@ -123,6 +127,7 @@ def replay_oracle(
                 executors,
                 crashes,
                 lawful=replays.model is not None,
+                hangs=replays.hangs,
             ),
         )
         limits = replace(
@@ -154,6 +159,8 @@ class _Replays:
     """What all replays have to keep to; None where the first one does not."""
     batch: Batching | None = None
     """How candidates share a replay, if they can."""
+    hangs: float | None = None
+    """After how many seconds one hangs at a first look; None if the failure is another."""
 
     def serve(self, jobs: int = 1) -> ReplayServer:
         """Start a server."""
@@ -184,6 +191,7 @@ class _Replays:
                 proofs=not self.check_results,
                 model=self.model,
                 batch=self.batch if jobs == 1 else None,
+                hangs=self.hangs if isinstance(oracle.criterion, TimesOut) else None,
             )
             opened.append(executor)
             return executor
@@ -200,6 +208,7 @@ def _first_failing(
     crashes: CrashCache,
     *,
     lawful: bool,
+    hangs: float | None,
 ) -> FirstFailing | None:
     """Return what plays many small traces at a time, each replay counted as a run.
 
@@ -209,11 +218,17 @@ def _first_failing(
     """
     releases = [name for name, call in model.calls.items() if call.role == "release"]
     makes = any(call.role == "init" for call in model.calls.values())
-    if wanted.kind not in ("signal", "exit") or _told(request) or len(releases) != 1 or not makes:
+    if (
+        wanted.kind not in ("signal", "exit", "timeout")
+        or _told(request)
+        or len(releases) != 1
+        or not makes
+    ):
         return None
     if model.calls[releases[0]].arguments:
         return None
-    limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=_BATCH_SECONDS)
+    cpu = _BATCH_SECONDS if hangs is None else hangs
+    limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=cpu)
 
     def played(calls: Sequence[Call]) -> ReplayOutcome:
         opened[-1].count_run()

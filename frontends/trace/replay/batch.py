@@ -56,14 +56,17 @@ class BatchReplay:
                 at += len(begins)
                 continue
             at += max(0, bisect_right(begins, outcome.last_call) - 1)
-            if self._fails(outcome) and self._fails(self.replay(traces[numbers[at]])):
+            wanted = self._fails(outcome)
+            if wanted and self._fails(self.replay(traces[numbers[at]])):
                 return numbers[at]
             at += 1
-            stray += 1 if outcome.kind != "timeout" else _STRAY // 2
+            stray += 1 if wanted or outcome.kind != "timeout" else _STRAY // 2
         return None
 
     def _fails(self, outcome: ReplayOutcome) -> bool:
         wanted = self.wanted
+        if wanted.kind == "timeout":
+            return outcome.kind == "timeout"
         return (outcome.kind, outcome.signal, outcome.status) == (
             wanted.kind,
             wanted.signal,

@@ -21,7 +21,7 @@ from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
-_ENDED = ("signal", "exit", "mismatch")
+_ENDED = ("signal", "exit", "mismatch", "timeout")
 _MOST = 4096  # proofs that are kept
 MOST_TOGETHER = 32
 """Checks that share a replay at most: each one that was not played was proposed for nothing."""
@@ -30,6 +30,10 @@ CALLS_TOGETHER = 20_000
 _LOOKAHEAD_CALLS = 4_000
 """Calls that are looked ahead for: to propose candidates that are not played costs time too."""
 _BATCH_SECONDS = 10.0
+_HANGS = 5
+"""Times as long as all calls before took together, after which a call hangs, at a first look."""
+_HANGS_LEAST = 0.1
+"""Seconds after which it does so at least: a hundred times as long as most replays take."""
 _PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
@@ -49,6 +53,7 @@ class CrashCache:
         self._last: dict[bytes, int | None] = {}
         self._proofs: dict[bytes, ReplayOutcome] = {}
         self._used: set[bytes] = set()
+        self._looked_at: set[bytes] = set()
 
     def last(self, text: bytes) -> int | None:
         """Return the index of the call in which the replay of a text ended; None if not known."""
@@ -73,6 +78,13 @@ class CrashCache:
         """Take in how a replay ended that somebody has made who is about to ask for it again."""
         if outcome.kind in _ENDED:
             self._keep(_key(calls), outcome)
+
+    def first_look(self, text: bytes) -> bool:
+        """Say whether nobody has asked this of a text before."""
+        key = _digest(text)
+        known = key in self._looked_at
+        self._looked_at.add(key)
+        return not known
 
     def _keep(self, key: bytes, outcome: ReplayOutcome) -> None:
         if len(self._proofs) >= _MOST:
@@ -116,14 +128,21 @@ class Batching:
     def wanted(self, outcome: ReplayOutcome) -> bool:
         """Say whether a replay ended as one that fails as wanted."""
         ending = self.ending
+        if ending.kind == "timeout":
+            return outcome.kind == "timeout"
         return (outcome.kind, outcome.signal, outcome.status) == (
             ending.kind,
             ending.signal,
             ending.status,
         )
 
-    def limits(self, limits: Limits, count: int) -> Limits:
-        """Return the limits of a replay of so many traces."""
+    def limits(self, limits: Limits) -> Limits:
+        """Return the limits of a replay of many traces. One that hangs keeps the limit of one.
+
+        As all of them are no longer than a recorded trace, none of which takes as long.
+        """
+        if self.ending.kind == "timeout":
+            return limits
         return replace(
             limits,
             wall=None if limits.wall is None else limits.wall + _BATCH_SECONDS,
@@ -139,11 +158,21 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
     """
     begins = frozenset(name for name, call in model.calls.items() if call.role == "init")
     releases = [name for name, call in model.calls.items() if call.role == "release"]
-    if ending.kind not in ("signal", "exit") or len(releases) != 1 or not begins:
+    if ending.kind not in ("signal", "exit", "timeout") or len(releases) != 1 or not begins:
         return None
     if model.calls[releases[0]].arguments or any(c.produces for c in model.calls.values()):
         return None
     return Batching(begins, Call(releases[0], ()), ending)
+
+
+def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
+    """Return after how many seconds of CPU a replay hangs at a first look.
+
+    The calls before the one in which it hung are played to know how long they take. Nothing
+    that is left of them takes much longer as a rule.
+    """
+    before = server.replay(calls[: max(0, ending.last_call)])
+    return max(_HANGS_LEAST, _HANGS * before.cpu)
 
 
 class CrashExecutor(Executor):
@@ -155,6 +184,10 @@ class CrashExecutor(Executor):
     without a model none is refused. With a `checker`, the answers of a replay that
     passed are checked, and what is wrong with them is its standard error. The server
     is closed with the executor, and so is what `opened` holds.
+
+    Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
+    first look (see `hangs_after`), so that no success has to wait for the limit. Whoever
+    asks for the same text again, as at the end of a reduction, gets a replay of full length.
 
     With a `batch`, checks that wait share a replay: see `Batching`. `jobs` is then of no use.
     """
@@ -171,6 +204,7 @@ class CrashExecutor(Executor):
         checker: AnswerChecker | None = None,
         opened: ExitStack | None = None,
         batch: Batching | None = None,
+        hangs: float | None = None,
     ) -> None:
         self._server = server
         self._read = read
@@ -181,6 +215,7 @@ class CrashExecutor(Executor):
         self._checker = checker
         self._opened = ExitStack() if opened is None else opened
         self._batch = batch
+        self._hangs = hangs
         self._queue: list[_Waiting] = []
         self._known: list[Finished] = []
         self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
@@ -207,6 +242,8 @@ class CrashExecutor(Executor):
         except ParseError as error:
             self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
             return
+        if self._hangs is not None and self._crashes.first_look(text):
+            limits = replace(limits, cpu=self._hangs)
         known = self._crashes.proof(text, calls) if self._proofs else None
         if known is not None:
             self._know(ticket, known.as_outcome())
@@ -279,7 +316,8 @@ class CrashExecutor(Executor):
             if not each.calls or each.calls[-1].name != batch.release.name:
                 calls.append(batch.release)
         self.runs += 1
-        outcome = self._server.replay(calls, batch.limits(first.limits, len(together)))
+        limits = batch.limits(first.limits)
+        outcome = self._server.replay(calls, limits)
         played = len(together)
         if outcome.kind != "ok":
             played = max(0, bisect_right(begins, outcome.last_call) - 1)
@@ -292,7 +330,11 @@ class CrashExecutor(Executor):
         if played and not batch.wanted(outcome):
             # Whatever it was, it may be the doing of those before: it is no failure to keep.
             self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
-        elif played or outcome.kind == "timeout" or outcome.last_call >= len(last.calls):
+        elif (
+            played
+            or (outcome.kind == "timeout" and self._hangs is None)
+            or outcome.last_call >= len(last.calls)
+        ):
             self._start(*last)
         else:
             alone = replace(outcome, results=outcome.results[: len(last.calls)])
@@ -355,10 +397,14 @@ class CrashExecutor(Executor):
         """
         if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
             return False
-        return self._criterion.wall is None and replayed.cpu < limits.wall / 2
+        if self._hangs is not None or self._criterion.wall is not None:
+            return False
+        return replayed.cpu < limits.wall / 2
 
     def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
-        ended = replayed.kind in ("signal", "exit")
+        ended = replayed.kind in ("signal", "exit") or (
+            replayed.kind == "timeout" and self._hangs is not None
+        )
         return self._model is None or not ended or was_lawful(self._model, calls, replayed)
 
     def _know(self, ticket: int, outcome: Outcome) -> None:

@@ -47,10 +47,12 @@ COUNTS, STORES, KEEPS, SKIPS = 0x1000, 0x2000, 0x4000, 0x8000
 EACH = ":each"  # no name that a library could have
 GO, DONE = 4, 5
 RECORD = struct.Struct("<HHI6i")
-REQUEST = struct.Struct("<3Qd")  # offsets of results, strings, records; wall seconds
+REQUEST = struct.Struct("<3Qdd")  # offsets of results, strings, records; wall and CPU seconds
 REPLY = struct.Struct("<iidd")  # wait status, whether time was up, wall and CPU seconds
 READY, FAILED = b"R", b"F"
 CELLS = 1 << 20
+_NEVER = float("inf")
+_TICK = 0.002  # seconds between looks at how much CPU a child has used, at least
 _MADV_DONTFORK, _MADV_DOFORK = 10, 11
 # Not by modules of Python's: what they load is a fifth of what a fork copies.
 _SIGINT, _SIGKILL, _SIGPIPE, _SIGXFSZ = 2, 9, 13, 25
@@ -381,37 +383,50 @@ class Server:
         while request := os.read(0, 4096):
             if len(request) != REQUEST.size:
                 continue  # it came too late to end anything
-            results, strings, records, wall = REQUEST.unpack(request)
+            results, strings, records, wall, cpu = REQUEST.unpack(request)
             started = time.monotonic()
             pid = self.fork(results, strings, records)
             if pid < 0:
                 os.write(0, FAILED + b"the process cannot be forked")
                 continue
-            late = _watch(poll, pid, started + wall if wall > 0 else 0.0)
+            late = _watch(poll, pid, started + (wall or _NEVER), cpu or _NEVER)
             _, status, usage = os.wait4(pid, 0)
             seconds = time.monotonic() - started
             used = usage.ru_utime + usage.ru_stime
             os.write(0, REPLY.pack(status, late, seconds, used))
 
 
-def _watch(poll: select.poll, pid: int, deadline: float) -> bool:
-    """Wait until a child has ended; kill it when time is up, or the client wants it or has gone."""
+def _watch(poll: select.poll, pid: int, deadline: float, cpu: float) -> bool:
+    """Wait until a child has ended; kill it when time is up, or the client wants it or has gone.
+
+    `cpu` are seconds, too few for a limit of the system's, which counts whole ones.
+    """
     late = False
     pidfd = os.pidfd_open(pid)
     poll.register(pidfd, select.POLLIN)
     while True:
-        rest = max(0.0, deadline - time.monotonic()) * 1000 if deadline else None
-        events = poll.poll(rest)
+        rest = min(deadline - time.monotonic(), max(_TICK, cpu - _cpu(pid)))
+        events = poll.poll(None if rest == _NEVER else max(0.0, rest) * 1000)
         if any(fd == pidfd for fd, _ in events):
             break
+        if not events and time.monotonic() < deadline and _cpu(pid) < cpu:
+            continue
         late = not events
         if events and not os.read(0, 4096):
             poll.unregister(0)  # the end of the socket: it would be ready for ever
-        deadline = 0.0
+        deadline = cpu = _NEVER
         os.kill(pid, _SIGKILL)
     poll.unregister(pidfd)
     os.close(pidfd)
     return late
+
+
+def _cpu(pid: int) -> float:
+    """Return the seconds of CPU that a child has used; none if it has just ended."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # CPUCLOCK_SCHED of the process
+    except OSError:
+        return 0.0
 
 
 def _same_addresses() -> None:

@@ -113,7 +113,11 @@ class ServerProcess:
         memory[self._strings_at : self._strings_at + len(values)] = values
         end = HEAD + len(setting) + len(records)
         memory[HEAD:end] = setting + records
-        request = server.REQUEST.pack(self.results_at, self._strings_at, HEAD, limits.wall or 0.0)
+        # Whole seconds are the system's to watch.
+        cpu = limits.cpu if limits.cpu is not None and limits.cpu % 1 else 0.0
+        request = server.REQUEST.pack(
+            self.results_at, self._strings_at, HEAD, limits.wall or 0.0, cpu
+        )
         try:
             self.socket.send(request)
         except OSError:

@@ -1,0 +1,95 @@
+"""A hang is seen by the CPU that a replay takes; only what is asked again waits for the limit."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.crash_cache import (
+    CrashCache,
+    CrashExecutor,
+    batching,
+    hangs_after,
+)
+from reducekit.oracle.criterion import TimesOut
+from reducekit.oracle.limits import Limits
+
+HANGS = b"init\nadd 1\nadd 2\nadd 0\nsat\n"
+PASSES = b"init\nadd 1\nadd 0\nmaxvar\n"
+SHORT, LONG = 0.05, Limits(wall=0.4)
+
+
+def read(text: bytes) -> Sequence[Call]:
+    return read_trace(text, "lgl").calls
+
+
+@pytest.fixture(name="server")
+def faulty_server() -> Iterator[ReplayServer]:
+    library = find_library("lingeling")
+    fault = read_fault("lgldcpclnstk+0x257:delete")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
+        yield server
+
+
+def test_a_part_of_a_second_of_cpu_is_a_limit(server: ReplayServer) -> None:
+    outcome = server.replay(read(HANGS), Limits(cpu=SHORT))
+    # The system's own limit, of whole seconds, ends it by SIGXCPU.
+    assert (outcome.kind, outcome.signal) == ("timeout", signal.SIGKILL)
+    assert outcome.last_call == 4
+    assert server.replay(read(PASSES), Limits(cpu=SHORT)).kind == "ok"
+    assert hangs_after(read(HANGS), outcome, server) > SHORT
+
+
+def test_who_asks_again_waits_for_the_limit(
+    server: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Limits] = []
+    submit = server.submit
+
+    def noted(ticket: int, calls: Sequence[Call], limits: Limits) -> None:
+        seen.append(limits)
+        submit(ticket, calls, limits)
+
+    monkeypatch.setattr(server, "submit", noted)
+    ending = server.replay(read(HANGS), Limits(cpu=SHORT))
+    seen.clear()
+    model = load_model("lingeling")
+    batch = batching(model, ending)
+    with CrashExecutor(
+        server, read, TimesOut(LONG.wall), CrashCache(), proofs=True, model=model, batch=batch,
+        hangs=SHORT,
+    ) as executor:  # fmt: skip
+        for text, interesting in ((PASSES, False), (HANGS, True), (HANGS, True)):
+            executor.submit(1, text, LONG)
+            finished = executor.wait()
+            while not finished:
+                finished = executor.wait()
+            assert [each.interesting for each in finished] == [interesting]
+        assert [limits.cpu for limits in seen] == [SHORT, SHORT, None]
+        # Another check that waits shares its replay.
+        longer = HANGS + b"maxvar\n"
+        for text in (longer, HANGS.replace(b"2", b"3")):
+            executor.submit(1, text, LONG)
+            executor.submit(2, PASSES.replace(b"1", b"7"), LONG)
+            done = {each.ticket: each.interesting for each in executor.wait()}
+            while len(done) < 2:
+                done |= {each.ticket: each.interesting for each in executor.wait()}
+            assert done == {1: True, 2: False}
+
+
+def test_many_traces_share_a_replay_up_to_the_one_that_hangs(server: ReplayServer) -> None:
+    ending = server.replay(read(HANGS), Limits(cpu=SHORT))
+    limits = Limits(wall=10, cpu=SHORT)
+    batch = BatchReplay(
+        lambda calls: server.replay(calls, limits), Call("release", ()), ending, server.playable
+    )
+    assert batch.first([read(PASSES)] * 3) is None
+    assert batch.first([read(PASSES), read(HANGS), read(PASSES)]) == 1
