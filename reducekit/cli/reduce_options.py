@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import fields
@@ -33,6 +34,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.session import Failure, Options, Repeat
 
 _MEGABYTE = 1_000_000
+_BINARY = b"\x7fELF"
 
 
 def _repeat(ctx: click.Context, param: click.Parameter, value: str | None) -> Repeat | None:
@@ -160,10 +162,9 @@ _SEARCH: tuple[Option, ...] = (
         "-j",
         "--jobs",
         type=JOBS,
-        default=1,
-        show_default=True,
         metavar="N",
-        help="Checks at the same time; auto: one for each processor.",
+        help="Checks at the same time; auto: one for each processor; default: 2 for a "
+        "compiled program; 1 where times count, and for scripts: they may write files of one name.",
     ),
     click.option(
         "--width",
@@ -292,10 +293,27 @@ def options_from(values: dict[str, Any], frontend: str | Frontend) -> Options:
     if not chosen["output"] and words and len(words) >= enough and not _runs(words[0]):
         # As ddSMT spells it: the input, the output, the command.
         chosen["output"], words = Path(words[0]), words[1:]
+    if chosen["jobs"] is None:
+        chosen["jobs"] = _usual_jobs(values, words)
     if chosen["input"] == STANDARD_INPUT:
         chosen["input"], chosen["name"] = read_text(STANDARD_INPUT), "standard input"
         chosen["output"] = chosen["output"] or Path(f"stdin.reduced{_suffix(frontend)}")
     return Options(format=frontend, **chosen, **_failure(values, words))
+
+
+def _usual_jobs(values: dict[str, Any], words: Sequence[str]) -> int:
+    """Return how many checks run at the same time where nothing is said about it.
+
+    Two runs of a script may write to files of the same name, and disturb times.
+    """
+    if values["oracle"] or values["shell"] or values["slower_than"]:
+        return 1
+    try:
+        program = (shlex.split(values["cmd"]) if values["cmd"] else words)[0]
+        with open(shutil.which(os.path.expanduser(program)) or "", "rb") as file:
+            return 2 if file.read(len(_BINARY)) == _BINARY else 1
+    except (OSError, ValueError, IndexError):
+        return 1
 
 
 def _refuse_script(path: Path, words: Sequence[str]) -> None:

@@ -1,0 +1,47 @@
+"""How many checks run at the same time where nothing is said about it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import pytest
+
+from reducekit.cli.reduce_options import _usual_jobs
+from tests.cli.inprocess import Shell, shell
+
+__all__ = ["shell"]
+
+NOTHING: dict[str, Any] = {"cmd": None, "oracle": None, "shell": False, "slower_than": None}
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "jobs"),
+    [
+        ({"cmd": "grep -q a"}, (), 2),
+        ({}, ("grep", "-q", "a"), 2),
+        ({"cmd": "grep a", "shell": True}, (), 1),
+        ({"cmd": "grep a", "slower_than": (1.0, None)}, (), 1),
+        ({"oracle": "grep a"}, (), 1),
+        ({"cmd": "./script"}, (), 1),
+        ({"cmd": "no-such-program"}, (), 1),
+        ({"cmd": "'"}, (), 1),
+        ({"cmd": " "}, (), 1),
+        ({}, (), 1),
+    ],
+)
+def test_a_compiled_program_runs_twice(
+    shell: Shell, said: dict[str, Any], words: tuple[str, ...], jobs: int
+) -> None:
+    shell.script("script", "exit 0")
+    assert _usual_jobs({**NOTHING, **said}, words) == jobs
+
+
+def test_it_is_what_a_reduction_takes(shell: Shell) -> None:
+    program = shutil.which("grep")
+    shell.write("in.txt", "a\nb\n" * 5)
+    arguments = ("text", "in.txt", "--cmd", f"{program} b", "--exit-code", "0", "-q")
+    assert shell(*arguments).code == 0
+    assert "width     2" in shell("history", "in.reduced.txt").out
+    assert shell(*arguments, "--restart", "--jobs", "1").code == 0
+    assert "width     1" in shell("history", "in.reduced.txt").out
