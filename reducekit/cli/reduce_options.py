@@ -318,7 +318,7 @@ def _usual_jobs(values: dict[str, Any], words: Sequence[str]) -> int:
 
 def _refuse_script(path: Path, words: Sequence[str]) -> None:
     """Raise UsageError for a test before the input, as C-Vise and Shrink Ray have them."""
-    if words and path.is_file() and os.access(path, os.X_OK) and os.path.isfile(words[0]):
+    if words and os.access(path, os.X_OK) and os.path.isfile(path) and os.path.isfile(words[0]):
         with open(path, "rb") as file:
             if file.read(2) == b"#!":
                 test = path if "/" in str(path) else f"./{path}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,7 +62,7 @@ def write_page(reduced: Path, output: Path) -> None:
 
 
 def _write(output: Path, text: str, *, journal: Path) -> None:
-    if output.exists() and output.samefile(journal):
+    if os.path.exists(output) and output.samefile(journal):
         raise UsageError(f"the output {output} is the journal itself: name another")
     write_file(output, text.encode("utf-8", "backslashreplace"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -66,7 +67,7 @@ def _inspection(name: str, notation: str | None) -> Inspection:
     """Look into a file, or into something that a format knows by name."""
     path = Path(name)
     names = registry.names(registry.FRONTENDS)
-    if not path.exists():
+    if not os.path.exists(path):
         for each in names:
             found = registry.frontend_class(each).named(name)
             if found is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import threading
 import webbrowser
 from contextlib import ExitStack
@@ -58,7 +59,7 @@ def command(
     from reducekit.ui.settings import Settings, default_path
 
     for each in files:
-        if not each.exists():
+        if not os.path.exists(each):
             raise UsageError(f"there is no file {each}")
     roots = [each if each.is_dir() else each.resolve().parent for each in files] or [Path.cwd()]
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,7 @@ def files_in(folder: Path) -> list[Path]:
 
     Raises UsageError if there is no such folder, or nothing in it.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise UsageError(f"there is no folder {folder}")
     found = sorted(
         path

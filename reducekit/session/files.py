@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def read(options: Options) -> tuple[bytes, Path | None]:
     if isinstance(source, bytes):
         return source, None
     backup = None
-    if options.in_place and not source.is_dir():
+    if options.in_place and not os.path.isdir(source):
         original = original_path(source)
         if _began_with(original, source, options):
             source = original
@@ -90,7 +91,7 @@ def format_of(path: Path) -> str:
 
 def _began_with(original: Path, source: Path, options: Options) -> bool:
     """Say whether a file was being reduced in place, from this original."""
-    if options.restart or not original.is_file():
+    if options.restart or not os.path.isfile(original):
         return False
     if options.resume:
         return True

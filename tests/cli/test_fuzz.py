@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from reducekit.cli import replay
-from tests.cli.fuzz import case
+from tests.cli.fuzz import case, run
 
 _CHUNK = 30
 _QUICK = 8
@@ -31,17 +31,40 @@ def test_there_is_an_answer(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("command", ["hunt", "generate"])
 def test_an_option_in_the_place_of_a_format(command: str) -> None:
-    from tests.cli.fuzz import run
-
     code, said = run([command, "--", "--count", "2"])
     assert code == 2
     assert "Unknown command '--count'. Commands: btor" in said
 
 
+@pytest.mark.parametrize("more", [(), ("--in-place",), ("./test.sh",)])
+def test_a_name_that_is_too_long(more: tuple[str, ...]) -> None:
+    code, said = run(["smt2", "a" * 300, *more, "--oracle", "true"])
+    assert code == 2
+    assert "File name too long" in said or "not in PATH" in said or "does not exist" in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show {}",
+        "convert {} x.btor",
+        "replay {}",
+        "history {}",
+        "report {}",
+        "ui {} --no-browser",
+        "generate btor -o {}",
+        "hunt btor --cmd true --seeds {}",
+        "trace x --model {}",
+    ],
+)
+def test_such_a_name_anywhere(line: str) -> None:
+    code, said = run(line.format("a" * 300).split())
+    assert code == 2
+    assert said.startswith("reducekit: ")
+
+
 @pytest.mark.parametrize("place", [".", "/", ".."])
 def test_a_folder_in_place(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.cli.fuzz import run
-
     code, said = run(["smt2", place, "--oracle", "true", "--in-place"])
     assert code == 2
     assert f"the input {place} is a directory: name a file" in said

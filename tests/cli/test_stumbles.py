@@ -118,6 +118,7 @@ def test_04_an_own_ipasir_library(files: Tool) -> None:
     assert (files.folder / "own.reduced.trace").read_text().count("add 0") == 5
 
 
+@pytest.mark.debian("z3")
 def test_06_a_wrong_answer_stays_well_sorted(files: Tool) -> None:
     files.write(
         "div.smt2",
