@@ -1,0 +1,221 @@
+"""Reduces cases one by one, and sets the results beside those of another reducer.
+
+`python -m benchmarks.smt2_tables CASES --reference PUBLISHED.tsv --out TABLE`
+
+A case is a folder with an `input.smt2` and an `oracle`. The reference is a file of tab-separated
+columns: `case`, and those that `--columns SIZE,CHECKS` names (tokens and oracle runs of a
+published reducer), or a file as `benchmarks.side_by_side` writes it. TABLE.md and TABLE.tsv are
+written after every case, and what TABLE.tsv has is not run again with `--resume`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import fnmatch
+import math
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from reducekit.api import reduce
+from reducekit.events import Accepted, Checked, Event
+from reducekit.frontend import Effort
+
+_TOKEN = re.compile(
+    rb"""[ \t\r\n]+ | ;[^\r\n]* | ( [()] | "(?:[^"]|"")*"? | \|[^|]*\|? | :[^\s()|";]+
+    | [^\s()|";:]+ | [\s\S] )""",
+    re.VERBOSE,
+)
+_SHARES = (0.5, 0.1, 0.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A reduction of one case."""
+
+    case: str
+    effort: str
+    bytes_in: int
+    tokens_in: int
+    bytes: int
+    tokens: int
+    checks: int
+    cpu: float
+    """Seconds of the reducer and all that it ran."""
+    wall: float
+    verified: bool
+    capped: bool
+    half: int
+    tenth: int
+    hundredth: int
+    """Checks until so much of the size was left; -1: never."""
+
+
+def tokens(text: bytes) -> int:
+    """Count the tokens of a script: parentheses, symbols, literals, keywords."""
+    return sum(1 for match in _TOKEN.finditer(text) if match[1])
+
+
+def run(case: Path, effort: Effort, cap: float) -> Row:
+    """Reduce a case."""
+    source = case / "input.smt2"
+    text = source.read_bytes()
+    reached = dict.fromkeys(_SHARES, -1)
+    checks = 0
+
+    def listen(event: Event) -> None:
+        nonlocal checks
+        if isinstance(event, Checked):
+            checks += not event.remembered
+        elif isinstance(event, Accepted):
+            for share in _SHARES:
+                if reached[share] < 0 and len(event.text) <= share * len(text):
+                    reached[share] = checks
+
+    begin, before = time.monotonic(), os.times()
+    report = reduce(
+        text,
+        oracle=[str((case / "oracle").resolve())],
+        listen=listen,
+        effort=effort,
+        max_time=cap,
+        format="smt2",
+    )
+    after = os.times()
+    cpu = sum(after[:4]) - sum(before[:4])
+    return Row(
+        case.name,
+        effort,
+        len(text),
+        tokens(text),
+        len(report.text),
+        tokens(report.text),
+        report.counts.checks,
+        round(cpu, 2),
+        round(time.monotonic() - begin, 1),
+        bool(report.verified),
+        report.stopped is not None,
+        *reached.values(),
+    )
+
+
+def read(path: Path) -> list[Row]:
+    """Read rows that were written."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [_row(each) for each in csv.DictReader(file, delimiter="\t")]
+
+
+def _row(values: Mapping[str, str]) -> Row:
+    made: dict[str, Any] = {}
+    for field in fields(Row):
+        value = values[field.name]
+        kind = str(field.type)
+        if kind == "bool":
+            made[field.name] = value == "True"
+        else:
+            made[field.name] = {"int": int, "float": float}.get(kind, str)(value)
+    return Row(**made)
+
+
+def write(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as a table of tab-separated values."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(Row)], delimiter="\t")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def published(path: Path, size: str, checks: str, only: str) -> dict[str, tuple[int, int]]:
+    """Return the sizes and checks of another reducer by case."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return {
+            row["case"]: (int(row[size]), int(row[checks]))
+            for row in csv.DictReader(file, delimiter="\t")
+            if not only or row.get("reducer") == only
+        }
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the geometric mean."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def table(
+    rows: Sequence[Row], others: Mapping[str, tuple[int, int]], unit: str, command: str
+) -> Iterator[str]:
+    """Yield the lines of the table."""
+    yield "# SMT-LIB cases reduced\n"
+    yield f"Made by `{command}`."
+    yield "`other` is the reducer beside ours; the columns 50 %, 10 % and 1 % are the checks until"
+    yield "so much of the bytes was left.\n"
+    known = [row for row in rows if row.case in others]
+
+    def size(row: Row) -> int:
+        return row.tokens if unit == "tokens" else row.bytes
+
+    if known:
+        sizes = [size(row) / others[row.case][0] for row in known]
+        checks = [row.checks / others[row.case][1] for row in known]
+        worst = max(known, key=lambda row: size(row) / others[row.case][0])
+        ratio = size(worst) / others[worst.case][0]
+        yield f"- {len(known)} cases with both: {unit} {mean(sizes):.3f} of the other's, checks"
+        yield f"  {mean(checks):.5f} of its, by geometric means; the worst is {worst.case} with"
+        yield f"  {ratio:.2f} of its {unit}; {sum(s > 1.05 for s in sizes)} are above 1.05."
+    yield f"- Geometric means: {mean([size(row) for row in rows]):.1f} {unit},"
+    yield f"  {mean([max(1, row.checks) for row in rows]):.1f} checks,"
+    yield f"  {mean([max(0.01, row.cpu) for row in rows]):.2f} s of CPU."
+    yield f"- Not verified: {sum(not row.verified for row in rows)};"
+    yield f"  stopped early: {sum(row.capped for row in rows)}.\n"
+    yield f"| case | {unit} in | {unit} | checks | CPU s | 50 % | 10 % | 1 % | other | its checks |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for row in rows:
+        begin = row.tokens_in if unit == "tokens" else row.bytes_in
+        until = " | ".join("-" if n < 0 else f"{n:,}" for n in (row.half, row.tenth, row.hundredth))
+        other = others.get(row.case)
+        theirs = "- | -" if other is None else f"{other[0]:,} | {other[1]:,}"
+        late = " (stopped)" if row.capped else ""
+        yield (
+            f"| {row.case} | {begin:,} | {size(row):,}{late} | {row.checks:,} | {row.cpu:.1f}"
+            f" | {until} | {theirs} |"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cases", default="*", help="patterns, such as 'grep-*,loop-*'")
+    parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="normal")
+    parser.add_argument("--cap", type=float, default=120.0, help="seconds for each case")
+    parser.add_argument("--reference", type=Path)
+    parser.add_argument("--columns", default="bytes_out,runs", help="its size and its checks")
+    parser.add_argument("--reducer", default="", help="whose rows count in it")
+    parser.add_argument("--unit", choices=("tokens", "bytes"), default="bytes")
+    parser.add_argument("--out", type=Path, required=True, help="without a suffix")
+    parser.add_argument("--resume", action="store_true")
+    given = parser.parse_args(arguments)
+    others = {}
+    if given.reference is not None:
+        size, checks = given.columns.split(",")
+        others = published(given.reference, size, checks, given.reducer)
+    values, page = given.out.with_suffix(".tsv"), given.out.with_suffix(".md")
+    rows = read(values) if given.resume and values.exists() else []
+    done = {row.case for row in rows}
+    command = f"python -m benchmarks.smt2_tables CASES --effort {given.effort} --cap {given.cap:g}"
+    for oracle in sorted(given.folder.glob("*/oracle")):
+        case = oracle.parent
+        wanted = any(fnmatch.fnmatch(case.name, each) for each in given.cases.split(","))
+        if not wanted or case.name in done or not (case / "input.smt2").exists():
+            continue
+        rows.append(run(case, given.effort, given.cap))
+        write(values, rows)
+        lines = table(rows, others, given.unit, command)
+        page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
