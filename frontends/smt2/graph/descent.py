@@ -21,7 +21,8 @@ from reducekit.frontends.smt2.graph.moves import HUGE as _HUGE
 from reducekit.frontends.smt2.graph.moves import LARGE as _LARGE
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
-from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.pieces import Pieces, pieces_of
+from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable, print_command
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import Search
 
@@ -81,6 +82,7 @@ class Steps:
         self._moves = Moves(graph, material)
         self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._moves, place)))
         self._neighbourhood = Neighbourhood(self._moves.analysis, material)
+        self._pieces: dict[int, Pieces | None] = {}
         self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
 
     def __getitem__(self, at: int) -> Step | None:
@@ -114,9 +116,25 @@ class Steps:
         else:
             commands = range(len(self.listing.commands))
         try:
-            return self.listing.printed_again(candidate.graph, style, candidate.replaced, commands)
+            return self.listing.printed_again(
+                candidate.graph, style, candidate.replaced, commands, self._print_command
+            )
         except Unprintable:
             return None
+
+    def _print_command(
+        self, graph: Graph, command: int, style: Style, replaced: Mapping[int, int]
+    ) -> Command:
+        """Print a command of a candidate: of a large one only what has changed."""
+        if style is self.style and replaced and graph.bound is self.graph.bound:
+            if command not in self._pieces:
+                self._pieces[command] = pieces_of(self.graph, command, style)
+            pieces = self._pieces[command]
+            if pieces is not None:
+                found = pieces.again(graph, replaced, self._moves.analysis.users)
+                if found is not None:
+                    return found
+        return print_command(graph, command, style, replaced)
 
 
 @dataclass(frozen=True, slots=True)

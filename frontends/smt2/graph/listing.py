@@ -8,13 +8,15 @@ edits of commands.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.graph.model import Graph, ScriptContext
 from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable, print_command
 
+PrintOne = Callable[[Graph, int, Style, Mapping[int, int]], Command]
+"""Prints one command with nodes replaced."""
 _MOST = 1 << 26
 """More bytes are not printed."""
 
@@ -52,7 +54,12 @@ class Listing:
         return b"".join((*pieces, gaps[-1]))
 
     def printed_again(
-        self, graph: Graph, style: Style, replaced: Mapping[int, int], commands: Iterable[int]
+        self,
+        graph: Graph,
+        style: Style,
+        replaced: Mapping[int, int],
+        commands: Iterable[int],
+        print_one: PrintOne = print_command,
     ) -> tuple[Listing, set[int]]:
         """Print some commands anew; return the listing, and which commands are different.
 
@@ -70,9 +77,9 @@ class Listing:
             before = new[command]
             if before is None:
                 if command in dropped:
-                    dropped[command] = print_command(graph, command, style, replaced)
+                    dropped[command] = print_one(graph, command, style, replaced)
                 continue
-            after = print_command(graph, command, style, replaced)
+            after = print_one(graph, command, style, replaced)
             new[command] = after
             if after.text != before.text:
                 changed.add(command)

@@ -58,6 +58,24 @@ def print_command(
     return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
 
 
+def plan_term(
+    graph: Graph, top: int, style: Style, used: int
+) -> tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]] | None:
+    """Return the names, the levels, and in their order the nodes that lets bind in a term.
+
+    The first `used` of the spare names are left out. None if the term needs more than one place
+    for lets.
+    """
+    printer = _Printer(graph, style, _NOTHING)
+    printer.used = used
+    if not graph.args[top]:
+        return None
+    printer._plan(top)
+    if printer.renamed or any(region != _TOP for region in printer.regions):
+        return None
+    return printer.names, printer.level, printer.regions.get(_TOP, ())
+
+
 class _Printer:
     """Prints one command, and notes what it needs of others."""
 
