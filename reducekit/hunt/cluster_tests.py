@@ -40,6 +40,7 @@ _FIRST = 10  # seeds of a task
 _LONGEST = 10_000
 _SECONDS = 3.0
 """That a task is to take: Dask's 3 ms are nothing then, and little is lost with a worker."""
+_TASKS = 150  # in a second: a scheduler can take 500
 _AHEAD = 2  # tasks for each slot: one that runs, and one that waits
 _FAILURES = 3  # of a task, until it is believed that no worker can do it
 _SILENT = "the process that tests ended without a result"
@@ -114,10 +115,11 @@ class ClusterTests:
                     each.future.cancel()
 
     def _size(self, slots: int) -> int:
-        """Return how many seeds a task gets, so that it takes some seconds."""
+        """Return how many seeds a task gets, so that it takes some seconds; more on many slots."""
         if not self._each:
             return _FIRST
-        return min(_LONGEST, max(_FIRST, round(_SECONDS / self._each / _FIRST) * _FIRST))
+        seconds = max(_SECONDS, slots / _TASKS)
+        return min(_LONGEST, max(_FIRST, round(seconds / self._each / _FIRST) * _FIRST))
 
     def _start(self, task: _Task, done: queue.SimpleQueue[None]) -> None:
         """Give a task to the cluster, if it is not there yet and there is a worker."""

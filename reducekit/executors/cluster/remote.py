@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import select
 import shutil
@@ -109,6 +110,12 @@ class _Room:
         self._tell()
 
 
+def _quiet(record: logging.LogRecord) -> bool:
+    """Say whether the worker's log is to have a line: not one for each of our messages."""
+    called = record.args[0] if isinstance(record.args, tuple) and record.args else None
+    return not (record.msg.startswith("Run out-of-band") and called in ("exchange", "keep"))
+
+
 _rooms: dict[str, _Room] = {}
 _seen: dict[str, float] = {}
 """When each client was last heard of, by the monotonic clock."""
@@ -127,6 +134,7 @@ def answer(
     Only plain types come and go here, so that every version of ours understands them.
     """
     _seen[client] = time.monotonic()
+    logging.getLogger("distributed.worker").addFilter(_quiet)  # only once, however often
     folder = _folder(client, dask_worker)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
