@@ -51,7 +51,7 @@ from reducekit.strategies.adaptive import adaptive
 
 SLOTS, QUICK_SLOTS = 64, 8
 COMMANDS, QUICK_COMMANDS = 5000, 200
-LARGE = 85_000  # commands: 3 MB
+LARGE = 104_000  # commands: 3 MB
 SLEEP, QUICK_SLEEP = 0.05, 0.01
 PROCESSES = 4
 

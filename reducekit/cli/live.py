@@ -144,6 +144,7 @@ def watch(options: Options, *, quiet: bool) -> Iterator[Watcher]:
     command = options.command or options.oracle or ""
     words = command if isinstance(command, str) else shlex.join(command)
     watched = Watched(Progress(limit=limit), options.jobs, words)
+    watched.on_cluster = options.cluster is not None
     if quiet:
         yield _Silent()
     elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown"):

@@ -294,7 +294,8 @@ def options_from(values: dict[str, Any], frontend: str | Frontend) -> Options:
         # As ddSMT spells it: the input, the output, the command.
         chosen["output"], words = Path(words[0]), words[1:]
     if chosen["jobs"] is None:
-        chosen["jobs"] = _usual_jobs(values, words)
+        # On a cluster 1 stands for all that its workers can run.
+        chosen["jobs"] = 1 if values["cluster"] else _usual_jobs(values, words)
     if chosen["input"] == STANDARD_INPUT:
         chosen["input"], chosen["name"] = read_text(STANDARD_INPUT), "standard input"
         chosen["output"] = chosen["output"] or Path(f"stdin.reduced{_suffix(frontend)}")

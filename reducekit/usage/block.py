@@ -56,6 +56,7 @@ class Watched:
     """When the last verdict or the last sign of anything came."""
     paused: bool = False
     help: bool = False
+    on_cluster: bool = False
     _text: bytes = b""
     _compared: tuple[bytes, Sequence[tuple[str, str, int]]] = (b"", ())
 
@@ -119,6 +120,8 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     rate = progress.checks / seconds if seconds > 0 else 0.0
     share = 100 * watched.interesting / progress.checks if progress.checks else 0.0
     workers = f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"
+    if watched.on_cluster:
+        workers = "on a cluster"
     middle: list[Part] = [
         (f"{progress.checks:,} checks", "strong"),
         (f"  {rate:.0f}/s  {share:.0f} % succeed  {watched.hits:,} known  {workers}", ""),
