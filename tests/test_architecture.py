@@ -110,7 +110,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.search",
         "reducekit.strategies",
     ),
-    # What is typed and read at a command line, as plain data.
+    # What is typed and read at a command line: no arguments, no commands.
     "reducekit.usage": (*BASE, "reducekit.reports", "reducekit.session"),
     # The faces.
     "reducekit.cli": (

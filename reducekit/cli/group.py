@@ -133,7 +133,12 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     return found
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="reducekit FILE --cmd CMD takes the format from the file. Options of a command: "
+    "reducekit smt2 --help",
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def reducekit() -> None:
     """Find the smallest input on which a solver still fails."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
-from reducekit.cli.keys import keys
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Progress
 from reducekit.usage.advice import spelled
 from reducekit.usage.block import SLOW, Watched, rows
+from reducekit.usage.keys import keys
 
 if TYPE_CHECKING:
     from rich.console import Console, Group

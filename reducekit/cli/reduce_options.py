@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reducekit import registry
+from reducekit.cli.command import files
 from reducekit.cli.options import (
     CLUSTER,
     EXIT_CODE,
@@ -53,6 +54,11 @@ def _strategies(
     return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
+def _programs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete programs: files."""
+    return files(incomplete)
+
+
 def _slowness(ctx: click.Context, param: click.Parameter, value: str | None) -> Slowness | None:
     """Read a time, or a ratio such as 10x."""
     if value is None:
@@ -71,15 +77,22 @@ class Slowness(NamedTuple):
 
 
 _FAILURE: tuple[Option, ...] = (
-    click.option("--cmd", metavar="CMD", help="The program under test; its failure is kept."),
+    click.option(
+        "--cmd",
+        metavar="CMD",
+        shell_complete=_programs,
+        help="The program under test; its failure is kept.",
+    ),
     click.option(
         "--oracle",
         metavar="CMD",
+        shell_complete=_programs,
         help="An interestingness test instead: exit status 0 keeps the candidate.",
     ),
     click.option(
         "--reference",
         metavar="CMD",
+        shell_complete=_programs,
         help="Keep that CMD and this one disagree about sat and unsat.",
     ),
     click.option(

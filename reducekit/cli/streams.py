@@ -79,6 +79,8 @@ def standard_input() -> bytes:
     from reducekit.errors import UsageError
 
     try:
+        if sys.stdin.isatty():
+            say("reducekit: reading standard input; Ctrl-D ends it")
         return sys.stdin.buffer.read()
     except (AttributeError, OSError):
         raise UsageError("standard input cannot be read: name a file instead of -") from None

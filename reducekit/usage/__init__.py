@@ -1,1 +1,1 @@
-"""What people type and read at a command line, as plain data: habits, settings, the manual."""
+"""What people type and read at a command line: keys, habits, settings, advice, the manual."""

@@ -46,6 +46,8 @@ def test_completion_scripts(shell: Shell, name: str) -> None:
         ("reducekit smt2 in.smt2 --str", "plain,--strategy"),
         ("reducekit smt2 in.smt2 --strategy dd", "plain,ddmin"),
         ("reducekit hunt b", "plain,btor"),
+        ("reducekit smt2 in.smt2 --cmd ./s", "file,./s"),
+        ("reducekit in", "file,in"),
     ],
 )
 def test_what_is_completed(typed: str, completed: str) -> None:
