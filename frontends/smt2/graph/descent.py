@@ -207,7 +207,7 @@ class _Sequence:
         self.here = replace(place, last=None)
         self.last = place.last
         self.tally = dict(place.tally)
-        self.late: list[Candidate] = []
+        self.late: list[tuple[str, Iterator[Candidate]]] = []
 
     def _step(self, candidate: Candidate, kind: str, after: Place) -> Step:
         """Return a step that counts as tried, and in what follows it as a success."""
@@ -232,7 +232,7 @@ class _Sequence:
         if last is not None and last.run is not None and last.node in moves.analysis.users:
             for candidate in moves.of(last.node, last.run):
                 after = replace(here, done=frozenset(seen), last=candidate)
-                yield self._step(candidate, candidate.kind, after)
+                yield self._step(candidate, "drop arguments", after)
         if last is not None and last.stride:
             (hoisted,) = last.replaced.values()
             if hoisted in moves.analysis.users:
@@ -249,33 +249,34 @@ class _Sequence:
         everything = done.union(moves.nodes)
         for closed, candidate in closing(moves, here.closed):
             yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
-        for candidate in self.late:
-            yield self._step(
-                candidate, candidate.kind, replace(here, done=everything, last=candidate)
-            )
-        self.late = []
+        yield from self._put_off(everything)
         seen.difference_update(done)
         for node in moves.nodes:
             if node in done:
                 yield from self._node(node, seen)
                 seen.add(node)
-        for candidate in self.late:
-            yield self._step(
-                candidate, candidate.kind, replace(here, done=everything, last=candidate)
-            )
+        yield from self._put_off(everything)
 
     def _node(self, node: int, seen: Collection[int]) -> Iterator[Step]:
         """Yield what to try in place of one node, but for what is put off."""
         share = self.moves.analysis.weight[node] / self.moves.analysis.total
         place: Place | None = None
-        for candidate in self.moves.of(node):
-            kind = f"{candidate.kind} {_class(share)}"
+        for name, candidates in self.moves.kinds(node):
+            kind = f"{name} {_class(share)}"
             if self._is_rare(kind):
-                self.late.append(candidate)
+                self.late.append((kind, candidates))  # not made yet: that would take time
                 continue
             if place is None:
                 place = replace(self.here, done=frozenset(seen))
-            yield self._step(candidate, kind, replace(place, last=candidate))
+            for candidate in candidates:
+                yield self._step(candidate, kind, replace(place, last=candidate))
+
+    def _put_off(self, done: frozenset[int]) -> Iterator[Step]:
+        """Yield what has been put off."""
+        late, self.late = self.late, []
+        for kind, candidates in late:
+            for candidate in candidates:
+                yield self._step(candidate, kind, replace(self.here, done=done, last=candidate))
 
 
 def _class(share: float) -> int:

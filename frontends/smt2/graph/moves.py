@@ -48,13 +48,6 @@ class Candidate:
     """Nodes that are not replaced and yet printed in another way."""
     stride: int = 0
     """How many levels a term was hoisted by, from one directly below to the next."""
-    rank: int = 0
-    """How many alternatives of its kind come before it."""
-
-    @property
-    def kind(self) -> str:
-        """Return what it has in common with others that are about as likely to help."""
-        return f"{self.what} {self.rank}" if self.rank else self.what
 
 
 class Material:
@@ -120,36 +113,38 @@ class Moves:
         if run is not None:
             yield from self.drops(node, run)
             return
+        for _, candidates in self.kinds(node):
+            yield from candidates
+
+    def kinds(self, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
+        """Yield the kinds of candidates for a node, each with the candidates, not made yet."""
         analysis, graph = self.analysis, self.graph
         shape, sort = graph.shape[node], graph.sort[node]
+        constants = ("constant", self.to_constants(node, 1))
+        others = ("other constant", self.to_constants(node, 2, 1))
+        declared = ("declared variable", self.to_declared(node))
         if shape.arity == 0:
             if sort is not None:
-                literal = not shape.uses and shape.variable < 0
-                yield from self.to_constants(node, 1 if literal else 2)
-                if not literal:
-                    yield from self.to_declared(node)
+                yield constants
+                if shape.uses or shape.variable >= 0:
+                    yield others
+                    yield declared
             return
         share = analysis.weight[node] / analysis.total
+        direct, far = ("hoist", self.direct(node)), ("far hoist", self.far(node))
         if sort is None:
-            yield from self.bodies(node)
+            yield "hoist", self.bodies(node)
         elif share > HUGE:
-            yield from self.far(node)
-            yield from self.direct(node)
+            yield from (far, direct)
         elif share > LARGE:
-            yield from self.to_constants(node, 2)
-            yield from self.to_fresh(node)
-            yield from self.far(node)
-            yield from self.direct(node)
-            yield from self.to_declared(node)
+            fresh = ("fresh variable", self.to_fresh(node))
+            yield from (constants, others, fresh, far, direct, declared)
         else:
-            yield from self.to_constants(node, 2)
-            yield from self.direct(node)
-            yield from self.far(node)
-            yield from self.to_declared(node)
-            yield from self.to_fresh(node, 4)
-        yield from self.drops(node, None)
+            fresh = ("fresh variable", self.to_fresh(node, 4))
+            yield from (constants, others, direct, far, declared, fresh)
+        yield "drop arguments", self.drops(node, None)
         if shape.head in QUANTIFIERS:
-            yield from self.unbound(node)
+            yield "drop bound variable", self.unbound(node)
 
     # One node by another one
 
@@ -276,16 +271,15 @@ class Moves:
 
     # Kinds of candidates
 
-    def to_constants(self, node: int, most: int) -> Iterator[Candidate]:
+    def to_constants(self, node: int, most: int, first: int = 0) -> Iterator[Candidate]:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
         for rank, text in enumerate(self.material.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
-            if self._visible(text, node):
-                leaf = self.leaf(text, sort)
-                yield Candidate("constant", graph, {node: leaf}, node, rank=rank)
+            if rank >= first and self._visible(text, node):
+                yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
 
     def to_declared(self, node: int) -> Iterator[Candidate]:
         """Replace a node by a declared constant of its sort: the first one that is visible."""
