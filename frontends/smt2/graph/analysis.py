@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from reducekit.frontends.smt2.graph.model import Graph, post_order
+from reducekit.frontends.smt2.graph.regions import Regions
 
 _NOTHING: frozenset[int] = frozenset()
 
@@ -119,24 +120,16 @@ class Analysis:
         return free
 
     @cached_property
-    def available(self) -> dict[int, frozenset[int]]:
-        """The variables that are bound wherever a node stands: it may use any of them."""
-        graph = self.graph
-        if not self.binders:
-            return dict.fromkeys(self.order, _NOTHING)
-        found: dict[int, frozenset[int]] = dict.fromkeys(graph.roots, _NOTHING)
-        for node in reversed(self.order):
-            shape, here = graph.shape[node], found[node]
-            for position, each in enumerate(graph.args[node]):
-                inner = here
-                if shape.binds and shape.binds[position]:
-                    inner = here.union(shape.binds[position])
-                known = found.get(each)
-                if known is None or known is inner:
-                    found[each] = inner
-                elif known and known != inner:
-                    found[each] = known & inner
-        return found
+    def _regions(self) -> Regions:
+        return Regions(self.graph, self.order)
+
+    def outside(self, other: int, node: int) -> set[int]:
+        """Return the free variables of a term that are not bound wherever a node stands."""
+        free = self.free[other]
+        if not free:
+            return set()
+        binds = self._regions.binds
+        return {variable for variable in free if not binds(variable, node)}
 
     @cached_property
     def commands(self) -> dict[int, tuple[int, int]]:

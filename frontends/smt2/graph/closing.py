@@ -162,7 +162,7 @@ def exist(moves: Moves) -> Iterator[Candidate]:
         for other in by_sort[sort]:
             if other == node or other in above or other in graph.args[node]:
                 continue
-            if not analysis.free[other] <= analysis.available[node]:
+            if analysis.outside(other, node):
                 continue
             if moves.fits(other, node):
                 yield Candidate("another term", graph, {node: other}, node)

@@ -296,7 +296,7 @@ def other_edge(moves: Moves, random: Random) -> Candidate | None:
         if graph.sort[each] == sort
         and each != node
         and each not in above
-        and analysis.free[each] <= analysis.available[node]
+        and not analysis.outside(each, node)
         and moves.fits(each, user)
     ]
     if not others:

@@ -151,7 +151,7 @@ class Moves:
     def replace(self, what: str, node: int, other: int) -> Iterator[Candidate]:
         """Replace a node by one below it; what would be unbound there becomes a constant."""
         analysis, graph = self.analysis, self.graph
-        outside = analysis.free[other] - analysis.available[node]
+        outside = analysis.outside(other, node)
         if outside:
             values: dict[int, int] = {}
             for variable in sorted(outside):

@@ -105,3 +105,24 @@ def test_what_follows_a_success_is_the_candidate_itself(seed: int, choice: int) 
                 alone = list_commands(graph, Style.SHORTEST).commands[command]
                 assert alone is not None
                 assert meaning(alone.text) == meaning(printed.text)
+
+
+def test_variables_are_bound_around_a_term_only_if_they_are_at_all_its_places() -> None:
+    text = b"""(declare-fun p (Int Int) Bool)
+(assert (forall ((x Int)) (and (exists ((y Int)) (p x y)) (exists ((z Int)) (! (p x z)
+  :pattern ((p z z)))))))
+(assert (= 1 (+ 1 1)))
+"""
+    graph, material = graph_of(text)
+    analysis = Moves(graph, material).analysis
+    terms = {graph.shape[node].head: node for node in analysis.order}
+    x, y, z = (graph.names.index(name) for name in (b"x", b"y", b"z"))
+    whole, one = terms[b"and"], terms[b"1"]
+    inner = [node for node in analysis.order if graph.shape[node].head == b"p"]
+    assert sorted(sorted(analysis.outside(node, whole)) for node in inner) == [[y], [z], [z]]
+    assert {frozenset(analysis.outside(node, one)) for node in inner} == {
+        frozenset({x, y}),
+        frozenset({x, z}),
+        frozenset({z}),
+    }
+    assert all(analysis.outside(node, node) == set() for node in inner)
