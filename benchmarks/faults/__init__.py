@@ -3,6 +3,7 @@
     python -m benchmarks.faults make        # looks for faults, goes on where it stopped
     python -m benchmarks.faults reduce      # reduces the traces of one third
     python -m benchmarks.faults compare     # does so by a command line: ours, or another's
+    python -m benchmarks.faults passes      # says what each pass cost and dropped
     python -m benchmarks.faults table       # writes the table
 
 A fault is one random machine instruction of a solver's library, overwritten in memory

@@ -82,12 +82,16 @@ def main() -> None:
     tables = steps.add_parser("table", help="print two files of results side by side")
     tables.add_argument("before", type=Path)
     tables.add_argument("now", type=Path)
+    passes = steps.add_parser("passes", help="print what each pass cost and dropped")
+    passes.add_argument("results", type=Path, help="a file of results that `reduce` wrote")
     given = parser.parse_args()
     os.nice(10)
     if given.step == "make":
         make(given.total, given.most)
     elif given.step == "reduce":
         reduce(given.third, given.output, given.strategy, given.cap, given.most)
+    elif given.step == "passes":
+        print(results.by_pass(given.results), end="")
     elif given.step == "compare":
         compare(given.other, given.output, given.third, given.cap, given.most)
     else:

@@ -54,7 +54,7 @@ class AnswersWrongly:
 
 @dataclass(slots=True)
 class Reduced:
-    """What became of a case: sizes, replays, seconds of CPU; replays by pass.
+    """What became of a case: sizes, replays, seconds of CPU; replays and calls dropped, by pass.
 
     `until` says how many replays it took to 50, 10 and 1 % of the calls (None: never).
     """
@@ -69,6 +69,7 @@ class Reduced:
     until: tuple[int | None, ...]
     text: bytes = b""
     passes: Counter[str] = field(default_factory=Counter)
+    gains: Counter[str] = field(default_factory=Counter)
 
 
 def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Reduced:
@@ -126,6 +127,8 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
             ).first
         frontend = Traces(model, format=form, last=cache.last, first_failing=first_failing)
         passes: Counter[str] = Counter()
+        gains: Counter[str] = Counter()
+        size = [sum(frontend.order(text)[:2])]
         until: dict[float, int] = {}
         seen = [0]
 
@@ -134,7 +137,9 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
                 passes[event.name] += executor.runs - seen[0]
                 seen[0] = executor.runs
             if isinstance(event, Accepted):
-                left = frontend.order(event.text)[0]
+                left, options, *_ = frontend.order(event.text)
+                gains[event.pass_name] += size[0] - left - options
+                size[0] = left + options
                 for share in SHARES:
                     if left <= max(1.0, share * case.calls):
                         until.setdefault(share, executor.runs)
@@ -159,5 +164,5 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
     return Reduced(
         case.name, count, settings, executor.runs, time.process_time() - begin,
         result.stopped is None, fails, tuple(until.get(share) for share in SHARES),
-        result.text, passes,
+        result.text, passes, gains,
     )  # fmt: skip

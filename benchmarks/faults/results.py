@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.faults.field import Case, versions
 from benchmarks.faults.reduce import SHARES, Reduced
 
-_NAMES = ("name", "calls", "settings", "runs", "cpu", "ended", "fails", "until")
+_NAMES = ("name", "calls", "settings", "runs", "cpu", "ended", "fails", "until", "passes")
 _FEW = 300
 """Replays within which nearly all reductions should end."""
 
@@ -28,6 +29,10 @@ def append(result: Reduced, path: Path) -> None:
             [
                 result.name, result.calls, result.settings, result.runs, f"{result.cpu:.2f}",
                 int(result.ended), int(result.fails), until,
+                ", ".join(
+                    f"{name}: {runs} {result.gains[name]}"
+                    for name, runs in result.passes.most_common() if runs
+                ),
             ]
         )  # fmt: skip
 
@@ -47,6 +52,24 @@ def _result(row: Mapping[str, str]) -> Reduced:
         row["name"], int(row["calls"]), int(row["settings"]), int(row["runs"]), float(row["cpu"]),
         row["ended"] == "1", row["fails"] == "1", until,
     )  # fmt: skip
+
+
+def by_pass(path: Path) -> str:
+    """Return what each pass cost, and how many calls and options it dropped, over all cases."""
+    runs: Counter[str] = Counter()
+    gains: Counter[str] = Counter()
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            for part in (row.get("passes") or "").split(", "):
+                name, _, numbers = part.rpartition(": ")
+                if name:
+                    one, gain = map(int, numbers.split())
+                    runs[name] += one
+                    gains[name] += gain
+    lines = ["| pass | runs | calls and options dropped | a run |", "|---|---:|---:|---:|"]
+    for name, count in runs.most_common():
+        lines.append(f"| {name} | {count:,} | {gains[name]:,} | {gains[name] / count:.1f} |")
+    return "\n".join(lines) + "\n"
 
 
 def table(cases: Iterable[Case], before: Mapping[str, Reduced], now: Mapping[str, Reduced]) -> str:
