@@ -123,7 +123,7 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
         releases = [name for name, call in model.calls.items() if call.role == "release"]
         if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1:
             first_failing = BatchReplay(
-                played, Call(releases[0], ()), outcome, batches.playable
+                played, Call(releases[0], ()), outcome, batches.playable, cache.prove, cache.trust
             ).first
         frontend = Traces(model, format=form, last=cache.last, first_failing=first_failing)
         passes: Counter[str] = Counter()

@@ -238,7 +238,10 @@ def _first_failing(
         crashes.prove(calls, outcome)
         return outcome
 
-    return BatchReplay(played, Call(releases[0], ()), wanted, server.playable).first
+    batch = BatchReplay(
+        played, Call(releases[0], ()), wanted, server.playable, crashes.prove, crashes.trust
+    )
+    return batch.first
 
 
 def _told(request: OracleRequest) -> bool:

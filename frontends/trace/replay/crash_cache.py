@@ -14,6 +14,7 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay.answers import AnswerChecker
+from reducekit.frontends.trace.replay.batch import Trust, alone
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -54,6 +55,8 @@ class CrashCache:
         self._proofs: dict[bytes, ReplayOutcome] = {}
         self._used: set[bytes] = set()
         self._looked_at: set[bytes] = set()
+        self.trust = Trust()
+        """Whether what fails after other traces in a process fails by itself too."""
 
     def last(self, text: bytes) -> int | None:
         """Return the index of the call in which the replay of a text ended; None if not known."""
@@ -220,6 +223,10 @@ class CrashExecutor(Executor):
         self._known: list[Finished] = []
         self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
         self._again: set[int] = set()
+        self._confirmed: set[int] = set()
+        """The tickets of those that failed after others, and are played by themselves."""
+        self._trusted: set[bytes] = set()
+        """The texts of which it was taken for granted that they fail by themselves."""
         self.runs = 0
 
     @property
@@ -267,6 +274,10 @@ class CrashExecutor(Executor):
                 )
                 continue
             self._again.discard(ticket)
+            if ticket in self._confirmed or _digest(text) in self._trusted:
+                self._confirmed.discard(ticket)
+                assert self._batch is not None
+                self._crashes.trust.note(again=self._batch.wanted(replayed))
             finished.append(self._judged(_Waiting(ticket, text, calls, limits), replayed))
         return finished
 
@@ -276,6 +287,7 @@ class CrashExecutor(Executor):
         self._queue = [each for each in self._queue if each.ticket != ticket]
         self._texts.pop(ticket, None)
         self._again.discard(ticket)
+        self._confirmed.discard(ticket)
         self._server.cancel(ticket)
 
     def close(self) -> None:
@@ -327,18 +339,23 @@ class CrashExecutor(Executor):
         if outcome.kind == "ok":
             return
         last = self._queue.pop(0)
-        if played and not batch.wanted(outcome):
+        wanted = batch.wanted(outcome)
+        ended = alone(outcome, begins[played], len(last.calls))
+        if played and not wanted:
             # Whatever it was, it may be the doing of those before: it is no failure to keep.
             self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
         elif (
-            played
+            (played and not self._crashes.trust.earned)
             or (outcome.kind == "timeout" and self._hangs is None)
-            or outcome.last_call >= len(last.calls)
+            or outcome.last_call - begins[played] >= len(last.calls)
         ):
+            if played:
+                self._confirmed.add(last.ticket)
             self._start(*last)
         else:
-            alone = replace(outcome, results=outcome.results[: len(last.calls)])
-            self._known.append(self._judged(last, alone))
+            if played:
+                self._trusted.add(_digest(last.text))
+            self._known.append(self._judged(last, ended))
 
     def _together(self) -> list[_Waiting]:
         """Return the first of the checks that wait, as many as one replay takes."""

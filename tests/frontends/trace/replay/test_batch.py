@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.batch import BatchReplay, Trust
 from reducekit.frontends.trace.view import TraceView
 
 LINGELING = load_model("lingeling")
@@ -122,3 +123,33 @@ def test_the_smallest_neighbour_first_and_none_breaks_the_contract(options: Opti
         assert len(given) > 200
     for each in traces:
         assert first_violation(each, LINGELING) is None, each
+
+
+def test_what_failed_again_often_enough_is_trusted(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    proved: list[tuple[Sequence[Call], ReplayOutcome]] = []
+    trust = Trust()
+    many = replace(counted.many, prove=lambda *known: proved.append(known), trust=trust)
+    traces = [calls_of(PASSES), calls_of(FAILS), calls_of(PASSES)]
+    costs = []
+    while not trust.earned:
+        before = counted.runs
+        assert many.first(traces) == 1
+        costs.append(counted.runs - before)
+    assert set(costs) == {2}
+    assert not proved
+    before = counted.runs
+    assert many.first(traces) == 1
+    assert counted.runs - before == 1
+    [(calls, outcome)] = proved
+    alone = faulty.replay(calls)
+    assert (outcome.kind, outcome.signal, outcome.last_call) == (
+        alone.kind,
+        alone.signal,
+        alone.last_call,
+    )
+    assert [*outcome.results] == [*alone.results]
+    trust.note(again=False)
+    for _ in range(9):
+        trust.note(again=True)
+    assert not trust.earned

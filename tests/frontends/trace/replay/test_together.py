@@ -112,3 +112,21 @@ def test_a_call_that_the_library_lacks_does_not_spoil_the_others() -> None:
         lacks = [Call("init", ()), Call("no_such_call", (1,))]
         batch = BatchReplay(server.replay, Call("reset", ()), wanted, server.playable)
         assert batch.first([*[lacks] * 20, fails]) == 20
+
+
+def test_a_trusted_success_takes_no_second_replay_until_one_is_asked_for(
+    executor: CrashExecutor,
+) -> None:
+    with executor:
+        while not executor._crashes.trust.earned:
+            before = executor.runs
+            assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+            assert executor.runs - before == 2
+        before = executor.runs
+        assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+        assert executor.runs - before == 1
+        assert verdicts(executor, [PASSES, BREAKS, TWO_SOLVERS]) == [False] * 3
+        executor._crashes.trust.note(again=False)
+        before = executor.runs
+        assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+        assert executor.runs - before == 2
