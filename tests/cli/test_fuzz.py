@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +69,13 @@ def test_a_folder_in_place(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = run(["smt2", place, "--oracle", "true", "--in-place"])
     assert code == 2
     assert f"the input {place} is a directory: name a file" in said
+
+
+def test_a_trace_that_only_a_command_can_read(tmp_path: Path) -> None:
+    """Calls without arguments, and unknown ones in great numbers."""
+    lines = ["init", "add 1", "add", "add 0", *("nonsense 1" for _ in range(40)), "solve 10"]
+    (tmp_path / "bad.trace").write_text("\n".join([*lines, "reset", ""]))
+    path = str(tmp_path / "bad.trace")
+    code, said = run(["trace", path, "--oracle", "grep -q solve", "--model", "mobical", "-q"])
+    assert (code, said) == (0, "")
+    assert (tmp_path / "bad.reduced.trace").read_text().startswith("solve")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from reducekit.frontends.trace.calls import Call, Value
@@ -105,7 +106,8 @@ class Machine:
         """Return why the call must not be made now, None if it may. Changes nothing."""
         rules = self._rules.get(call.name)
         if rules is None:
-            return _unknown(call, self.model)
+            known = tuple(name for name, each in self.model.calls.items() if not each.rejected)
+            return _unknown(call.name, self.model.title, known)
         number = rules.allow(self, call.arguments)
         return None if not number else self._violation(call, rules.faults[number - 1])
 
@@ -129,9 +131,15 @@ class Machine:
             rules.after(self, call.arguments, result)
 
     def ends_group(self, call: Call) -> bool:
-        """Return whether a call is the last of its group, as the 0 of a clause is."""
+        """Return whether a call is the last of its group, as the 0 of a clause is.
+
+        One that lacks its arguments, in a text that only a command can read, ends nothing.
+        """
         rules = self._rules[call.name]
-        return rules.end is not None and rules.end(self, call.arguments)
+        try:
+            return rules.end is not None and rules.end(self, call.arguments)
+        except IndexError:
+            return False
 
     def _violation(self, call: Call, fault: Fault) -> Violation:
         if fault.rule.startswith("from "):
@@ -140,14 +148,14 @@ class Machine:
         return Violation(fault.rule, f"'{call}': {fault.why}", fault.malformed)
 
 
-def _unknown(call: Call, model: Model) -> Violation:
-    known = [name for name, each in model.calls.items() if not each.rejected]
-    near = get_close_matches(call.name, known, 3)
+@lru_cache(maxsize=1024)  # a trace that only a command can read asks for the same again and again
+def _unknown(name: str, title: str, known: tuple[str, ...]) -> Violation:
+    near = get_close_matches(name, known, 3)
     some = near or known[:_NAMED]
     listed = ", ".join(some) + (", ..." if len(some) < len(known) else "")
     return Violation(
         "unknown call",
-        f"expected a call of {model.title} ({listed}), found '{call.name[:_NAMED]}'",
+        f"expected a call of {title} ({listed}), found '{name[:_NAMED]}'",
         malformed=True,
     )
 
