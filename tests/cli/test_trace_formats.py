@@ -105,7 +105,7 @@ def test_a_bad_compressed_trace(tool: Tool, text: bytes, said: str) -> None:
         ("0 init\n1 add 1\n2 frobnicate\n", "line 3, column 1: expected a call of CaDiCaL"),
         ("init\nadd 1 2\n", "line 2, column 1: 'add 1 2': expected 'add LIT' (1 argument)"),
         ("init\noption elim\n", "line 2, column 1: 'option elim': expected 'option NAME VALUE'"),
-        ("init\nsat\nreturn\n", "line 3, column 1: expected a value behind 'return'"),
+        ("init\nsat\nreturn\n", "line 3, column 1: expected a value after 'return'"),
         ("init\nmaxvar\nreturn 99999999999\n", "line 3, column 1: expected a number between"),
     ],
 )
