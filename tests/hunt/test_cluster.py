@@ -183,3 +183,17 @@ def test_a_file_that_is_no_progress(program: Path, cluster: Machines) -> None:
     (chosen.folder / NAME).write_text("[]")
     with pytest.raises(UsageError, match="is no progress of a hunt"):
         hunted(chosen)
+
+
+@pytest.mark.slow
+def test_each_seed_once_after_twenty_kills(program: Path, cluster: Machines) -> None:
+    hunted(options(program, "here", count=300))
+    before = runs_of(program)
+    with Killer(cluster, most=20, pause=1.0) as killer:
+        while killer.kills < 20:
+            folder = f"there-{killer.kills}"
+            there = hunted(options(program, folder, cluster=cluster.address, count=300))
+            assert there.inputs == 300
+            assert files_of(program.parent / folder) == files_of(program.parent / "here")
+            assert there.counts["killed their workers"] == 0
+    assert runs_of(program).keys() == before.keys()

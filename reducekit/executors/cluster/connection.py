@@ -64,6 +64,11 @@ class Connection(Closing):
             raise
 
     @property
+    def address(self) -> str:
+        """The address of the scheduler."""
+        return self._place.address
+
+    @property
     def slots(self) -> int:
         """How many checks the workers that are there can run at a time."""
         return sum(self.workers.values())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import queue
+import signal
 import time
 import uuid
 from collections.abc import Callable
@@ -148,7 +149,7 @@ class ClusterExecutor(Executor):
         self._strikes: dict[str, int] = {}
         self._resting: dict[str, float] = {}
         self._again: dict[int, str] = {}
-        """Checks that are made once more elsewhere, and where they ran out of time."""
+        """Checks that are made once more elsewhere, and the workers that are not believed."""
         self._inbox: queue.SimpleQueue[_Answered | _Replied | None] = queue.SimpleQueue()
         self._alone = math.inf
         """Since when there is no worker."""
@@ -457,11 +458,14 @@ class ClusterExecutor(Executor):
             self._base.offer(given.text)
 
     def _doubted(self, finished: Finished, worker: str) -> bool:
-        """Say whether a run may be out of time because its worker is slow.
+        """Say whether a run may have ended as it did because of its worker.
 
-        Then it is made on another worker, once.
+        That is: out of time on a slow one, or killed where there is too little memory. Then it
+        is made on another worker, once.
         """
         room = self._rooms[worker]
+        if any(each.signal == signal.SIGKILL and not each.limit for each in finished.outcomes):
+            return len(self._rooms) > 1 and finished.ticket not in self._again
         if not any(each.limit == "time" for each in finished.outcomes):
             for each in finished.outcomes:
                 share = 1 / min(room.samples + 1, 4 * _SAMPLES)

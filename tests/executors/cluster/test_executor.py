@@ -229,3 +229,13 @@ def test_a_run_out_of_time_is_made_again_on_another_worker(connection: Connectio
         found = until(executor, 1)[0]
         assert found.outcomes[0].limit == "time"
         assert executor.runs == 2
+
+
+def test_a_run_that_is_killed_from_outside_is_made_again_on_another_worker(
+    connection: Connection,
+) -> None:
+    with opened(connection, sh("kill -KILL $$")) as executor:
+        executor.ready(2)
+        executor.submit(0, b"x", LIMITS)
+        assert until(executor, 1)[0].outcomes[0].signal == signal.SIGKILL
+        assert executor.runs == 2 * 3  # each worker tries it three times

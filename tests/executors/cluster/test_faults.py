@@ -215,3 +215,26 @@ def test_a_cluster_that_cannot_be_started(make: str, message: str) -> None:
     arguments = {"protocol": "unknown", "n_workers": 1, "silence_logs": 50}
     with pytest.raises(UsageError, match=message):
         start(ClusterSpec(make=make, arguments=arguments))
+
+
+CLIENT = """
+import sys
+from reducekit.session import Options, Session
+options = Options(input=b"x", format="text", oracle=sys.argv[2:], cluster=sys.argv[1])
+Session(options).run()
+"""
+
+
+@pytest.mark.slow
+def test_no_check_outlives_a_killed_client_for_long(connection: Connection) -> None:
+    words = [sys.executable, "-c", CLIENT, connection.address, "sh", "-c", f"exec sleep {NAP}"]
+    client = subprocess.Popen(words)
+    while not any(line.startswith("sleep") for line in marked()):
+        assert client.poll() is None
+        time.sleep(0.05)
+    client.kill()
+    client.wait()
+    end = time.monotonic() + 60
+    while marked() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert marked() == []
