@@ -7,7 +7,6 @@ the seeds, so which input shows a bug first does not depend on who is faster.
 
 from __future__ import annotations
 
-import math
 import queue
 import time
 from collections import deque
@@ -15,16 +14,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
-from reducekit.errors import UsageError
 from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.admission import (
-    ask,
-    listed,
-    needs_of,
-    sent_along,
-    why_no_answer,
-    why_not,
-)
+from reducekit.executors.cluster.admission import sent_along
+from reducekit.executors.cluster.members import Members
 from reducekit.executors.cluster.protocol import Frames, frame
 from reducekit.executors.executor import ExecutorError
 from reducekit.hunt.chunk import Order, Tested
@@ -69,37 +61,40 @@ class ClusterTests:
     commands: tuple[Command, ...]
     seeds: range
     progress: Progress
-    _admitted: set[str] = field(default_factory=set)
-    _refused: dict[str, str] = field(default_factory=dict)
-    _asked: dict[str, Future[tuple[str, tuple[str, ...]]]] = field(default_factory=dict)
-    _alone: float = math.inf
-    """Since when there is no worker."""
+    _members: Members = field(init=False)
+    _done: queue.SimpleQueue[None] = field(default_factory=queue.SimpleQueue)
+    """Has something for each task that has ended, and each worker that has answered."""
     _each: float = 0.0
     """Seconds that a seed takes."""
 
     def results(self, control: Control) -> Iterator[InputResult | None]:
         """Yield the results in the order of the seeds; after those of a task is time to reduce."""
-        done: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self._admit_first()
+        cluster = self.cluster
+        placed = sent_along(self.commands, cluster.shipped)
+        members = self._members = Members(
+            cluster.connection, placed, cluster.shipped, cluster.tell, lambda: self._done.put(None)
+        )
+        members.wait_for_first()
         tasks: deque[_Task] = deque(
             _Task(range(seed, seed + 1)) for seed in sorted(self.progress.pending.values())
         )
         upto = max(self.seeds.start, self.progress.next)
         try:
             while control.left() != 0:
-                self._admit()
-                slots = sum(self.cluster.connection.workers.get(a, 0) for a in self._admitted)
+                members.look()
+                members.require()
+                slots = sum(cluster.connection.workers.get(a, 0) for a in members.admitted)
                 while len(tasks) < _AHEAD * slots and upto < self.seeds.stop:
                     size = self._size(slots)
                     seeds = range(upto, min(upto + size, self.seeds.stop))
                     tasks.append(_Task(seeds))
                     upto = seeds.stop
                 for each in tasks:
-                    self._start(each, done)
+                    self._start(each)
                 if not tasks:
                     return
                 try:
-                    done.get(timeout=control.patience())
+                    self._done.get(timeout=control.patience())
                 except queue.Empty:
                     continue
                 tasks = deque(half for each in tasks for half in self._gathered(each))
@@ -121,9 +116,10 @@ class ClusterTests:
         seconds = max(_SECONDS, slots / _TASKS)
         return min(_LONGEST, max(_FIRST, round(seconds / self._each / _FIRST) * _FIRST))
 
-    def _start(self, task: _Task, done: queue.SimpleQueue[None]) -> None:
+    def _start(self, task: _Task) -> None:
         """Give a task to the cluster, if it is not there yet and there is a worker."""
-        if task.future is not None or task.tested is not None or not self._admitted:
+        admitted = self._members.admitted
+        if task.future is not None or task.tested is not None or not admitted:
             return
         if time.monotonic() < task.not_before:
             return
@@ -133,13 +129,13 @@ class ClusterTests:
             local_slots=0, reduce=False, max_time=None, restart=False,
         )  # fmt: skip
         placed = sent_along(self.commands, self.cluster.shipped)
-        order = frame(Order(options, placed, self.commands, needs_of(placed).directory))
+        order = frame(Order(options, placed, self.commands, self._members.needs.directory))
         connection = self.cluster.connection
-        task.workers = frozenset(self._admitted)
+        task.workers = frozenset(admitted)
         task.future = connection.submit(
             sorted(task.workers), remote.work, connection.name, _MODULE, order
         )
-        task.future.add_done_callback(lambda _: done.put(None))
+        task.future.add_done_callback(lambda _: self._done.put(None))
 
     def _gathered(self, task: _Task) -> list[_Task]:
         """Take in what came of a task, if it has ended; return what takes its place."""
@@ -179,47 +175,3 @@ class ClusterTests:
         result = InputResult(Input(b"", ""), counts={"killed their workers": 1})
         task.tested = Tested((result,))
         return [task]
-
-    def _admit_first(self) -> None:
-        """Ask all workers what they have. Raises UsageError if none can run the programs."""
-        self._admit()
-        while self._asked and not self._admitted:
-            time.sleep(0.02)
-            self._admit()
-        if not self._admitted:
-            raise UsageError(
-                "no worker of the cluster can run this:\n"
-                f"{listed(self._refused)}\n"
-                "`ship` sends a program or file along"
-            )
-
-    def _admit(self) -> None:
-        """Ask those that have come, let go of those that have gone. Raises ExecutorError."""
-        connection, now = self.cluster.connection, time.monotonic()
-        workers = connection.workers
-        self._admitted.intersection_update(workers)
-        needs = needs_of(sent_along(self.commands, self.cluster.shipped))
-        for address in workers:
-            known = (self._admitted, self._refused, self._asked)
-            if not any(address in each for each in known):
-                self._asked[address] = ask(connection, address, needs, self.cluster.shipped)
-        for address, answer in list(self._asked.items()):
-            if not answer.done():
-                continue
-            del self._asked[address]
-            error = answer.exception()
-            why = why_not(answer.result()) if error is None else why_no_answer(error)
-            if not why:
-                self._admitted.add(address)
-            elif error is None or isinstance(error, ModuleNotFoundError):
-                self._refused[address] = why
-                self.cluster.tell(f"worker {address} gets no seeds: {why}")
-        if self._admitted or self._asked:
-            self._alone = math.inf
-            return
-        self._alone = min(self._alone, now)
-        if now - self._alone > connection.spec.wait:
-            why = connection.why or "none is left"
-            raise ExecutorError(
-                f"no worker of the cluster came back in {connection.spec.wait:g} s: {why}"
-            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import pytest
+
 from reducekit.compare.cases import open_case
 from reducekit.compare.sessions import algorithms_of, run_all
 from reducekit.executors.guard import NoSignals
@@ -15,6 +17,7 @@ from tests.clusters import local_cluster
 TEXT = "".join(f"(declare-const x{each} Int)\n(assert (> x{each} 0))\n" for each in range(8))
 
 
+@pytest.mark.slow
 def test_the_same_runs_as_here(tmp_path: Path) -> None:
     path = tmp_path / "input.smt2"
     path.write_text(TEXT)

@@ -87,6 +87,7 @@ def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Machin
     assert runs_of(program) == before + before  # no seed was tested twice
 
 
+@pytest.mark.slow
 def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
     program: Path, cluster: Machines
 ) -> None:
@@ -100,6 +101,7 @@ def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
     assert len(found) == 2 * len(stats.bugs) > 0
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Machines) -> None:
     address, folder = cluster.address, program.parent / "failures"
     words = ["hunt", "btor", "--cmd", str(program), "--count", "5000", "--no-reduce"]

@@ -70,6 +70,7 @@ def test_the_same_bytes_with_workers_killed_on_the_way(oracle: Path, cluster: Ma
     assert processes_with(str(oracle)) == []
 
 
+@pytest.mark.slow
 def test_this_machine_takes_over_when_no_worker_is_left(oracle: Path) -> None:
     notices: list[str] = []
     here = reduced(oracle, jobs=3)

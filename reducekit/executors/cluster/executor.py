@@ -20,21 +20,11 @@ from functools import partial
 from statistics import median
 from typing import NamedTuple
 
-from reducekit.errors import UsageError
 from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.admission import (
-    Needs,
-    Shipped,
-    Tell,
-    ask,
-    listed,
-    needs_of,
-    sent_along,
-    why_no_answer,
-    why_not,
-)
+from reducekit.executors.cluster.admission import Shipped, Tell, sent_along, why_no_answer
 from reducekit.executors.cluster.base_text import BaseText
 from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.members import Members
 from reducekit.executors.cluster.placement import Placement
 from reducekit.executors.cluster.protocol import (
     Cancel,
@@ -45,27 +35,18 @@ from reducekit.executors.cluster.protocol import (
     Setup,
     frame,
 )
-from reducekit.executors.executor import Executor, ExecutorError, Finished
+from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
 _PATIENCE = 3.0  # seconds that a worker waits for something to say
 _SLOWNESS = 10.0  # seconds that its answer may take in addition
 _GLANCE = 0.25
-_REST = 3.0  # seconds until a worker that has lost checks gets some again
-_STRIKES = 3  # times in a row that it may lose them
 _HERE = "local"
 """The name among the workers of the slots on this machine, which take over if asked."""
 _TAKING_OVER = 2.0  # seconds without a worker after which they do
 _SAMPLES = 5  # checks that tell how fast a worker is
 _SLOW = 1.5  # times as long as on the others
-
-
-class _Answered(NamedTuple):
-    """A worker has said what it has."""
-
-    address: str
-    answer: Future[tuple[str, tuple[str, ...]]]
 
 
 class _Replied(NamedTuple):
@@ -129,11 +110,10 @@ class ClusterExecutor(Executor):
         self.runs = 0
         self._connection = connection
         self._jobs = jobs
-        self._shipped = shipped
         commands = sent_along(oracle.commands, shipped)
-        self._needs: Needs = needs_of(commands)
+        self._members = Members(connection, commands, shipped, tell, self._wake)
         placed = replace(oracle, commands=commands)
-        self._setup = Setup(placed, suffix, name, self._needs.directory)
+        self._setup = Setup(placed, suffix, name, self._members.needs.directory)
         self._open_local = local
         self._local: Executor | None = None
         self._tell = tell
@@ -144,19 +124,16 @@ class ClusterExecutor(Executor):
         self._placement = Placement(connection.load)
         self._base = BaseText()
         self._rooms: dict[str, _Room] = {}
-        self._asked: set[str] = set()
-        self._refused: dict[str, str] = {}
-        self._strikes: dict[str, int] = {}
-        self._resting: dict[str, float] = {}
         self._again: dict[int, str] = {}
         """Checks that are made once more elsewhere, and the workers that are not believed."""
-        self._inbox: queue.SimpleQueue[_Answered | _Replied | None] = queue.SimpleQueue()
-        self._alone = math.inf
-        """Since when there is no worker."""
+        self._inbox: queue.SimpleQueue[_Replied | None] = queue.SimpleQueue()
+        self._told_of_wait = False
         self._closed = False
         connection.watchers.add(self._wake)
         try:
-            self._ask_all()
+            if local is None:
+                self._members.wait_for_first()
+            self._look()
         except BaseException:
             self.close()
             raise
@@ -231,76 +208,28 @@ class ClusterExecutor(Executor):
 
     # -- workers come and go ---------------------------------------------------------
 
-    def _ask_all(self) -> None:
-        """Ask the workers that are there. Raises UsageError if none is any good."""
-        self._look()
-        while self._asked and not self._rooms:
-            self._take_in(_GLANCE)
-        end = time.monotonic() + 1.0
-        while self._asked and time.monotonic() < end:
-            self._take_in(_GLANCE)
-        if not self._rooms and self._open_local is None:
-            raise UsageError(
-                "no worker of the cluster can run this:\n"
-                f"{listed(self._refused)}\n"
-                "`ship` sends a program or file along"
-            )
-
     def _wake(self) -> None:
         self._inbox.put(None)
 
     def _look(self) -> None:
         """Take in which workers there are, and what becomes of checks if there are none."""
-        now, workers = time.monotonic(), self._connection.workers
-        for address in [each for each in self._rooms if each not in workers]:
-            self._lose(address)
-        for address in [each for each in self._refused if each not in workers]:
-            del self._refused[address]
-        for address in workers:
-            settled = address in self._rooms or address in self._asked or address in self._refused
-            if not settled and self._resting.get(address, 0.0) <= now:
-                self._ask(address)
-        if self._rooms:
-            self._alone = math.inf
+        members = self._members
+        members.look()
+        for address in [each for each in self._rooms if each not in members.admitted]:
+            self._lose(address, "it has gone")
+        for address in members.admitted - self._rooms.keys():
+            self._rooms[address] = _Room(uuid.uuid4().hex)
+            slots = self._connection.workers.get(address, 1)
+            self._placement.add_worker(address, max(1, slots))
+        alone = members.seconds_alone
+        if alone is not None:
+            self._do_without(alone)
+        elif self._rooms:
+            self._told_of_wait = False
             if self._local is not None:
                 self._end_local()
-        elif not self._asked:
-            self._do_without(now)
 
-    def _ask(self, address: str) -> None:
-        self._asked.add(address)
-        answer = ask(self._connection, address, self._needs, self._shipped)
-        answer.add_done_callback(lambda done: self._inbox.put(_Answered(address, done)))
-
-    def _answered(self, address: str, answer: Future[tuple[str, tuple[str, ...]]]) -> None:
-        """Take a worker in, or refuse it and say why."""
-        self._asked.discard(address)
-        error = answer.exception()
-        why = why_not(answer.result()) if error is None else why_no_answer(error)
-        slots = self._connection.workers.get(address)
-        if slots is None:
-            return
-        if error is not None and not isinstance(error, ModuleNotFoundError):
-            self._strike(address, why)
-        elif why:
-            self._refuse(address, why)
-        else:
-            self._rooms[address] = _Room(uuid.uuid4().hex)
-            self._placement.add_worker(address, max(1, slots))
-
-    def _refuse(self, address: str, why: str) -> None:
-        self._refused[address] = why
-        self._tell(f"worker {address} gets no checks: {why}")
-
-    def _strike(self, address: str, why: str) -> None:
-        """Let a worker rest that did not do what it should; give it up after a few times."""
-        self._strikes[address] = strikes = self._strikes.get(address, 0) + 1
-        if strikes >= _STRIKES:
-            self._refuse(address, why)
-        else:
-            self._resting[address] = time.monotonic() + _REST * strikes
-
-    def _lose(self, address: str, why: str = "it has gone") -> None:
+    def _lose(self, address: str, why: str) -> None:
         """Let a worker go; its checks are made elsewhere."""
         room = self._rooms.pop(address, None)
         if room is None:
@@ -311,27 +240,20 @@ class ClusterExecutor(Executor):
             number = "a check" if again == 1 else f"{again} checks"
             self._tell(f"worker {address}: {why}; {number} made elsewhere")
 
-    def _do_without(self, now: float) -> None:
+    def _do_without(self, alone: float) -> None:
         """Have this machine take over, or wait for a worker. Raises ExecutorError in the end."""
-        self._alone = min(self._alone, now)
-        alone = now - self._alone
         if self._open_local is not None:
-            if self._local is None and self._checks and (alone > _TAKING_OVER or self._refused):
+            ready = alone > _TAKING_OVER or self._members.refused
+            if self._local is None and self._checks and ready:
                 self._local = self._open_local()
                 self._placement.add_worker(_HERE, self._local.free)
                 self._tell("no worker is left: checks are made on this machine meanwhile")
             return
-        if self._refused:
-            raise ExecutorError(
-                f"no worker of the cluster can run checks any more:\n{listed(self._refused)}"
-            )
-        patience = self._connection.spec.wait
-        if alone == 0:
+        self._members.require()
+        if not self._told_of_wait:
+            self._told_of_wait = True
             why = self._connection.why or "none is left"
-            self._tell(f"no worker ({why}): waiting for {patience:g} s")
-        if alone > patience:
-            why = self._connection.why or "none is left"
-            raise ExecutorError(f"no worker of the cluster came back in {patience:g} s: {why}")
+            self._tell(f"no worker ({why}): waiting for {self._connection.spec.wait:g} s")
 
     def _end_local(self) -> None:
         assert self._local is not None
@@ -398,11 +320,8 @@ class ClusterExecutor(Executor):
         with contextlib.suppress(queue.Empty):
             message = self._inbox.get(timeout=timeout) if timeout else self._inbox.get_nowait()
             while True:
-                match message:
-                    case _Answered(address, answer):
-                        self._answered(address, answer)
-                    case _Replied(address, name, reply):
-                        self._replied(address, name, reply)
+                if message is not None:
+                    self._replied(*message)
                 message = self._inbox.get_nowait()
 
     def _replied(self, address: str, name: str, reply: Future[tuple[bytes, bool] | None]) -> None:
@@ -415,7 +334,7 @@ class ClusterExecutor(Executor):
         error = reply.exception()
         if error is not None:
             self._lose(address, f"it does not answer ({str(error) or type(error).__name__})")
-            self._strike(address, why_no_answer(error))
+            self._members.strike(address, why_no_answer(error))
             return
         found = reply.result()
         if found is None:
@@ -429,14 +348,14 @@ class ClusterExecutor(Executor):
             self.runs += report.runs
             failed = failed or report.failed
             for finished in report.finished:
-                self._strikes.pop(address, None)
+                self._members.forgive(address)
                 self._finish(finished, address)
         if failed is not None:
             self._lose(address, failed)
-            self._refuse(address, failed)
+            self._members.refuse(address, failed)
         elif ended:
             self._lose(address, "its checking process was killed")
-            self._strike(address, "its checking process was killed again and again")
+            self._members.strike(address, "its checking process was killed again and again")
 
     def _finish(self, finished: Finished, worker: str) -> None:
         """Take a verdict in, unless it has to be made sure of elsewhere."""
