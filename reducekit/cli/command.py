@@ -115,9 +115,9 @@ def _answered(
     said = answer(typed, known)
     before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
     program = next((each for each in before[1:] if shutil.which(each)), None)
-    if program is not None:
+    if said is None and program is not None:
         given = shlex.join([program, typed])
-        said = f"{said or ''} Options of your program go after --, as in -- {given}".strip()
+        said = f"Options of your program go after --, as in -- {given}"
     if said is None and typed == name:
         return error
     return click.UsageError(f"No such option '{typed}'. {said or ''}".strip(), ctx)
