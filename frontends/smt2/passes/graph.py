@@ -37,9 +37,11 @@ graph, and reading and printing one takes seconds."""
 class Entry(Search):
     """The first steps: which way of printing still shows the failure. Then the descent begins.
 
-    `styles` are the ways that make the text smaller, with what they print.
-    Without one that holds, the descent goes on from `last`; if the text is
-    printed like that already (`proved`), it needs no check.
+    `styles` are the ways to try, with what they print: those that make the text
+    smaller, and as the last one another that does not. If that holds, the descent
+    goes on from there all the same, though the best text stays as it is until
+    something smaller is found. If none holds, the descent goes on from `last`;
+    if the text is printed like that already (`proved`), it needs no check.
     """
 
     graph: Graph
@@ -52,12 +54,18 @@ class Entry(Search):
     def propose(self) -> Change | None:
         """Return the script printed in the next style."""
         printed = self.styles[0]
-        return printed.listing.change(self._different(printed), printed.style.value)
+        change = printed.listing.change(self._different(printed), printed.style.value)
+        return replace(change, probe=not self._is_smaller(printed))
+
+    def _is_smaller(self, printed: Printed) -> bool:
+        return _is_smaller(printed.text, self.view.document.text)
 
     def after(self, ok: bool) -> Search:
         """Begin the descent with the style that holds."""
         if ok:
-            return self._descent(self.styles[0], ())
+            printed = self.styles[0]
+            kept = () if self._is_smaller(printed) else self._different(printed)
+            return self._descent(printed, kept)
         if len(self.styles) > 1:
             return replace(self, styles=self.styles[1:])
         return self.without_style()
@@ -169,9 +177,10 @@ class GraphPass:
         if graph is None or not styles:
             return TermPass().problem(view)
         last = styles[-1]
-        smaller = [each for each in styles if _is_smaller(each.text, text)]
-        entry = Entry(graph, Material(view.terms), view, smaller, last, last.text == text)
-        return FixedSearch(entry if smaller else entry.without_style())
+        proved = _is_as(last.text, text)
+        tried = styles[:-1] if proved and not _is_smaller(last.text, text) else styles
+        entry = Entry(graph, Material(view.terms), view, tried, last, proved)
+        return FixedSearch(entry if tried else entry.without_style())
 
 
 class Kicked:

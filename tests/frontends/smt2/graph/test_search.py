@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from reducekit.api import reduce
+from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Place, start
@@ -124,3 +128,22 @@ def test_names_that_an_interpolant_is_asked_for_by_stay() -> None:
     text = "(assert (! (= 1 (+ 1 1)) :named n))\n(get-interpolant (n))\n"
     graph, _ = graph_of(text)
     assert graph.around.named
+
+
+def test_lets_that_have_to_stay_are_kept_though_printing_them_takes_more() -> None:
+    """The descent begins on a text that is larger than the input, of which nobody is told."""
+    text = (
+        b"(declare-fun a () Int)\n(declare-fun b () Int)\n"
+        b"(assert (let ((x (* a b)) (y (+ a b))) (= (* x 2) (+ y (* 3 (+ a (* b 7)))))))\n"
+    )
+    let = re.compile(rb"\(let \(\(\w+ \(\* ")
+    printed: list[int] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Checked) and event.what == Style.AS_INPUT.value:
+            printed.append(event.size)
+
+    report = reduce(text, lambda each: let.search(each) is not None, listen=listen)
+    assert printed
+    assert printed[0] > len(text)
+    assert len(report.text) < 70
