@@ -34,6 +34,12 @@ Folding is worth its runs: on 40 generated traces, each with a fault at a random
 instruction of another function, about 380 calls are left with it after 8,400
 runs, and 930 without it after 11,300.
 """
+_TOGETHER = 8
+"""Options that are set to their least together, neighbours in the solver's table.
+
+On four of the hardest faults of the tuning third (`python -m benchmarks.faults`), one by one
+leaves 104 calls and 10 options after 1,844 runs, eight at a time 81 and 9 after 1,323.
+"""
 _SHORT = 25
 """Calls, up to which the neighbours of a trace are all played in a few replays.
 
@@ -56,7 +62,7 @@ def own_schedule(options: OptionMode) -> Schedule:
     if options == "all":
         prepare += (_Long(Import()),)
     if options != "none":
-        prepare += (_Long(Lower()), Truncate(), Unset())
+        prepare += (_Long(Lower(_TOGETHER)), Truncate(), Unset())
     calls = _truncated(
         _Long(Units("kinds", drop.kinds)),
         _Long(Units("rounds", drop.rounds)),
