@@ -38,7 +38,7 @@ _TOGETHER = 8
 """Options that are set to their least together, neighbours in the solver's table.
 
 On four of the hardest faults of the tuning third (`python -m benchmarks.faults`), one by one
-leaves 104 calls and 10 options after 1,844 runs, eight at a time 81 and 9 after 1,323.
+leaves 104 calls and 9 options after 1,844 runs, eight at a time 81 and 9 after 1,323.
 """
 _SHORT = 25
 """Calls, up to which the neighbours of a trace are all played in a few replays.
