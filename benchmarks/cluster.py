@@ -6,6 +6,8 @@ The inputs and the oracle are those of `benchmarks.sleeping`, with 50 ms a run. 
 a Dask scheduler and worker processes with many slots each, all on this machine: the checks only
 sleep, so 64 of them need no 64 processors; what they do need of the processor, and what Dask
 does, compete for the same few, which is harder on the cluster than machines of its own are.
+Before the clock starts, every slot of both has run the input once, so the start of processes
+(0.2 s on each worker, while the golden run goes on) is not in the times.
 
 The second table counts the bytes of the messages to and from the workers for an input of 3 MB.
 """
@@ -96,6 +98,11 @@ def cluster(processes: int, slots: int) -> Iterator[Connection]:
 def measure(made: Input, oracle: Path, sleep: float, width: int, executor: Executor) -> Cost:
     """Reduce an input. The program ends if the result is wrong."""
     with executor:
+        for ticket in range(width):  # the input is known to be interesting: it has run before
+            executor.submit(-1 - ticket, made.text, Limits(wall=WALL))
+        ended = 0
+        while ended < width:
+            ended += len(executor.wait())
         reduction = Reduction(
             OnePass(), adaptive, executor, lambda seconds: Limits(wall=WALL), width=width
         )

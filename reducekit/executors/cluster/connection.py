@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -40,6 +40,8 @@ class Connection(Closing):
         self.workers: Mapping[str, int] = {}
         self.watchers: set[Callable[[], None]] = set()
         self.load = Load()
+        self.fit: set[tuple[str, Hashable]] = set()
+        """Workers that have said that they have what is needed, with that: asked once."""
         self.rooms: dict[str, str] = {}
         """The rooms that are open (see `remote`), each with its worker."""
         self.sent = self.received = 0
@@ -209,6 +211,7 @@ class Connection(Closing):
 
     def _set_workers(self, workers: dict[str, int]) -> None:
         if workers != self.workers:
+            self.fit = {each for each in list(self.fit) if each[0] in workers}
             for address in self.workers.keys() - workers.keys():
                 for call in self._calls.pop(address, ()):
                     call.cancel()  # otherwise it would try to connect for long

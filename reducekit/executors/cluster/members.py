@@ -45,6 +45,7 @@ class Members:
         self.needs = needs_of(commands)
         self._connection = connection
         self._shipped = shipped
+        self._wanted = self.needs, tuple(each.path for each in shipped)
         self._tell = tell
         self._wake = wake
         self._asked: dict[str, Future[tuple[str, tuple[str, ...]]]] = {}
@@ -66,7 +67,11 @@ class Members:
             del self.refused[address]
         for address in workers:
             known = address in self.admitted or address in self.refused or address in self._asked
-            if not known and self._resting.get(address, 0.0) <= now:
+            if known or self._resting.get(address, 0.0) > now:
+                continue
+            if (address, self._wanted) in self._connection.fit:
+                self.admitted.add(address)
+            else:
                 answer = ask(self._connection, address, self.needs, self._shipped)
                 self._asked[address] = answer
                 answer.add_done_callback(lambda _: self._wake())
@@ -137,3 +142,4 @@ class Members:
             self.refuse(address, why)
         else:
             self.admitted.add(address)
+            self._connection.fit.add((address, self._wanted))
