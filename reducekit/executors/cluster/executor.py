@@ -25,7 +25,7 @@ from reducekit.executors.cluster.admission import Shipped, Tell, sent_along, why
 from reducekit.executors.cluster.base_text import BaseText
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.members import Members
-from reducekit.executors.cluster.placement import Placement
+from reducekit.executors.cluster.placement import AHEAD, Placement
 from reducekit.executors.cluster.protocol import (
     Cancel,
     Check,
@@ -90,6 +90,8 @@ class _Given(NamedTuple):
 class ClusterExecutor(Executor):
     """Runs checks on the workers of a connection, at most `jobs` at a time.
 
+    Some more may be submitted, which wait on the workers: so no slot idles until a message comes.
+
     `local` opens an executor on this machine for when no worker is left; without it, that is
     waited for as long as the cluster's description says. `tell` gets sentences for the user.
     """
@@ -146,7 +148,7 @@ class ClusterExecutor(Executor):
     @property
     def free(self) -> int:
         """How many checks may be submitted now."""
-        return self._jobs - len(self._checks)
+        return self._jobs + self._jobs // AHEAD - len(self._checks)
 
     def ready(self, workers: int, seconds: float = 30.0) -> None:
         """Wait until so many workers get checks, at most so many seconds."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import NamedTuple
 
-_AHEAD = 4
+AHEAD = 4
 """One of so many slots has a check that waits on the worker, so that it never idles."""
 _LATE = 4.0
 """A check that takes so many times as long as the others is made elsewhere, too."""
@@ -51,7 +51,7 @@ class _Worker:
 
     @property
     def most(self) -> int:
-        return self.slots + math.ceil(self.slots / _AHEAD)
+        return self.slots + math.ceil(self.slots / AHEAD)
 
 
 @dataclass(slots=True)

@@ -83,6 +83,15 @@ def test_many_checks_at_the_same_time(connection: Connection) -> None:
     assert found == {ticket: bool(ticket % 3) for ticket in range(60)}
 
 
+def test_some_checks_wait_on_the_workers(connection: Connection) -> None:
+    with opened(connection, sh("sleep 0.1")) as executor:
+        assert executor.free == 5  # four slots, and one that waits
+        for ticket in range(5):
+            executor.submit(ticket, b"x", LIMITS)
+        assert executor.free == 0
+        assert len(until(executor, 5)) == 5
+
+
 def test_a_cancelled_check_is_ended_and_its_ticket_is_free_again(connection: Connection) -> None:
     with opened(connection, sh(f'grep -q x "$1" || exec sleep {NAP}')) as executor:
         executor.submit(0, b"y", LIMITS)
