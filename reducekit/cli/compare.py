@@ -35,7 +35,7 @@ _OPTIONS = (
         show_default=True,
         metavar="NAMES",
         help="The algorithms, separated by commas; auto is the default of the format, and "
-        "NAME:quick is one with --effort quick.",
+        "NAME:quick is one with --effort quick, NAME:thorough with --effort thorough.",
     ),
     click.option(
         "--frontend", metavar="NAME", help="The format of the files; default: by suffix or content."

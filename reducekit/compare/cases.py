@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import get_args
 
 from reducekit import registry
 from reducekit.compare.runs import Settings
 from reducekit.compare.shared_oracle import SharedOracle
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.guard import Guard
-from reducekit.frontend import FormatOption, Frontend
+from reducekit.frontend import Effort, FormatOption, Frontend
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
@@ -40,11 +41,12 @@ class Case:
 
     def options_for(self, strategy: str, settings: Settings, checks: int | None) -> Options:
         """Return the options of a session; `NAME:quick` is the strategy with quick effort."""
-        name, _, effort = strategy.partition(":")
+        name, _, given = strategy.partition(":")
+        efforts: dict[str, Effort] = {each: each for each in get_args(Effort)}
         return replace(
             self.options,
             strategy=name,
-            effort="quick" if effort else "normal",
+            effort=efforts.get(given, "normal"),
             format=frontend_with(self.format, settings),
             max_checks=checks,
         )

@@ -47,10 +47,10 @@ def algorithms_of(
 
 
 def _check_name(name: str) -> None:
-    """Raise UsageError if there is no strategy of that name, with or without `:quick`."""
+    """Raise UsageError if there is no strategy of that name, with or without an effort."""
     base, colon, effort = name.partition(":")
-    if colon and effort != "quick":
-        raise UsageError(f"{name!r} is neither a strategy nor one followed by :quick")
+    if colon and effort not in ("quick", "thorough"):
+        raise UsageError(f"{name!r} is neither a strategy nor one followed by :quick or :thorough")
     registry.strategy(base)
 
 

@@ -99,6 +99,11 @@ def test_a_curve_has_a_point_for_each_change() -> None:
 
 
 def test_algorithms_are_strategies_with_all_settings() -> None:
+    assert [name for name, _ in algorithms_of("auto:thorough", [], ["smt2"])["smt2"]] == [
+        "auto:thorough"
+    ]
+    with pytest.raises(UsageError, match="followed by :quick or :thorough"):
+        algorithms_of("auto:fast", [], ["smt2"])
     found = algorithms_of("hdd, auto:quick,hdd", ["simplify=on,off"], ["btor", "smt2"])
     assert found["smt2"] == [("hdd", ()), ("auto:quick", ())]
     on, off = (("simplify", "on"),), (("simplify", "off"),)
