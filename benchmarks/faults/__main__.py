@@ -37,12 +37,12 @@ def make(total: int, most: int) -> None:
         progress.write_text(str(number + 1))
 
 
-def reduce(third: str, output: Path, strategy: str, cap: float, most: int) -> None:
+def reduce(third: str, output: Path, strategy: str, cap: float, most: int, *, blind: bool) -> None:
     """Reduce the cases of a third that the file of results does not have."""
     done = results.read(output)
     for case in [case for case in read_field() if case.third == third][:most]:
         if case.name not in done:
-            result = reduce_case(case, trace_of(case), cap, strategy)
+            result = reduce_case(case, trace_of(case), cap, strategy, blind=blind)
             results.append(result, output)
             print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
 
@@ -71,6 +71,9 @@ def main() -> None:
     reducing.add_argument("--strategy", default="adaptive")
     reducing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
     reducing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
+    reducing.add_argument(
+        "--blind", action="store_true", help="see only the verdict, as with an external --cmd"
+    )
     comparing = steps.add_parser(
         "compare", help="reduce by a command, such as that of another version; goes on by itself"
     )
@@ -89,7 +92,7 @@ def main() -> None:
     if given.step == "make":
         make(given.total, given.most)
     elif given.step == "reduce":
-        reduce(given.third, given.output, given.strategy, given.cap, given.most)
+        reduce(given.third, given.output, given.strategy, given.cap, given.most, blind=given.blind)
     elif given.step == "passes":
         print(results.by_pass(given.results), end="")
     elif given.step == "compare":

@@ -55,6 +55,8 @@ def words(template: str, case: Case, files: tuple[Path, Path], cap: float) -> li
 def reduce_by(template: str, case: Case, text: bytes, cap: float) -> Reduced:
     """Reduce a trace by a command for at most `cap` seconds; without a result, it stays as it is.
 
+    Nothing ends that is refused, such as a trace that does not fail every time.
+
     The runs are those of the summary that the command prints as JSON, all that it made included;
     what it took to a size is read from the journal beside the output, where checks are counted.
     """
@@ -76,7 +78,7 @@ def reduce_by(template: str, case: Case, text: bytes, cap: float) -> Reduced:
         settings,
         int(summary.get("runs", 0)),
         cost.cpu,
-        bool(summary) and summary.get("stopped") is None and not cost.capped,
+        "after" in summary and summary["stopped"] is None and not cost.capped,
         fails(case, left),
         until,
         left,

@@ -18,7 +18,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import BatchReplay
-from reducekit.frontends.trace.replay.contract import was_lawful
+from reducekit.frontends.trace.replay.contract import ContractExecutor, was_lawful
 from reducekit.frontends.trace.replay.crash_cache import (
     CrashCache,
     CrashExecutor,
@@ -72,8 +72,14 @@ class Reduced:
     gains: Counter[str] = field(default_factory=Counter)
 
 
-def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Reduced:
-    """Reduce a trace for at most `cap` seconds."""
+def reduce_case(
+    case: Case, text: bytes, cap: float, by: str = "adaptive", *, blind: bool = False
+) -> Reduced:
+    """Reduce a trace for at most `cap` seconds.
+
+    If `blind`, only the verdict on a trace is seen, as it is with an interpreter of the user's
+    (`--cmd`): not in which call it ended, nor what calls returned; one trace is played at a time.
+    """
     model, library = load_model(case.api), case.library
     form = model.formats[0]
     begin = time.process_time()
@@ -100,20 +106,21 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
             criterion = SameSignature(signature(outcome.as_outcome()))
         cache = CrashCache(lambda text: (read(text), batches.replay(read(text), LIMITS)))
         cache.remember(text, calls, outcome)
-        executor = CrashExecutor(
+        replays = CrashExecutor(
             server,
             read,
             criterion,
             cache,
-            proofs=case.kind != "wrong",
-            model=model,
+            proofs=case.kind != "wrong" and not blind,
+            model=None if blind else model,
             checker=checker,
-            batch=batching(model, outcome),
+            batch=None if blind else batching(model, outcome),
             hangs=hangs,
         )
+        executor = ContractExecutor(replays, read, model) if blind else replays
 
         def played(calls: Sequence[Call]) -> ReplayOutcome:
-            executor.count_run()
+            replays.count_run()
             found = batches.replay(calls, _BATCH if hangs is None else replace(_BATCH, cpu=hangs))
             if found.kind == outcome.kind and not was_lawful(model, calls, found):
                 return replace(found, kind="contract")
@@ -121,11 +128,12 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
             return found
 
         releases = [name for name, call in model.calls.items() if call.role == "release"]
-        if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1:
+        if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1 and not blind:
             first_failing = BatchReplay(
                 played, Call(releases[0], ()), outcome, batches.playable, cache.prove, cache.trust
             ).first
-        frontend = Traces(model, format=form, last=cache.last, first_failing=first_failing)
+        last_call = (lambda text: None) if blind else cache.last
+        frontend = Traces(model, format=form, last=last_call, first_failing=first_failing)
         passes: Counter[str] = Counter()
         gains: Counter[str] = Counter()
         size = [sum(frontend.order(text)[:2])]
@@ -134,15 +142,15 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
 
         def listen(event: Event) -> None:
             if isinstance(event, PassEnded):
-                passes[event.name] += executor.runs - seen[0]
-                seen[0] = executor.runs
+                passes[event.name] += replays.runs - seen[0]
+                seen[0] = replays.runs
             if isinstance(event, Accepted):
                 left, options, *_ = frontend.order(event.text)
                 gains[event.pass_name] += size[0] - left - options
                 size[0] = left + options
                 for share in SHARES:
                     if left <= max(1.0, share * case.calls):
-                        until.setdefault(share, executor.runs)
+                        until.setdefault(share, replays.runs)
 
         reduction = Reduction(
             frontend,
@@ -162,7 +170,7 @@ def reduce_case(case: Case, text: bytes, cap: float, by: str = "adaptive") -> Re
     if case.kind == "wrong":
         fails = last.kind == "ok"
     return Reduced(
-        case.name, count, settings, executor.runs, time.process_time() - begin,
+        case.name, count, settings, replays.runs, time.process_time() - begin,
         result.stopped is None, fails, tuple(until.get(share) for share in SHARES),
         result.text, passes, gains,
     )  # fmt: skip
