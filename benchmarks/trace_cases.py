@@ -103,16 +103,18 @@ def table(found: Sequence[Case], rows: Sequence[Row]) -> str:
     lines = [f"| {head} | runs, ours / its |", "|---" + "|---:" * 9 + "|"]
     by = {(row.case, row.strategy): row for row in rows}
     for case in found:
-        ours, theirs = (by[case.name, strategy] for strategy in STRATEGIES)
+        ours, theirs = (by.get((case.name, strategy)) for strategy in STRATEGIES)
         about, reference = case.about["case"], case.about.get("reference")
         left = "–" if reference is None else f"{reference['calls']}+{reference['options']}"
         lines.append(
             f"| {case.name} | {about['calls']}+{about['options']} | {left} | {_costs(ours)} | "
-            f"{_costs(theirs)} | {ours.runs / theirs.runs:.2f} |"
+            f"{_costs(theirs)} | {_ratio(ours, theirs)} |"
         )
     lines.append("")
     for strategy in STRATEGIES:
         some = [row for row in rows if row.strategy == strategy]
+        if not some:
+            continue
         slips = [row.case for row in some if not row.same]
         unlawful = [row.case for row in some if not row.lawful]
         lines.append(
@@ -126,7 +128,13 @@ def table(found: Sequence[Case], rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _costs(row: Row) -> str:
+def _ratio(ours: Row | None, theirs: Row | None) -> str:
+    return "–" if ours is None or theirs is None else f"{ours.runs / theirs.runs:.2f}"
+
+
+def _costs(row: Row | None) -> str:
+    if row is None:
+        return "– | – | –"
     more = " (stopped)" if row.capped else ""
     return f"{row.calls}+{row.options}{more} | {row.runs:,} | {row.cpu:.1f}"
 
@@ -137,12 +145,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cases", default="*", help="patterns of names, with commas between")
     parser.add_argument("--options", default="all", choices=("none", "explicit", "all"))
+    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="with commas between")
     parser.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
     given = parser.parse_args()
     found = cases(given.folder, given.cases.split(","))
     rows = []
     for case in found:
-        for strategy in STRATEGIES:
+        for strategy in given.strategies.split(","):
             rows.append(measured(case, strategy, given.options, given.cap))
             print(*rows[-1], file=sys.stderr)
     print("# API traces with seeded faults\n")

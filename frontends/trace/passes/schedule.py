@@ -46,6 +46,11 @@ _SHORT = 25
 All drops of 25 calls, some 35 clauses, calls and variables, and all pairs of
 drops are 600 traces of at most 25 calls: one replay.
 """
+_TINY = 8
+"""Calls, up to which options are left as they are where each trace costs a run of its own.
+
+There is little that options at their least could still help to drop.
+"""
 
 OPTION_MODES: tuple[OptionMode, ...] = ("none", "explicit", "all")
 
@@ -60,9 +65,9 @@ def own_schedule(options: OptionMode) -> Schedule:
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
     if options == "all":
-        prepare += (_Long(Import()),)
+        prepare += (_Long(Import(), _TINY),)
     if options != "none":
-        prepare += (_Long(Lower(_TOGETHER)), Truncate(), Unset())
+        prepare += (_Long(Lower(_TOGETHER), _TINY), Truncate(), Unset())
     calls = _truncated(
         _Long(Units("kinds", drop.kinds)),
         _Long(Units("rounds", drop.rounds)),
@@ -111,16 +116,21 @@ def careful_schedule(options: OptionMode) -> Schedule:
 
 
 class _Long:
-    """A pass over traces whose neighbours are not all played anyway."""
+    """A pass over traces whose neighbours are not all played anyway.
 
-    def __init__(self, each: Pass) -> None:
+    Where they cannot be played, it is one over traces of more than `least` calls.
+    """
+
+    def __init__(self, each: Pass, least: int = 0) -> None:
         self.inner = each
         self.name = each.name
+        self._least = least
 
     def problem(self, view: TraceView) -> Problem | None:
         """Return what the pass does; None for a short trace."""
-        short = len(view.calls) - len(view.options) <= _SHORT
-        return None if short and view.first_failing else self.inner.problem(view)
+        most = _SHORT if view.first_failing else self._least
+        short = len(view.calls) - len(view.options) <= most
+        return None if short else self.inner.problem(view)
 
 
 def _truncated(*passes: Pass) -> tuple[Pass, ...]:

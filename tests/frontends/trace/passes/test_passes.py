@@ -229,3 +229,15 @@ def test_sizes_of_lglddtrace() -> None:
     assert sizes == [50, 25, 12, 6, 3, 2, 1, 0]
     assert smaller(50, 12) == 6
     assert smaller(3, 0) == 0
+
+
+def test_options_of_a_tiny_trace_stay_where_each_trace_costs_a_run() -> None:
+    def lowers(text: bytes) -> bool:
+        found = view_of(text)
+        steps = own_schedule("all").prepare
+        return any(
+            step.problem(found) is not None for step in steps if step.name == "import options"
+        )
+
+    assert not lowers(b"init\nadd 1\nadd 0\nsat\n")
+    assert lowers(b"init\n" + b"add 1\nadd 0\n" * 9 + b"sat\n")
