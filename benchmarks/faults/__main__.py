@@ -85,6 +85,8 @@ def main() -> None:
     tables = steps.add_parser("table", help="print two files of results side by side")
     tables.add_argument("before", type=Path)
     tables.add_argument("now", type=Path)
+    tables.add_argument("--before-is", default="what was before", help="words for the table")
+    tables.add_argument("--now-is", default="this version", help="words for the table")
     passes = steps.add_parser("passes", help="print what each pass cost and dropped")
     passes.add_argument("results", type=Path, help="a file of results that `reduce` wrote")
     given = parser.parse_args()
@@ -100,7 +102,8 @@ def main() -> None:
     else:
         before, now = results.read(given.before), results.read(given.now)
         print("# API traces: a field of faults\n")
-        print("Before and now, on the same traces and machine (`python -m benchmarks.faults`).\n")
+        print(f"Before is {given.before_is}; now is {given.now_is}. Same traces, same machine")
+        print("(`python -m benchmarks.faults compare`, `table`).\n")
         print(results.table(read_field(), before, now), end="")
 
 

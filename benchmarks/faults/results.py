@@ -74,12 +74,17 @@ def by_pass(path: Path) -> str:
 
 def table(cases: Iterable[Case], before: Mapping[str, Reduced], now: Mapping[str, Reduced]) -> str:
     """Return both in Markdown, those cases that both have results of."""
+    cases = [*cases]
     both = [case for case in cases if case.name in before and case.name in now]
+    thirds = sorted({case.third for case in both})
+    total = sum(case.third in thirds for case in cases)
     shares = ", ".join(f"{share:.0%}" for share in SHARES)
     lines = [
-        f"{len(both)} cases; {versions()}. Sizes are calls + options; `until` says after how many",
-        f"replays {shares} of the calls were left (-: that is less than one call, or was not",
-        "reached). A ! marks a result that does not fail in the same way when it is replayed.",
+        f"{len(both)} of the {total} cases of the third `{', '.join(thirds)}`; {versions()}. Sizes",
+        f"are calls + options; `until` says after how many replays {shares} of the calls were",
+        "left (checks, where it was read from a journal; -: never). A ! marks a result that does",
+        "not fail in the same way when it is replayed, which a corrupted memory may also do by",
+        "itself. Cases that either side refused, as two runs ended differently, are in no number.",
         "",
         *_summary(both, before, now),
         "",
@@ -97,6 +102,8 @@ def table(cases: Iterable[Case], before: Mapping[str, Reduced], now: Mapping[str
 
 
 def _columns(result: Reduced) -> str:
+    if not result.runs:
+        return "refused | – | –"
     marks = ("" if result.fails else " !") + ("" if result.ended else " (stopped)")
     until = " ".join("-" if each is None else str(each) for each in result.until)
     return f"{result.calls}+{result.settings}{marks} | {result.runs} | {until}"
@@ -108,9 +115,13 @@ def _summary(
     if not cases:
         return
     pairs = [(before[case.name], now[case.name]) for case in cases]
+    pairs = [pair for pair in pairs if all(each.runs for each in pair)]
+    refused = len(cases) - len(pairs)
     ratios = [math.log(new.runs / old.runs) for old, new in pairs if old.runs and new.runs]
     size = [(old.calls + old.settings, new.calls + new.settings) for old, new in pairs]
     larger = sum(new > 1.1 * old for old, new in size)
+    if not pairs:
+        return
     yield "| | before | now |"
     yield "|---|---:|---:|"
     for what, picked in (
@@ -129,5 +140,6 @@ def _summary(
     yield ""
     yield (
         f"Runs, now to before: {math.exp(statistics.mean(ratios)):.2f} (geometric mean). Larger "
-        f"than 1.1 times: {larger} of {len(size)} ({larger / len(size):.0%})."
+        f"than 1.1 times: {larger} of {len(size)} ({larger / len(size):.0%}); smaller than by a "
+        f"tenth: {sum(1.1 * new < old for old, new in size)}. Refused by either: {refused}."
     )
