@@ -158,7 +158,7 @@ def test_formats_are_recognised(text: bytes, name: str) -> None:
         (b"init\n\x7fELF\x02\x01\x01\n", 2, "binary data"),
         (b"init\nadd \xff\xfe\n", 2, "binary data"),
         (b"init\n5 add\n", 2, "name of a call"),
-        (b"init\nsat\nreturn\n", 3, "value behind 'return'"),
+        (b"init\nsat\nreturn\n", 3, "value after 'return'"),
         (b"init\nsat\nretur", 3, ""),
         (b"init\nsat\nreturn", 3, "ends within this line"),
         (b"init\noption " + b"x" * 90 + b" 1\n", 2, "at most 79 bytes"),
