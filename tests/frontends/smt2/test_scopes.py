@@ -250,7 +250,7 @@ def test_terms_of_other_commands() -> None:
     assert terms == [0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert uses(text, b"r") == [("fun", 1)] * 2
     kinds = [None if use is None else use[1] for use in uses(text, b"v")]
-    # :id, :foo's value and set-info are no uses; what an interpolant is asked for by is kept as one.
+    # :id, :foo's value and set-info are no uses; the name of an interpolant is kept as one.
     assert kinds == [2, 2, 2, 2, None, 2, 2, None, 2, 2, 2, None]
 
 
