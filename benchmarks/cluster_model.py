@@ -9,7 +9,8 @@ costs grows with the text. So the time is the larger of the two,
 
     rounds * (check + way)    and    runs * (candidate + text * size),
 
-and the constants below are what this machine takes for them; they are measured, not fitted.
+and the constants below are what `benchmarks.cluster` measures on this machine, rounded up: of the
+processor time for each megabyte to twice, as the memory of a busy machine is slow.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _MODULE = "reducekit.hunt.chunk"
 _FIRST = 10  # seeds of a task
 _LONGEST = 10_000
 _SECONDS = 3.0
-"""That a task is to take: Dask's 3 ms are nothing then, and little is lost with a worker."""
+"""That a task is to take: Dask's 4 ms are nothing then, and little is lost with a worker."""
 _TASKS = 150  # in a second: a scheduler can take 500
 _AHEAD = 2  # tasks for each slot: one that runs, and one that waits
 _FAILURES = 3  # of a task, until it is believed that no worker can do it

@@ -11,5 +11,6 @@ From the session to the command, and where each part stands:
     spec.py         where the cluster is, and how one is started
 
 Dask finds, starts and connects the workers. Checks are no Dask tasks: one of those costs
-the three sides together 3 ms of processor time, a message with many checks 1.4 ms.
+the three sides together 3.9 ms of processor time, a message with many checks 2.7 ms
+(`benchmarks/dask_cost.py`).
 """
