@@ -41,9 +41,9 @@ _FEW = 5
 """Calls of a trace that is as good as searched by its neighbours."""
 _SHORT = 8
 """Calls of a trace from which no random walks are made: any option in a call's place is tried."""
-_MANY = 20
-"""Of a trace with more calls, few changes leave one that fails: each look around costs some
-70 replays, and on the tuning third of `benchmarks.faults` saved nothing there."""
+_MANY = 30
+"""Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
+replays, and of traces of 20 to 30 calls it makes one in some that much smaller."""
 _SIDES = 5
 """So many traces of the same length are looked at."""
 _SIDE_WORK = 40_000

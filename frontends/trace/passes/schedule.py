@@ -34,11 +34,12 @@ Folding is worth its runs: on 40 generated traces, each with a fault at a random
 instruction of another function, about 380 calls are left with it after 8,400
 runs, and 930 without it after 11,300.
 """
-_TOGETHER = 8
+_TOGETHER = 2
 """Options that are set to their least together, neighbours in the solver's table.
 
-On four of the hardest faults of the tuning third (`python -m benchmarks.faults`), one by one
-leaves 104 calls and 9 options after 1,844 runs, eight at a time 81 and 9 after 1,323.
+On four of the hardest faults of the tuning third (`python -m benchmarks.faults reduce`), one by
+one leaves 104 calls after 1,844 runs, two at a time 83 after 1,662, eight at a time 81 after
+1,323. But what eight leave varies most: on another fault 9 calls, where one or two leave 5.
 """
 _SHORT = 25
 """Calls, up to which the neighbours of a trace are all played in a few replays.
