@@ -43,10 +43,15 @@ class Machines:
         self._about = folder / "scheduler.json"
         self._scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
         self._workers = [self._start_worker() for _ in range(workers)]
-        while not self._about.exists():
+        self.address = self._address()
+
+    def _address(self) -> str:
+        """Wait until the scheduler has written where it is, and not only begun to."""
+        while True:
             assert self._scheduler.poll() is None
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                return str(json.loads(self._about.read_text())["address"])
             time.sleep(0.05)
-        self.address: str = json.loads(self._about.read_text())["address"]
 
     def kill_one(self, choose: random.Random) -> None:
         """Kill a worker, and start another one in its place."""
