@@ -155,7 +155,8 @@ def main() -> None:
             rows.append(measured(case, strategy, given.options, given.cap))
             print(*rows[-1], file=sys.stderr)
     print("# API traces with seeded faults\n")
-    print(f"`python -m benchmarks.trace_cases CASES --options {given.options}`; calls do not")
+    print(f"`python -m benchmarks.trace_cases CASES --strategies {given.strategies} --options")
+    print(f"{given.options}`; calls do not")
     print("count options and `return` lines, runs are all replays.\n")
     print(table(found, rows), end="")
 
