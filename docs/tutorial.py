@@ -94,7 +94,7 @@ def normalised(said: str) -> str:
 
     How many checks a search takes is for its own tests to say.
     """
-    said = re.sub(r"(checks|in all:|cache hits:|calls,) +[\d,]+\d|(checks|hits:) +\d\b", "N", said)
+    said = re.sub(r"(checks|in all:|cache hits:) +[\d,]+\d|(checks|hits:) +\d\b", "N", said)
     said = re.sub(r'"(checks|runs|cache_hits|void)": \d+', "N", said)
     said = re.sub(r"-[0-9a-f]{8}\.", "-HASH.", said)
     said = re.sub(r"\d[\d.,]* s\b", "N s", said)
