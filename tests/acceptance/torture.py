@@ -110,7 +110,8 @@ class Lane:
         """No process is left and no file; both may take a moment to go."""
         self.expect(settled(lambda: not survivors()), f"alive: {survivors()}")
         self.expect(settled(lambda: not abandoned()), f"not removed: {abandoned()}")
-        self.expect(not os.listdir(self.temporary), f"left: {os.listdir(self.temporary)}")
+        gone = settled(lambda: not os.listdir(self.temporary))
+        self.expect(gone, f"left: {os.listdir(self.temporary)}")
 
     def check_words(self) -> None:
         """No traceback."""
