@@ -22,7 +22,7 @@ from reducekit import registry
 from tests.ui.browser import Visit, chromium
 from tests.ui.serving import Serving, serving
 
-NODES, KEPT, CHECKS, REPEATS = 2000, 1000, 1000, 3
+NODES, KEPT, CHECKS, REPEATS = 2000, 1000, 500, 3
 TEST = """#!/bin/sh
 {sleep}[ "$(grep -c ' and ' "$1")" -ge {kept} ]
 """
