@@ -28,6 +28,7 @@ TEST = """#!/bin/sh
 """
 STRATEGY = "ddmin"
 """Takes many small steps."""
+_LONGEST = 600.0  # seconds for a run
 PAUSES = (0.0, 0.02)
 """Seconds that a check sleeps: one of 2 ms, and one of about 20 ms."""
 
@@ -64,7 +65,10 @@ def from_the_page(visit: Visit, test: str, number: int) -> float:
     page.fill("#max_checks", str(CHECKS))
     page.click("#start")
     page.wait_for_selector(f".run >> nth={number - 1}")
-    run = visit.served.finished(number)
+    runs = visit.served.api.runs
+    assert runs.wait_for_end(number, _LONGEST)
+    run = runs.get(number)
+    assert run.result is not None, run.error
     page.wait_for_selector(".run[data-status=running]", state="detached")
     return rate(run.result)
 
