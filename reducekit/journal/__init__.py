@@ -10,7 +10,7 @@ from reducekit.journal.records import (
     Step,
     digest,
 )
-from reducekit.journal.store import Journal, journal_path, load, open_journal
+from reducekit.journal.store import Journal, journal_path, load, lock, open_journal
 
 __all__ = [
     "OUTPUT",
@@ -24,5 +24,6 @@ __all__ = [
     "digest",
     "journal_path",
     "load",
+    "lock",
     "open_journal",
 ]

@@ -87,16 +87,24 @@ def open_journal(path: Path, head: Head, text: bytes, *, resume: bool) -> Journa
         raise
 
 
-def _claim(path: Path, handle: int, head: Head, resume: bool) -> Contents:
-    """Lock an open file and return what to go on from: nothing if it is to be begun."""
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise UsageError(f"the journal {path} is not a regular file")
+def lock(path: Path, handle: int) -> None:
+    """Lock an open journal for this process, until it is closed.
+
+    Raises UsageError if another process writes it.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(f"the journal {path} is in use by another reduction") from None
     except OSError:
         pass  # a file system without locks
+
+
+def _claim(path: Path, handle: int, head: Head, resume: bool) -> Contents:
+    """Lock an open file and return what to go on from: nothing if it is to be begun."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise UsageError(f"the journal {path} is not a regular file")
+    lock(path, handle)
     try:
         with open(handle, "rb", closefd=False) as file:
             data = file.read(-1 if resume else len(MAGIC))

@@ -7,14 +7,13 @@ stands there, a result and its journal, is kept under a numbered name: `in.reduc
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.journal import Contents, Head, journal_path, load
+from reducekit.journal import Contents, Head, journal_path, load, lock
 
 WIDTH = "width"
 """The name of the width among the settings of a journal's head."""
@@ -108,10 +107,6 @@ def _refuse_in_use(journal: Path) -> None:
     except OSError:
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UsageError(f"the journal {journal} is in use by another reduction") from None
-    except OSError:
-        pass  # a file system without locks
+        lock(journal, handle)
     finally:
         os.close(handle)
