@@ -14,6 +14,7 @@ from reducekit.events import Accepted, Event, PassEnded
 from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
@@ -27,7 +28,6 @@ from reducekit.frontends.trace.replay.crash_cache import (
 )
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy
@@ -35,21 +35,6 @@ from reducekit.session.golden import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
 _BATCH = Limits(wall=10.0, cpu=10, memory=4 << 30, output=1 << 20)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswersWrongly:
-    """A run whose answers are wrong in this way, as the executor says on standard error."""
-
-    wrong: str
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return outcomes[0].stderr == self.wrong.encode()
-
-    def describe(self) -> str:
-        return self.wrong
 
 
 @dataclass(slots=True)
@@ -96,7 +81,7 @@ def reduce_case(
         checker, first_failing, hangs = None, None, None
         criterion: Criterion
         if case.kind == "wrong":
-            criterion = AnswersWrongly(case.end)
+            criterion = Answers(case.end)
             reference = opened.enter_context(ReplayServer(find_library("ipasir", "cadical103")))
             checker = AnswerChecker(case.api, batches, reference, LIMITS)
         elif case.kind == "hang":
