@@ -19,10 +19,9 @@ from reducekit.frontends.trace.view import Alteration, TraceView
 _WORK = 40_000
 """Calls that are played: two replays."""
 _STEP = 8
-"""Where each part costs a run, a part is so many times as large as the one before it, and
-"""
+"""Where each part costs a run, a part is so many times as large as the one before it."""
 _MOST = 12
-"""so many are tried: what is worth more is found by the passes that follow."""
+"""Parts that are tried there: what is worth more is found by the passes that follow."""
 _LEAST = 12
 """Calls of a trace that is as good as a skeleton."""
 
