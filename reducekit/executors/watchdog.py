@@ -18,7 +18,9 @@ from reducekit.executors.orphans import end_run
 from reducekit.executors.removal import remove
 
 _SHELL = "/bin/sh"
-_WAIT = "trap '' HUP INT QUIT TERM; cd /; while read -r _; do :; done; exec \"$@\""
+_WAIT = "cd /; while read -r _; do :; done; exec \"$@\""
+_HELD = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+"""Signals that it never gets. A trap would leave it a moment in which they end it."""
 _PYTHON = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from reducekit.executors.watchdog import clean_up; clean_up(int(sys.argv[2]), sys.argv[3])"
@@ -51,7 +53,7 @@ class Watchdog:
                         (os.POSIX_SPAWN_DUP2, null, 2),
                     ],
                     setsid=True,
-                    setsigmask=(),
+                    setsigmask=_HELD,
                     setsigdef=(signal.SIGCHLD, signal.SIGPIPE),
                 )
             finally:

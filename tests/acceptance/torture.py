@@ -64,6 +64,7 @@ class Lane:
         self.errors = self.folder / "errors"
         self.output = self.folder / OUTPUT
         self.before = set(os.listdir(self.folder)) | {"errors"}
+        self.unguarded = False
 
     def start(
         self, *options: str, program: Sequence[str] = tuple(PROGRAM)
@@ -106,8 +107,36 @@ class Lane:
             seen = hashlib.sha256(text).hexdigest() in self.log.read_text()
             self.expect(seen, f"was never checked: {text!r}")
 
+    def kill(self, process: subprocess.Popen[bytes], pid: int, number: int) -> None:
+        """Send a signal to a run, to its group (-pid) or to a process below it.
+
+        Where the watchdog may be killed by that, or a run that has none yet, it is for the
+        next run to clean up. A child that has not yet become what it will be has our name.
+        """
+        if number == signal.SIGKILL:
+            named = {child: command_line(child) for child in orphans.children(process.pid)}
+            guarded = any("reducekit-watchdog" in name for name in named.values())
+            ours = any(
+                name in named.get(pid, "") for name in ("reducekit-watchdog", "reducekit smt2")
+            )
+            self.unguarded = self.unguarded or ours or not guarded
+        with suppress(OSError):  # it has just gone
+            os.kill(pid, number)
+
+    def is_check(self, pid: int) -> bool:
+        """Say whether a process is that of an oracle."""
+        return str(self.oracle) in command_line(pid)
+
+    def cleaned(self) -> bool:
+        """Do what the next run does when it starts; say whether all has gone."""
+        RunDirectory(str(self.temporary)).remove()
+        return not survivors() and not os.listdir(self.temporary)
+
     def check_rest(self) -> None:
         """No process is left and no file; both may take a moment to go."""
+        if self.unguarded:
+            settled(self.cleaned)
+            self.unguarded = False
         self.expect(settled(lambda: not survivors()), f"alive: {survivors()}")
         self.expect(settled(lambda: not abandoned()), f"not removed: {abandoned()}")
         gone = settled(lambda: not os.listdir(self.temporary))
@@ -185,13 +214,9 @@ def moments(lane: Lane, process: subprocess.Popen[bytes], choose: Random) -> Ite
             yield
 
 
-def victim(process: subprocess.Popen[bytes], choose: Random) -> tuple[int, bool]:
-    """Return a process below a run, and whether that is the watchdog; the run itself if none is."""
-    watchdogs = [
-        pid for pid in orphans.children(process.pid) if "reducekit-watchdog" in command_line(pid)
-    ]
-    pid = choose.choice(descendants(process.pid) or [process.pid])
-    return pid, pid in watchdogs
+def victim(process: subprocess.Popen[bytes], choose: Random) -> int:
+    """Return a process below a run; the run itself if none is."""
+    return choose.choice(descendants(process.pid) or [process.pid])
 
 
 def torment(lane: Lane, choose: Random, kills: int) -> int:
@@ -199,29 +224,23 @@ def torment(lane: Lane, choose: Random, kills: int) -> int:
     lane.output.unlink(missing_ok=True)
     before = lane.log.stat().st_size
     process = lane.start("--restart", "--jobs", str(choose.choice([1, 2, 3])))
-    unguarded, done = False, 0
+    done = 0
     for _ in moments(lane, process, choose):
         if done == kills:
             continue
         done += 1
         number = choose.choice(ENDING)
-        with suppress(OSError):  # it has just gone
-            if choose.random() < 0.8:
-                pid, is_watchdog = victim(process, choose)
-                unguarded = unguarded or (is_watchdog and number == signal.SIGKILL)
-                os.kill(pid, number)
-            elif choose.random() < 0.3:
-                os.killpg(process.pid, number)
-            else:
-                os.kill(process.pid, number)
+        if choose.random() < 0.8:
+            pid = victim(process, choose)
+        else:
+            pid = -process.pid if choose.random() < 0.3 else process.pid
+        lane.kill(process, pid, number)
         lane.check_output()
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         lane.wrong.append("hangs")
         process.kill()
-    if unguarded:
-        RunDirectory(str(lane.temporary)).remove()  # as the next start does
     lane.check_output()
     lane.check_rest()
     if lane.log.stat().st_size > before:  # else it was perhaps still Python that was starting
@@ -248,10 +267,9 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
             if done == kills:
                 continue
             done += 1
-            checks = [pid for pid in orphans.children(process.pid) if is_check(lane, pid)]
+            checks = [pid for pid in orphans.children(process.pid) if lane.is_check(pid)]
             pid = choose.choice(checks) if checks and choose.random() < 0.3 else process.pid
-            with suppress(OSError):  # it has just gone
-                os.kill(pid, choose.choice(ENDING))
+            lane.kill(process, pid, choose.choice(ENDING))
             lane.check_output()
         code = process.wait(PATIENCE)
         if code == INTERRUPTED and lane.output.exists():
@@ -263,11 +281,6 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
     most = REPEATED + jobs * done
     lane.expect(again <= most, f"{again} checks made again, after {done} kills")
     return done
-
-
-def is_check(lane: Lane, pid: int) -> bool:
-    """Say whether a process is that of an oracle."""
-    return str(lane.oracle) in command_line(pid)
 
 
 def main(folder: Path, seed: int, kills: int) -> None:

@@ -90,6 +90,18 @@ def test_the_watchdog_does_not_go_before_us(number: int) -> None:
         check_nothing_is_left(run)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_it_is_held_from_its_first_moment(number: int) -> None:
+    """A shell that sets a trap can be ended before that."""
+    for _ in range(10):
+        with local(sh("true")) as executor:
+            process = Path(f"/proc/{executor._watchdog.pid}")
+            os.kill(executor._watchdog.pid, number)
+            while os.readlink(process / "cwd") != "/":  # it has not begun
+                time.sleep(0.001)
+            assert exists(executor._watchdog.pid)
+
+
 def test_the_watchdog_is_killed_too() -> None:
     """Then the next run cleans up, also what hides."""
     with hanging() as run:
