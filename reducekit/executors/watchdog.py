@@ -18,7 +18,7 @@ from reducekit.executors.orphans import end_run
 from reducekit.executors.removal import remove
 
 _SHELL = "/bin/sh"
-_WAIT = "cd /; while read -r _; do :; done; exec \"$@\""
+_WAIT = 'cd /; while read -r _; do :; done; exec "$@"'
 _HELD = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 """Signals that it never gets. A trap would leave it a moment in which they end it."""
 _PYTHON = (

@@ -27,7 +27,7 @@ from reducekit.hunt.results import Control, InputResult
 from reducekit.oracle.command import Command
 from reducekit.session.cluster import Cluster
 
-_MODULE = "reducekit.hunt.chunk"
+_MODULE = "reducekit.hunt.chunk_process"
 _FIRST = 10  # seeds of a task
 _LONGEST = 10_000
 _SECONDS = 3.0

@@ -1,0 +1,80 @@
+"""The process on a worker of a cluster that tests some seeds: an order on stdin, results on stdout.
+
+It is a hunt of its own, without reductions, so all that a format tests by runs there as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+
+from reducekit.errors import ReducekitError
+from reducekit.executors.cluster.admission import in_place
+from reducekit.executors.cluster.protocol import Frames, frame
+from reducekit.executors.guard import NoSignals
+from reducekit.hunt.campaign import prepare
+from reducekit.hunt.chunk import Order, Tested
+from reducekit.hunt.inputs import Input
+from reducekit.hunt.results import Control, InputResult
+from reducekit.oracle.command import Command
+
+
+def tested(order: Order, folder: str, control: Control) -> Tested:
+    """Test the seeds; `folder` has the files that were sent along."""
+    begin = time.monotonic()
+    here = [in_place(each, folder) for each in order.commands]
+    lines = [each.words for each in here]
+    reference = lines.pop() if order.options.reference is not None else None
+    options = replace(order.options, programs=lines, reference=reference)
+    # What is found is told in the words of the client: by them a bug is known again.
+    words = {each.words: theirs for each, theirs in zip(here, order.known, strict=True)}
+    try:
+        with ExitStack() as stack:
+            campaign = prepare(options, NoSignals(), stack)
+            found = [_brief(each, words) for each in campaign.results(control) if each is not None]
+    except ReducekitError as error:
+        return Tested(failed=str(error))
+    return Tested(tuple(found), time.monotonic() - begin)
+
+
+def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputResult:
+    """Return a result as it travels: without the input, unless that shows a bug."""
+    if not result.findings:
+        return replace(result, input=Input(b"", ""))
+    findings = tuple(
+        replace(each, commands=tuple(words.get(c.words, c) for c in each.commands))
+        for each in result.findings
+    )
+    return replace(result, findings=findings)
+
+
+def _order() -> Order | None:
+    """Read the order; None if there is none any more."""
+    frames = Frames()
+    while part := os.read(0, 1 << 16):
+        for order in frames.feed(part):
+            assert isinstance(order, Order)
+            return order
+    return None
+
+
+def _left() -> float | None:
+    """Return no time if nobody wants the results any more: then stdin has ended."""
+    return 0.0 if select.select([0], [], [], 0)[0] else None
+
+
+def main() -> None:
+    """Test what is asked for; the only argument is the folder of what was sent along."""
+    (folder,) = sys.argv[1:]
+    order = _order()
+    if order is None:
+        return
+    with suppress(OSError):
+        os.chdir(order.directory)
+    found = frame(tested(order, folder, Control(lambda: False, _left)))
+    with open(1, "wb", closefd=False) as out, suppress(BrokenPipeError):
+        out.write(found)
