@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 import time
 import uuid
@@ -22,6 +23,12 @@ _ANSWERING = 10.0  # seconds that the scheduler may take to say which workers th
 _GLANCE = 0.5  # seconds between two such questions
 _PAUSE = 1.0  # seconds between attempts to connect
 _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
+_SWITCH = 0.0005
+"""Seconds after which the thread that searches lets this one in, if it has something to do.
+
+By default it is 5 ms: each message, which takes some steps of the loop, would wait for that so
+often, while all slots of a worker stand idle.
+"""
 
 
 class Connection(Closing):
@@ -54,7 +61,9 @@ class Connection(Closing):
         """Those under way, by worker."""
         self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
+        self._switch = sys.getswitchinterval()
         self._place = start(spec)
+        sys.setswitchinterval(min(_SWITCH, self._switch))
         self._loop = asyncio.new_event_loop()
         self._serving = self._loop.create_task(self._serve())
         self._thread = threading.Thread(target=self._run, name="reducekit-cluster", daemon=True)
@@ -112,6 +121,7 @@ class Connection(Closing):
         if self._client is None:  # otherwise it leaves by itself, and says goodbye
             self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join()
+        sys.setswitchinterval(self._switch)
         self._place.close()
 
     def _wait_for_worker(self) -> None:

@@ -15,6 +15,7 @@ from reducekit.executors.cluster import admission
 from reducekit.executors.cluster.admission import Shipped
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
+from reducekit.executors.cluster.spec import ClusterSpec
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
@@ -70,6 +71,13 @@ def test_verdicts_and_outputs_are_those_of_the_local_executor(connection: Connec
                 theirs.stderr,
             )
         assert it.runs == len(texts)
+
+
+def test_threads_take_turns_as_before_when_it_is_closed(address: str) -> None:
+    before = sys.getswitchinterval()
+    with Connection(ClusterSpec(address=address, wait=20.0)):
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before
 
 
 def test_many_checks_at_the_same_time(connection: Connection) -> None:
