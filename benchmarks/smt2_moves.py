@@ -57,12 +57,21 @@ _ELSEWHERE = {
     "lift": ("bit-vectors", "ddSMT TransformToBool, ElimBVComp"),
     "merge": ("any", "SFC (identifiers)"),
     "widths": ("bit-vectors, arrays, functions", "ddSMT BVReduceBW in part"),
+    "resort": (
+        "all with declared symbols; floating point",
+        "",
+    ),
     "edge": ("any", ""),
     "exist": ("any", ""),
     "shorter": (
         "all with relations; bit-vectors",
-        "ddSMT NegateRelation, StrengthenRelation, IteToBVComp, ReflexiveNand,"
+        "ddSMT StrengthenRelation, IteToBVComp, ReflexiveNand,"
         " ZeroExtendPredicate, ExtractZeroExtend, StringReplaceAll",
+    ),
+    "negations": (
+        "Core, quantifiers, relations",
+        "ddSMT NegateRelation, NegateQuantifier, DeMorgan, DoubleNegation,"
+        " EliminateFalseEquality, XORRemoveConstant",
     ),
     "eliminate": ("any", "ddSMT EliminateVariable"),
     "flip": ("Core, bit-vectors", "ddSMT DoubleNegation in part"),

@@ -84,7 +84,9 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     )
     spelling = _size_limited(Spelling(), Literals(), Flatten(), Rename())
     widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
-    cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *symbols, Tactics(), *spelling)
+    others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
+    cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
+    last: tuple[Pass, ...] = (DropBackward(), Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(),),
         once=(
@@ -97,7 +99,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
             *spelling,
         ),
         rounds=(*cheap, GraphPass()),
-        closing=(*cheap, Written(), widths, equal_terms, Untyped(unchecked=unchecked)),
+        closing=(*last, Written(), widths, equal_terms, Untyped(unchecked=unchecked)),
         sweep=(DropBackward(),),
         thorough=(Kicked(),),
     )

@@ -158,6 +158,23 @@ def print_sort(sort: Sort) -> bytes:
     return b"(" + b" ".join(parts) + b")"
 
 
+_FLOATS: Mapping[object, bytes] = {
+    (5, 11): b"Float16",
+    (8, 24): b"Float32",
+    (11, 53): b"Float64",
+    (15, 113): b"Float128",
+}
+
+
+def write_sort(sort: Sort) -> bytes:
+    """Return the SMT-LIB text of a sort, a float's by its short name."""
+    if isinstance(sort, str) or isinstance(sort[-1], int) or len(sort) == 1:
+        short = _FLOATS.get(sort[1:]) if sort[0] == "FloatingPoint" else None
+        return short or print_sort(sort)
+    parts = (b"%d" % part if isinstance(part, int) else write_sort(part) for part in sort)
+    return b"(" + b" ".join(parts) + b")"
+
+
 def is_variable(sort: Sort | int) -> bool:
     """Tell whether a sort is a sort variable."""
     return isinstance(sort, str) and sort[:1] == "'"

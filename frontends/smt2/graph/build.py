@@ -296,9 +296,12 @@ class _Builder:
             items.append(item)
             position = end
         items.append(text[position : document.end[frame.node]])
+        head = frame.head
+        if head == b"_" and len(items) == 1 and isinstance(items[0], bytes):
+            head = items[0]  # a literal, `(_ bv0 64)` for one
         shape = Shape(
             tuple(items),
-            frame.head,
+            head,
             len(frame.args),
             tuple(frame.binds) if any(frame.binds) else (),
             _RAW if frame.raw else frozenset(frame.raws),

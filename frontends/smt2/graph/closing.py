@@ -13,6 +13,8 @@ from dataclasses import replace
 from reducekit.frontends.smt2.graph.functions import inline, nested
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.graph.negations import negations
+from reducekit.frontends.smt2.graph.resort import resort
 from reducekit.frontends.smt2.graph.rewrites import eliminate, shorter, values
 from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.passes.spelling import shortest
@@ -275,9 +277,11 @@ CLOSING: Sequence[tuple[str, Closing]] = (
     ("lift", lift),
     ("merge", merge),
     ("widths", widths),
+    ("resort", resort),
     ("edge", edge),
     ("exist", exist),
     ("shorter", shorter),
+    ("negations", negations),
     ("eliminate", eliminate),
     ("flip", flip),
     ("literals", literals),

@@ -232,7 +232,7 @@ def other_constant(moves: Moves, random: Random) -> Candidate | None:
     shape, sort = graph.shape[node], graph.sort[node]
     if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
         return None
-    texts = moves.material.constants(sort)[:3]
+    texts = moves.constants(sort)[:3]
     other = complement(graph, node)
     texts = texts if other is None else [*texts, other]
     if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.model import Graph, Shape
-from reducekit.frontends.smt2.sorts import Sort, is_open, print_sort
+from reducekit.frontends.smt2.sorts import Sort, is_open, print_sort, write_sort
 from reducekit.frontends.smt2.terms import Terms
 
 SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
@@ -164,7 +164,7 @@ class Moves:
 
     def _constant(self, sort: Sort | None, node: int) -> int | None:
         """Add a constant of a sort that is visible where a node stands; None without one."""
-        for text in self.material.constants(sort)[:1]:
+        for text in self.constants(sort)[:1]:
             if self._visible(text, node):
                 return self.leaf(text, sort)
         return None
@@ -185,6 +185,31 @@ class Moves:
             number not in visible or (visible[number][0] < first and last < visible[number][1])
             for number in uses
         )
+
+    def constants(self, sort: Sort | None) -> list[bytes]:
+        """Return the smallest values of a sort; of one without values a declared constant."""
+        found = self.material.constants(sort)
+        if sort is not None and self.graph.signatures and found == self.material.declared(sort)[:1]:
+            return self.declared(sort)[:1]
+        return found
+
+    def declared(self, sort: Sort) -> list[bytes]:
+        """Return the declared constants of a sort, as they are declared in this graph."""
+        known, signatures = self.material.declared(sort), self.graph.signatures
+        if not signatures:
+            return known
+        document = self.material.terms.document
+        definitions = self.material.terms.script.definitions
+        found = [
+            text
+            for text in known
+            if not any(each in signatures for each in self.material.uses_of(text))
+        ]
+        return found + [
+            document.source(definitions[number].node)
+            for number, sorts in sorted(signatures.items())
+            if sorts == (sort,)
+        ]
 
     def fits(self, other: int, node: int) -> bool:
         """Tell whether all that a node names is declared wherever another one stands."""
@@ -221,7 +246,7 @@ class Moves:
         """Return the command that declares a function of these sorts."""
         terms = self.material.terms
         node = terms.script.definitions[definition].node
-        name, written = terms.document.source(node), [print_sort(each) for each in sorts if each]
+        name, written = terms.document.source(node), [write_sort(each) for each in sorts if each]
         *parameters, result = written
         text = b"(declare-const %b %b)" % (name, result)
         head = b"declare-const"
@@ -265,7 +290,7 @@ class Moves:
             else:
                 args = tuple(copies[argument] for argument in graph.args[each])
                 copies[each] = graph.add(
-                    _with_variables(graph, shape, others), args, graph.sort[each]
+                    with_variables(graph, shape, others), args, graph.sort[each]
                 )
         return copies[node]
 
@@ -275,7 +300,7 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
-        for rank, text in enumerate(self.material.constants(sort)[:most]):
+        for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
             if rank >= first and self._visible(text, node):
@@ -287,7 +312,7 @@ class Moves:
         sort = graph.sort[node]
         if sort is None:
             return
-        for text in self.material.declared(sort)[:_MANY_DIRECT]:
+        for text in self.declared(sort)[:_MANY_DIRECT]:
             if text == graph.shape[node].head:
                 return
             if self._visible(text, node):
@@ -438,7 +463,7 @@ class Moves:
         for variable in bound:
             sort = graph.variables[variable]
             assert sort is not None
-            written = print_sort(sort)
+            written = write_sort(sort)
             uses.update(dict.fromkeys(self.material.uses_of(written)))
             items += (b"(", variable, b" " + written + b") ")
         items[-1] = items[-1].rstrip() + b") "  # type: ignore[union-attr]  # bytes
@@ -454,7 +479,7 @@ def _is_declarable(sort: Sort) -> bool:
     return sort != "RegLan" and not is_open(sort) and not (sort[0] == "->" and len(sort) > 1)
 
 
-def _with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Shape:
+def with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Shape:
     """Return a shape with other variables in place of some."""
     if not others or not any(item in others for item in shape.items if isinstance(item, int)):
         return shape

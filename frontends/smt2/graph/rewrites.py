@@ -9,22 +9,6 @@ from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.passes.widths import literal_value
 
-_NEGATED: Mapping[bytes, bytes] = {
-    b"<": b">=",
-    b">=": b"<",
-    b">": b"<=",
-    b"<=": b">",
-    b"bvult": b"bvuge",
-    b"bvuge": b"bvult",
-    b"bvugt": b"bvule",
-    b"bvule": b"bvugt",
-    b"bvslt": b"bvsge",
-    b"bvsge": b"bvslt",
-    b"bvsgt": b"bvsle",
-    b"bvsle": b"bvsgt",
-    b"=": b"distinct",
-    b"distinct": b"=",
-}
 _STRONGER: Mapping[bytes, bytes] = {
     b"<=": b"<",
     b">=": b">",
@@ -71,10 +55,7 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
 
         other = None
         first = graph.shape[args[0]].head
-        if shape.head == b"not" and first in _NEGATED and len(graph.args[args[0]]) == 2:
-            if not graph.shape[args[0]].uses:
-                other = applied(_NEGATED[first], *graph.args[args[0]])
-        elif shape.head in _STRONGER and len(args) == 2:
+        if shape.head in _STRONGER and len(args) == 2:
             other = applied(_STRONGER[shape.head], *args)
         elif shape.head == b"ite" and sort == ("BitVec", 1) and first == b"=":
             below = graph.args[args[0]]

@@ -125,11 +125,15 @@ class DropBackward:
 
 
 class ScopeTree(LeafTree):
-    """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2)."""
+    """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2).
 
-    def __init__(self, document: Document, commands: Commands) -> None:
+    Or the scope stays open, without its pop.
+    """
+
+    def __init__(self, document: Document, commands: Commands, *, may_stay_open: bool) -> None:
         self.document = document
         self.commands = commands
+        self.may_stay_open = may_stay_open
         below: dict[int, list[int]] = {-1: []}
         path = [-1]
         for index, partner in enumerate(commands.partner):
@@ -152,9 +156,13 @@ class ScopeTree(LeafTree):
         return document.end[nodes[self.commands.partner[node]]] - document.start[nodes[node]]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Drop all from a push to its pop."""
-        nodes = self.commands.nodes[node : self.commands.partner[node] + 1]
-        return [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
+        """Drop all from a push to its pop; or the pop alone."""
+        pop = self.commands.partner[node]
+        nodes = self.commands.nodes[node : pop + 1]
+        found = [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
+        if self.may_stay_open:
+            found.append(Move(Change((Edit(self.commands.nodes[pop], ()),), "drop pop"), ()))
+        return found
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the scopes directly within."""
@@ -166,7 +174,19 @@ class Scopes:
 
     name = "scopes"
 
+    def __init__(self, *, close: bool = True) -> None:
+        self.close = close
+        """Whether each push keeps its pop."""
+
     def problem(self, view: ScriptView) -> ScopeTree | None:
         """Return the tree of scopes."""
-        tree = ScopeTree(view.document, view.commands)
+        # A name that is declared again would clash with one of a scope that stays open.
+        may_stay_open = not self.close and _declares_each_name_once(view)
+        tree = ScopeTree(view.document, view.commands, may_stay_open=may_stay_open)
         return tree if tree.roots else None
+
+
+def _declares_each_name_once(view: ScriptView) -> bool:
+    commands = set(view.commands.nodes)
+    names = [each.name for each in view.script.definitions if each.binder in commands]
+    return len(set(names)) == len(names)

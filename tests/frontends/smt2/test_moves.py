@@ -229,6 +229,18 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-fun f (Real) Real)\n(assert (to_int 1))\n(assert (= 1.5 (f 1)))\n",
     ),
     (
+        Scopes(close=False),
+        "(push 1)\n(declare-fun a () Int)\n(assert (> a 1))\n(check-sat)\n(pop 1)\n",
+        "push",
+        "(push 1)\n(declare-fun a () Int)\n(assert (> a 1))\n(check-sat)\n",
+    ),
+    (
+        Scopes(close=False),  # the second a would clash with the first
+        "(push 1)\n(declare-fun a () Int)\n(pop 1)\n(push 1)\n(declare-fun a () Int)\n(pop 1)\n",
+        r"push[^p]*Int\)\n.pop 1\)\n.push",
+        "(push 1)\n(declare-fun a () Int)\n(pop 1)\n(push 1)\n(declare-fun a () Int)\n(pop 1)\n",
+    ),
+    (
         Untyped(),
         "(assert (= (bvudiv #x00 #x00) #x00))",
         "bvudiv",

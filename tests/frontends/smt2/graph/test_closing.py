@@ -7,9 +7,11 @@ import pytest
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.floats import narrowed
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.validity import problems
 
 INTS = "(declare-fun a () Int)\n"
 VECTORS = "(declare-fun v () (_ BitVec 8))\n(declare-fun w () (_ BitVec 8))\n"
@@ -85,7 +87,6 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
         ("values", "(= v (concat #b0000 (bvnot #x3)))", "(= v (concat #b0000 #xc))"),
         ("values", "(= v ((_ zero_extend 4) #xf))", "(= v #x0f)"),
         ("values", "(and true (bvult #x3 #x2))", "(and true false)"),
-        ("shorter", "(not (bvult v w))", "(bvuge v w)"),
         ("shorter", "(= #b1 (ite (= v w) #b1 #b0))", "(= #b1 (bvcomp v w))"),
         ("shorter", "(= v (bvnand w w))", "(= v (bvnot w))"),
         ("shorter", "(= ((_ zero_extend 8) v) ((_ zero_extend 8) w))", "(= v w)"),
@@ -103,3 +104,133 @@ def test_a_rewrite(name: str, before: str, after: str) -> None:
     """Declarations that are not used any more have gone."""
     found = [text.splitlines()[-1] for text in made(name, f"{VECTORS}(assert {before})")]
     assert f"(assert {after})" in found, found
+
+
+FLOAT = "(declare-fun x () %s)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # A relation with a literal goes, and so do the literal and the relation's other sort.
+        (
+            "(declare-fun f (Int) Int)\n(assert (= 0 (f (f 1))))",
+            "(declare-fun f (Bool) Bool)\n(assert (f (f true)))",
+        ),
+        # What the new sort has no operator for is one of its arguments.
+        (
+            INTS + "(declare-fun b () Int)\n(assert (< (* a 3) b))",
+            "(declare-fun a () Bool)\n(declare-fun b () Bool)\n(assert (= a b))",
+        ),
+        ("(declare-fun r () Real)\n(assert (> r 1.0))", "(declare-fun r () Int)\n(assert (> r 1))"),
+        (
+            "(declare-sort S 0)\n(declare-fun s () S)\n(assert (forall ((z S)) (= s z)))",
+            "(declare-fun s () Bool)\n(assert (forall ((z Bool)) (= s z)))",
+        ),
+        # Only the elements of the array.
+        (
+            INTS + "(declare-fun m () (Array Int Real))\n(assert (= (select m a) (select m 0)))",
+            INTS + "(declare-fun m () (Array Int Bool))\n(assert (= (select m a) (select m 0)))",
+        ),
+        # A format of fewer bits: about the same values.
+        (
+            FLOAT % "(_ FloatingPoint 11 53)"
+            + "(assert (= x (fp #b1 #b10000000001 (_ bv1 52))))\n(assert (fp.lt x (_ -oo 11 53)))",
+            FLOAT % "Float32"
+            + "(assert (= x (fp #b1 #x81 (_ bv0 23))))\n(assert (fp.lt x (_ -oo 8 24)))",
+        ),
+        (
+            FLOAT % "Float32" + "(assert (forall ((y Float32)) (= y ((_ to_fp 8 24) RNE x))))",
+            FLOAT % "(_ FloatingPoint 3 5)"
+            + "(assert (forall ((y (_ FloatingPoint 3 5))) (= y ((_ to_fp 3 5) RNE x))))",
+        ),
+        (
+            "(declare-fun v () (_ BitVec 32))\n(declare-fun x () Float32)\n"
+            "(assert (= x ((_ to_fp 8 24) v)))",
+            "(declare-fun v () (_ BitVec 32))\n(declare-fun x () Float16)\n"
+            "(assert (= x ((_ to_fp 5 11) ((_ extract 15 0) v))))",
+        ),
+    ],
+)
+def test_terms_of_one_sort_get_another_one_together(before: str, after: str) -> None:
+    found = [text for text in made("resort", before) if text == after]
+    assert found, made("resort", before)
+    assert problems(Smt2().parse(found[0].encode())) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(declare-fun p () Bool)\n(assert p)",
+        "(define-fun f ((x Int)) Int x)\n(assert (= (f 1) 2))",  # the command says the sort
+        "(declare-fun v () (_ BitVec 8))\n(assert (= v #x00))",  # widths come first
+        "(declare-fun a () Int)\n(minimize a)",
+    ],
+)
+def test_where_sorts_stay(text: str) -> None:
+    assert made("resort", text) == []
+
+
+@pytest.mark.parametrize(
+    ("bits", "after", "expected"),
+    [
+        ([0, 127, 0], (5, 11), [0, 15, 0]),  # one
+        ([1, 128, 1 << 22], (5, 11), [1, 16, 1 << 9]),  # minus three
+        ([0, 255, 0], (3, 5), [0, 7, 0]),  # infinity
+        ([0, 255, 1], (3, 5), [0, 7, 1]),  # not a number
+        ([0, 254, 5], (3, 5), [0, 6, 15]),  # too large
+        ([1, 1, 7], (3, 5), [1, 0, 0]),  # too small
+    ],
+)
+def test_literals_of_a_smaller_format(
+    bits: list[int], after: tuple[int, int], expected: list[int]
+) -> None:
+    assert narrowed(bits, (8, 24), after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "(not (exists ((x Int)) (=> (> x a) (< a 3))))",
+            "(forall ((x Int)) (and (> x a) (>= a 3)))",
+        ),
+        ("(not (and p (or q (not (= a 0)))))", "(or (not p) (and (not q) (= a 0)))"),
+        ("(not (bvult #x1 #x2))", "(bvuge #x1 #x2)"),
+        ("(not (ite p q (distinct a 1)))", "(ite p (not q) (= a 1))"),
+        ("(= false (or p q))", "(and (not p) (not q))"),
+        ("(= p true)", "p"),
+        ("(xor p true)", "(not p)"),
+        ("(or (not p) q)", "(=> p q)"),
+    ],
+)
+def test_a_negation_goes_where_it_costs_little(before: str, after: str) -> None:
+    head = "(declare-fun a () Int)\n(declare-fun p () Bool)\n(declare-fun q () Bool)\n"
+    found = [text.splitlines()[-1] for text in made("negations", f"{head}(assert {before})")]
+    assert f"(assert {after})" in found, found
+
+
+def test_a_quantifier_that_stands_twice_is_not_turned_over() -> None:
+    """Its variables would belong to two binders."""
+    both = "(assert (let ((e (exists ((x Int)) (= x 1)))) (xor (not e) e)))"
+    assert made("negations", both) == []
+
+
+def test_wide_literals_get_narrower_too() -> None:
+    found = made("widths", "(declare-fun v () (_ BitVec 64))\n(assert (= v (_ bv3 64)))")
+    assert "(declare-fun v () (_ BitVec 2))\n(assert (= v #b11))" in found
+
+
+def test_a_variable_of_another_width_is_not_taken_for_one_of_the_old_width() -> None:
+    view = Smt2().parse((VECTORS + "(assert (= v #x01))\n(assert (= w #x02))").encode())
+    graph = build(view)
+    assert graph is not None
+    material = Material(view.terms)
+    narrow = next(iter(dict(CLOSING)["widths"](Moves(graph, material))))
+    moves = Moves(narrow.graph.rebuilt(narrow.replaced), material)
+    for node in moves.nodes:
+        for candidate in moves.to_declared(node):
+            (other,) = candidate.replaced.values()
+            (definition,) = graph.shape[other].uses
+            assert moves.sorts_of(definition) == (graph.sort[other],)
+    assert {graph.sort[node] for node in moves.nodes} >= {("BitVec", 1), ("BitVec", 8)}

@@ -1,0 +1,100 @@
+"""Floating-point literals and operators in a format of fewer bits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from reducekit.frontends.smt2.graph.model import Shape
+from reducekit.frontends.smt2.graph.moves import Moves
+from reducekit.frontends.smt2.passes.spelling import shortest
+from reducekit.frontends.smt2.passes.widths import literal_value
+from reducekit.frontends.smt2.sorts import Sort
+
+_SPECIAL = re.compile(rb"\(_ (\+oo|-oo|\+zero|-zero|NaN) [0-9]+ [0-9]+\)")
+_CONVERSION = re.compile(rb"\(_ (to_fp|to_fp_unsigned) ([0-9]+) ([0-9]+)\)")
+_BITS = frozenset((b"fp.to_ieee_bv", b"to_ieee_bv"))
+"""Operators whose result is as wide as the format."""
+
+
+def of_format(text: bytes, sort: Any) -> bytes | None:
+    """Return a special value in another format; None if the text is none."""
+    match = _SPECIAL.fullmatch(text)
+    return None if match is None else b"(_ %b %d %d)" % (match[1], sort[1], sort[2])
+
+
+def narrowed(bits: Sequence[int], before: tuple[int, int], after: tuple[int, int]) -> list[int]:
+    """Return sign, exponent and significand of about the same value in a smaller format.
+
+    A format is how many bits the exponent and the significand have, the hidden one counted.
+    What is too large becomes the largest number, what is too small zero; the rest is cut off.
+    """
+    sign, exponent, significand = bits
+    special, largest = (1 << before[0]) - 1, (1 << after[0]) - 1
+    rest = significand >> (before[1] - after[1])
+    if exponent == special:
+        return [sign, largest, rest or int(significand > 0)]
+    if not exponent:
+        return [sign, 0, 0]
+    moved = exponent - (special >> 1) + (largest >> 1)
+    if moved <= 0:
+        return [sign, 0, 0]
+    if moved >= largest:
+        return [sign, largest - 1, (1 << (after[1] - 1)) - 1]
+    return [sign, moved, rest]
+
+
+def narrowed_float(
+    moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None
+) -> int | None:
+    """Add an operator on floats of a smaller format in place of one on a larger; None: cannot."""
+    graph = moves.graph
+    if shape.head in _BITS:
+        texts = moves.constants(sort)
+        return moves.leaf(texts[0], sort) if texts else None
+    if not isinstance(sort, tuple) or sort[0] != "FloatingPoint":
+        return graph.add(shape, args, sort)
+    after = (int(str(sort[1])), int(str(sort[2])))
+    conversion = _CONVERSION.fullmatch(shape.head)
+    if conversion is not None:
+        head = b"(_ %b %d %d)" % (conversion[1], *after)
+        if len(args) == 1:
+            args = tuple(_low_bits(moves, each, sum(after)) for each in args)
+        return graph.add(graph.shapes.application(head, len(args)), args, sort)
+    if shape.head == b"fp" and len(args) == 3:
+        values = [_value(moves, each) for each in args]
+        widths = (1, after[0], after[1] - 1)
+        known = [value for value in values if value is not None]
+        if len(known) == 3:
+            exponent, significand = (_width(moves, each) for each in args[1:])
+            known = narrowed(known, (exponent, significand + 1), after)
+            args = tuple(
+                moves.leaf(shortest(value, width), ("BitVec", width))
+                for value, width in zip(known, widths, strict=True)
+            )
+        else:
+            args = tuple(map(_low_bits, (moves,) * 3, args, widths))
+    return graph.add(shape, args, sort)
+
+
+def _low_bits(moves: Moves, node: int, width: int) -> int:
+    """Return a node of so many bits of a bit-vector that has at least as many."""
+    if _width(moves, node) <= width:
+        return node
+    graph = moves.graph
+    value = _value(moves, node)
+    if value is not None:
+        return moves.leaf(shortest(value, width), ("BitVec", width))
+    extract = graph.shapes.application(b"(_ extract %d 0)" % (width - 1), 1)
+    return graph.add(extract, (node,), ("BitVec", width))
+
+
+def _value(moves: Moves, node: int) -> int | None:
+    shape = moves.graph.shape[node]
+    return None if shape.arity or shape.uses else literal_value(shape.head)
+
+
+def _width(moves: Moves, node: int) -> int:
+    sort = moves.graph.sort[node]
+    return sort[1] if isinstance(sort, tuple) and isinstance(sort[1], int) else 0

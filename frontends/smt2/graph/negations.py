@@ -1,0 +1,131 @@
+"""Closing moves on negations: they go into what they stand around, or what needs them is shorter.
+
+A negation that is pushed inwards often ends at a relation, where it costs nothing. On the way a
+text may get longer, so it is pushed by several levels at once, to where it may end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reducekit.frontends.smt2.graph.model import Shape
+from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves
+
+_LEVELS = (1, 2, 4)
+"""How far a negation is pushed at once."""
+RELATIONS: Mapping[bytes, bytes] = {
+    b"<": b">=",
+    b">=": b"<",
+    b">": b"<=",
+    b"<=": b">",
+    b"bvult": b"bvuge",
+    b"bvuge": b"bvult",
+    b"bvugt": b"bvule",
+    b"bvule": b"bvugt",
+    b"bvslt": b"bvsge",
+    b"bvsge": b"bvslt",
+    b"bvsgt": b"bvsle",
+    b"bvsle": b"bvsgt",
+    b"=": b"distinct",
+    b"distinct": b"=",
+    b"xor": b"=",
+}
+"""What each relation of two terms is the negation of."""
+_OTHER: Mapping[bytes, bytes] = {
+    b"and": b"or",
+    b"or": b"and",
+    b"forall": b"exists",
+    b"exists": b"forall",
+}
+_VALUES: Mapping[bytes, bytes] = {b"true": b"false", b"false": b"true"}
+
+
+def negations(moves: Moves) -> Iterator[Candidate]:
+    """A negation goes into a connective, quantifier or relation; an equality with a truth value
+    becomes the other side, `(or (not a) b)` an implication."""
+    graph = moves.graph
+    for node in moves.nodes:
+        shape, args = graph.shape[node], graph.args[node]
+        if not is_plain(moves, node):
+            continue
+        if shape.head == b"not" and len(args) == 1:
+            known: set[int] = set()
+            for levels in _LEVELS:
+                other = negated(moves, args[0], levels)
+                if other is not None and other not in known:
+                    known.add(other)
+                    yield Candidate("push negation", graph, {node: other}, node)
+        elif shape.head in (b"=", b"xor", b"distinct") and len(args) == 2:
+            for value, term in (args, args[::-1]):
+                truth = graph.shape[value].head
+                if graph.args[value] or truth not in _VALUES or graph.shape[value].uses:
+                    continue
+                same = (truth == b"true") == (shape.head == b"=")
+                inner = None if same else negated(moves, term, 1)
+                if not same and inner is None:
+                    inner = _not(moves, term)
+                yield Candidate("truth", graph, {node: term if inner is None else inner}, node)
+        elif shape.head == b"or" and len(args) == 2:
+            for one, other in (args, args[::-1]):
+                if graph.shape[one].head == b"not" and len(graph.args[one]) == 1:
+                    implied = (graph.args[one][0], other)
+                    copy = graph.add(graph.shapes.application(b"=>", 2), implied, "Bool")
+                    yield Candidate("implication", graph, {node: copy}, node)
+
+
+def is_plain(moves: Moves, node: int) -> bool:
+    """Tell whether a node is an application of an operator of the theories and nothing more."""
+    shape = moves.graph.shape[node]
+    return bool(shape.arity) and not (shape.uses or shape.names or shape.raw or shape.binds)
+
+
+def negated(moves: Moves, node: int, levels: int) -> int | None:
+    """Add what a term says if it is false, pushed so far; None if it can only stand in a `not`."""
+    graph = moves.graph
+    shape, args = graph.shape[node], graph.args[node]
+    head = shape.head
+    if not args:
+        other = _VALUES.get(head) if not shape.uses and shape.variable < 0 else None
+        return None if other is None else moves.leaf(other, "Bool")
+    if head in QUANTIFIERS and levels and _can_turn(moves, node):
+        bound = [item for item in shape.items if isinstance(item, int) and item >= 0]
+        quantifier = moves.quantifier(_OTHER[head], bound)
+        return graph.add(quantifier, (_inner(moves, args[0], levels - 1),), "Bool")
+    if not is_plain(moves, node):
+        return None
+    if head == b"not" and len(args) == 1:
+        return args[0]
+    if head in RELATIONS and len(args) == 2:
+        return _applied(moves, RELATIONS[head], *args)
+    if not levels:
+        return None
+    if head in (b"and", b"or"):
+        inner = (_inner(moves, each, levels - 1) for each in args)
+        return _applied(moves, _OTHER[head], *inner)
+    if head == b"=>" and len(args) == 2:
+        return _applied(moves, b"and", args[0], _inner(moves, args[1], levels - 1))
+    if head == b"ite":
+        inner = (_inner(moves, each, levels - 1) for each in args[1:])
+        return _applied(moves, b"ite", args[0], *inner)
+    return None
+
+
+def _can_turn(moves: Moves, node: int) -> bool:
+    """Tell whether a quantifier can become the other one: nothing else needs its variables."""
+    shape: Shape = moves.graph.shape[node]
+    plain = not (shape.raw or shape.names) and shape.arity == 1
+    return plain and len(moves.analysis.users.get(node, ())) == 1
+
+
+def _inner(moves: Moves, node: int, levels: int) -> int:
+    other = negated(moves, node, levels)
+    return _not(moves, node) if other is None else other
+
+
+def _not(moves: Moves, node: int) -> int:
+    return _applied(moves, b"not", node)
+
+
+def _applied(moves: Moves, head: bytes, *args: int) -> int:
+    graph = moves.graph
+    return graph.add(graph.shapes.application(head, len(args)), args, "Bool")

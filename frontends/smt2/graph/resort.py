@@ -1,0 +1,372 @@
+"""Terms that have to be of one sort together get another one: Bool, Int, a smaller float.
+
+Which terms have to be of one sort follows from the operators, as for widths. A
+class of terms gets another sort as a whole: symbols are declared anew, bound
+variables get another sort, literals become literals of the new sort. An
+operator that the new sort does not have is replaced by one of its arguments, a
+relation by an equality, and what no argument can stand for by a constant. So
+what is left is well sorted, and often has lost a level.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
+from reducekit.frontends.smt2.graph.model import Shape
+from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
+from reducekit.frontends.smt2.sorts import Sort, print_sort
+
+_CLASSES = 12
+"""So many classes at most are tried, the largest first."""
+_CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
+_DECLARES = (b"declare-fun", b"declare-const")
+_SIDES = frozenset((b"=", b"distinct"))
+_ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
+_FREE_ROOTS = frozenset((b"assert", b"get-value"))
+_FLOATS: Sequence[Sort] = (
+    ("FloatingPoint", 3, 5),
+    ("FloatingPoint", 5, 11),
+    ("FloatingPoint", 8, 24),
+)
+
+Skeleton = Any
+"""A sort in which the number of a class stands for each sort without parameters."""
+
+
+class SortClasses:
+    """The classes of terms of a graph that have to be of one sort."""
+
+    def __init__(self, moves: Moves) -> None:
+        self.moves = moves
+        self.graph = moves.graph
+        self.sorts: list[Sort] = []
+        self.skeleton: dict[int, Skeleton] = {}
+        self.signature: dict[int, tuple[Skeleton, ...]] = {}
+        """Of each declared function: the skeletons of its parameters and its result."""
+        self.variable: dict[int, Skeleton] = {}
+        self.named: set[int] = set()
+        """Classes of declared symbols and bound variables; they may have been joined since."""
+        self._above: list[int] = []
+        self._frozen: list[bool] = []
+        self._read()
+
+    def find(self, number: int) -> int:
+        """Return the class that stands for one."""
+        above = self._above
+        while above[number] != number:
+            above[number] = above[above[number]]
+            number = above[number]
+        return number
+
+    def is_frozen(self, number: int) -> bool:
+        """Tell whether a class has to keep its sort."""
+        return self._frozen[self.find(number)]
+
+    def sort(self, skeleton: Skeleton, changed: int, target: Sort) -> Sort | None:
+        """Return the sort of a skeleton where a class is of another sort."""
+        if isinstance(skeleton, int):
+            number = self.find(skeleton)
+            return target if number == changed else self.sorts[number]
+        if not _is_array(skeleton):
+            return skeleton  # type: ignore[no-any-return]
+        return ("Array", *(self.sort(each, changed, target) for each in skeleton[1:]))  # type: ignore[arg-type]
+
+    def _new(self, sort: Sort | None) -> Skeleton:
+        """Return the skeleton of a sort, with classes of its own."""
+        if _is_array(sort):
+            assert isinstance(sort, tuple)
+            return ("Array", self._new(sort[1]), self._new(sort[2]))  # type: ignore[arg-type]
+        if not _has_class(sort):
+            return sort
+        assert sort is not None
+        self.sorts.append(sort)
+        self._above.append(len(self._above))
+        self._frozen.append(False)
+        return len(self._above) - 1
+
+    def _unify(self, first: Skeleton, second: Skeleton) -> None:
+        if isinstance(first, int) and isinstance(second, int):
+            one, other = self.find(first), self.find(second)
+            if self.sorts[one] != self.sorts[other]:
+                self._frozen[one] = self._frozen[other] = True
+                return
+            self._above[one] = other
+            self._frozen[other] = self._frozen[other] or self._frozen[one]
+        elif _is_array(first) and _is_array(second):
+            for one, other in zip(first[1:], second[1:], strict=True):
+                self._unify(one, other)
+        elif first != second:
+            self._freeze(first, second)
+
+    def _freeze(self, *skeletons: Skeleton) -> None:
+        for skeleton in skeletons:
+            if isinstance(skeleton, int):
+                self._frozen[self.find(skeleton)] = True
+            elif _is_array(skeleton):
+                self._freeze(*skeleton[1:])
+
+    def _read(self) -> None:
+        """Find the classes and what joins them."""
+        graph, skeleton = self.graph, self.skeleton
+        declared = _declared(self.moves)
+        roots = set(graph.roots)
+        for node in self.moves.analysis.order:
+            shape, args = graph.shape[node], graph.args[node]
+            given = [skeleton[each] for each in args]
+            if shape.variable >= 0:
+                skeleton[node] = self._variable(shape.variable)
+                continue
+            own = skeleton[node] = self._new(graph.sort[node])
+            if node in roots:
+                if shape.head not in _FREE_ROOTS:
+                    self._freeze(*given)
+            elif shape.fresh or shape.names or graph.sort[node] is None:
+                self._freeze(own, *given)
+            elif shape.uses and shape.uses[0] in declared and not shape.uses[1:]:
+                self._read_application(shape.uses[0], (*given, own))
+            elif shape.binds:
+                self._read_binder(shape, own, given)
+            elif shape.arity or shape.uses:
+                self._read_operator(node, own, given)
+
+    def _variable(self, number: int) -> Skeleton:
+        known = self.variable.get(number)
+        if known is None:
+            known = self.variable[number] = self._new(self.graph.variables[number])
+            self.named.update(_classes_in(known))
+        return known
+
+    def _read_binder(self, shape: Shape, own: Skeleton, given: Sequence[Skeleton]) -> None:
+        """Variables of what is no plain quantifier keep their sort."""
+        bound = dict.fromkeys(variable for each in shape.binds for variable in each)
+        items = [item for item in shape.items if isinstance(item, int) and item >= 0]
+        if shape.head not in QUANTIFIERS or shape.raw or shape.arity != 1:
+            self._freeze(*(self._variable(each) for each in (*bound, *items)), own, *given)
+        elif set(items) != bound.keys():
+            self._freeze(*(self._variable(each) for each in (*bound, *items)))
+
+    def _read_application(self, number: int, given: tuple[Skeleton, ...]) -> None:
+        signature = self.signature.get(number)
+        if signature is None:
+            sorts = self.moves.sorts_of(number)
+            signature = self.signature[number] = tuple(self._new(each) for each in sorts)
+            self.named.update(number for each in signature for number in _classes_in(each))
+        if len(signature) != len(given):
+            self._freeze(*signature, *given)
+            return
+        for one, other in zip(signature, given, strict=True):
+            self._unify(one, other)
+
+    def _read_operator(self, node: int, own: Skeleton, given: list[Skeleton]) -> None:
+        graph = self.graph
+        shape = graph.shape[node]
+        head = shape.head
+        if head == b"ite" and len(given) == 3:
+            self._unify(own, given[1])
+            self._unify(own, given[2])
+        elif head in _SIDES:
+            for each in given[1:]:
+                self._unify(given[0], each)
+        elif (
+            head in (b"select", b"store")
+            and _is_array(given[0])
+            and len(given) == 2 + (head == b"store")
+        ):
+            _, index, element = given[0]
+            self._unify(index, given[1])
+            self._unify(element, own if head == b"select" else given[2])
+            if head == b"store":
+                self._unify(own, given[0])
+        elif _CONST.fullmatch(head) and _is_array(own) and len(given) == 1:
+            self._unify(own[2], given[0])
+        elif shape.uses or shape is not graph.shapes.application(head, shape.arity):
+            self._freeze(own, *given)
+        else:
+            # Arguments of one sort stay of one sort: so an argument can stand for the whole.
+            first: dict[Sort, int] = {}
+            for each in (own, *given):
+                if isinstance(each, int):
+                    self._unify(each, first.setdefault(self.sorts[self.find(each)], each))
+                else:
+                    self._freeze(each)
+
+
+def _is_array(skeleton: Skeleton) -> bool:
+    return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
+
+
+def _has_class(sort: Sort | None) -> bool:
+    """Tell whether terms of a sort may get another one."""
+    if isinstance(sort, tuple):
+        return sort[0] in ("BitVec", "FloatingPoint") and isinstance(sort[-1], int)
+    return sort not in (None, "", "Bool", "RegLan", "RoundingMode")
+
+
+def _declared(moves: Moves) -> set[int]:
+    """Return the definitions whose declaring command can be written anew."""
+    graph, found = moves.graph, set()
+    definitions = moves.material.terms.script.definitions
+    for command, root in enumerate(graph.roots):
+        numbers = graph.around.defines[command]
+        if len(numbers) == 1 and graph.shape[root].head in _DECLARES:
+            definition = definitions[numbers[0]]
+            if definition.sort is not None and "" not in definition.parameters:
+                found.add(numbers[0])
+    return found
+
+
+def resort(moves: Moves) -> Iterator[Candidate]:
+    """Terms that have to be of one sort together become Bool, Int, or a float of fewer bits."""
+    classes = SortClasses(moves)
+    size: dict[int, int] = {}
+    for skeleton in classes.skeleton.values():
+        for number in _classes_in(skeleton):
+            root = classes.find(number)
+            size[root] = size.get(root, 0) + 1
+    named = {classes.find(number) for number in classes.named}
+    ranked = sorted(
+        (number for number in size if number in named and not classes.is_frozen(number)),
+        key=lambda number: (-size[number], number),
+    )
+    for number in ranked[:_CLASSES]:
+        for target in _targets(classes.sorts[number]):
+            candidate = _changed(moves, classes, number, target)
+            if candidate is not None:
+                yield candidate
+
+
+def _targets(sort: Sort) -> list[Sort]:
+    """Return the sorts to try for terms of one, the simplest first."""
+    if isinstance(sort, tuple):
+        if sort[0] == "FloatingPoint":
+            return ["Bool", *(each for each in _FLOATS if _is_narrower(each, sort))]
+        return ["Bool"] if sort == ("BitVec", 1) else []
+    return ["Bool", "Int"] if sort == "Real" else ["Bool"]
+
+
+def _is_narrower(one: Any, other: Any) -> bool:
+    return bool(one != other and one[1] <= other[1] and one[2] <= other[2])
+
+
+def _classes_in(skeleton: Skeleton) -> Iterator[int]:
+    if isinstance(skeleton, int):
+        yield skeleton
+    elif _is_array(skeleton):
+        for each in skeleton[1:]:
+            yield from _classes_in(each)
+
+
+def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> Candidate | None:
+    """Return the graph in which a class has another sort; None where that cannot be built."""
+    graph, before = moves.graph, classes.sorts[number]
+    change = _Change(moves, before, target)
+    variables: dict[int, int] = {}
+    for variable, skeleton in classes.variable.items():
+        sort = classes.sort(skeleton, number, target)
+        if sort != graph.variables[variable]:
+            variables[variable] = len(graph.names)
+            graph.names.append(graph.names[variable])
+            graph.variables.append(sort)
+    new: dict[int, int] = {}
+    for node in moves.analysis.order:
+        shape, args = graph.shape[node], graph.args[node]
+        sort = classes.sort(classes.skeleton[node], number, target)
+        changed = tuple([new[each] for each in args])
+        bound = [v for each in shape.binds for v in each]
+        same = changed == args and sort == graph.sort[node]
+        if same and not any(each in variables for each in bound):
+            new[node] = node
+            continue
+        made: int | None
+        if any(each in variables for each in bound):
+            written = [variables.get(each, each) for each in bound]
+            made = graph.add(moves.quantifier(shape.head, written), changed, sort)
+        elif bound:
+            made = graph.add(shape, changed, sort)
+        elif shape.variable >= 0:
+            made = graph.add(with_variables(graph, shape, variables), (), sort)
+        elif shape.arity == 0 and not shape.uses:
+            made = change.literal(shape.head)
+        elif _CONST.fullmatch(shape.head) and sort is not None:
+            text = print_sort(sort)
+            uses = moves.material.uses_of(text)
+            const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
+            made = graph.add(const, changed, sort)
+        elif sort is None or shape.uses or shape.head in (b"ite", b"select", b"store"):
+            made = graph.add(shape, changed, sort)
+        else:
+            made = change.operator(node, changed, sort)
+        if made is None:
+            return None
+        new[node] = made
+    replaced = {root: new[root] for root in graph.roots if new[root] != root}
+    signatures = dict(graph.signatures)
+    for definition, signature in classes.signature.items():
+        sorts = [classes.sort(each, number, target) for each in signature]
+        if sorts != list(moves.sorts_of(definition)):
+            signatures[definition] = tuple(sorts)
+            command, _ = graph.around.visible[definition]
+            declared = moves.declaration(definition, sorts)
+            replaced[graph.roots[command]] = graph.add(declared, (), None)
+    if not replaced:
+        return None
+    return Candidate("sort", replace(graph, signatures=signatures), replaced, -1)
+
+
+class _Change:
+    """What literals and operators become when terms of one sort are to be of another one."""
+
+    def __init__(self, moves: Moves, before: Sort, after: Sort) -> None:
+        self.moves = moves
+        self.graph = moves.graph
+        self.before = before
+        self.after = after
+        self.floats = isinstance(after, tuple)
+        self._constants = moves.constants(after)
+
+    def literal(self, text: bytes) -> int | None:
+        """Return the leaf for a literal: the first constant of the sort for the first one."""
+        if self.floats:
+            found = of_format(text, self.after)
+            return None if found is None else self.moves.leaf(found, self.after)
+        if not self._constants:
+            return None
+        if self.after == "Int" and b"." in text:
+            return self.moves.leaf(text.partition(b".")[0], "Int")
+        first = self.moves.constants(self.before)[:1] == [text]
+        return self.moves.leaf(
+            self._constants[0 if first else min(1, len(self._constants) - 1)], self.after
+        )
+
+    def operator(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
+        """Return what stands for an application of an operator of a theory."""
+        graph = self.graph
+        shape = graph.shape[node]
+        head = shape.head
+        if all(map(self._is_same_sort, graph.args[node], args)) and sort == graph.sort[node]:
+            return graph.add(shape, args, sort)
+        if self.floats:
+            return narrowed_float(self.moves, shape, args, sort)
+        fit = [each for each in args if graph.sort[each] == self.after]
+        terms = [each for each in fit if not self._is_literal(each)]
+        if self.after == sort == "Bool" and len(terms) == 1:
+            return terms[0]  # an equality with a literal says no more than the other side
+        if head in _SIDES or (self.after == "Int" and head in _ARITHMETIC):
+            return graph.add(shape, args, sort)
+        if self.after == sort == "Bool" and len(fit) > 1:
+            return graph.add(graph.shapes.application(b"=", len(fit)), tuple(fit), sort)
+        if sort == self.after and fit:
+            return fit[0]
+        texts = self.moves.constants(sort) if sort != self.before else []
+        return self.moves.leaf(texts[0], sort) if texts else None
+
+    def _is_same_sort(self, one: int, other: int) -> bool:
+        return self.graph.sort[one] == self.graph.sort[other]
+
+    def _is_literal(self, node: int) -> bool:
+        shape = self.graph.shape[node]
+        return shape.arity == 0 and not shape.uses and shape.variable < 0
