@@ -9,7 +9,7 @@ from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
-from reducekit.frontends.smt2.passes.graph import GraphPass, Kicked, Written, is_too_large
+from reducekit.frontends.smt2.passes.graph import GraphPass, Kicked, Resorted, Written, is_too_large
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.queries import Queries
@@ -99,7 +99,14 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
             *spelling,
         ),
         rounds=(*cheap, GraphPass()),
-        closing=(*last, Written(), widths, equal_terms, Untyped(unchecked=unchecked)),
+        closing=(
+            *last,
+            Written(),
+            widths,
+            equal_terms,
+            SizeLimited(Resorted()),
+            Untyped(unchecked=unchecked),
+        ),
         sweep=(DropBackward(),),
         thorough=(Kicked(),),
     )

@@ -277,7 +277,6 @@ CLOSING: Sequence[tuple[str, Closing]] = (
     ("lift", lift),
     ("merge", merge),
     ("widths", widths),
-    ("resort", resort),
     ("edge", edge),
     ("exist", exist),
     ("shorter", shorter),
@@ -290,8 +289,14 @@ CLOSING: Sequence[tuple[str, Closing]] = (
     ("nested", nested),
 )
 
+LATE: Sequence[tuple[str, Closing]] = (("resort", resort),)
+"""Moves for what nothing else makes smaller: earlier they would bar the way to something smaller,
+as a script whose terms are all of one sort has fewer ways to change."""
 
-def closing(moves: Moves, begin: tuple[int, int]) -> Iterator[tuple[tuple[int, int], Candidate]]:
+
+def closing(
+    moves: Moves, begin: tuple[int, int], kinds: Sequence[tuple[str, Closing]] = CLOSING
+) -> Iterator[tuple[tuple[int, int], Candidate]]:
     """Yield the closing moves from a place on, once around, each with its place.
 
     A place is a kind of move and how many candidates of it come before.
@@ -299,11 +304,11 @@ def closing(moves: Moves, begin: tuple[int, int]) -> Iterator[tuple[tuple[int, i
     if len(moves.nodes) > _MOST:
         return
     first, skip = begin
-    for turn in range(len(CLOSING) + 1):
-        kind = (first + turn) % len(CLOSING)
-        for number, candidate in enumerate(CLOSING[kind][1](moves)):
+    for turn in range(len(kinds) + 1):
+        kind = (first + turn) % len(kinds)
+        for number, candidate in enumerate(kinds[kind][1](moves)):
             if turn == 0 and number < skip:
                 continue
-            if turn == len(CLOSING) and number >= skip:
+            if turn == len(kinds) and number >= skip:
                 return
             yield (kind, number), candidate

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.change import Change
-from reducekit.frontends.smt2.graph.closing import closing
+from reducekit.frontends.smt2.graph.closing import LATE, closing
 from reducekit.frontends.smt2.graph.listing import Listing
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import HUGE as _HUGE
@@ -52,6 +52,8 @@ class Place:
     closed: tuple[int, int] = (0, 0)
     tally: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """How often each kind of move was tried, and how often it helped."""
+    late: bool = False
+    """Whether only the late moves are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,10 @@ class _Sequence:
     def __iter__(self) -> Iterator[Step]:
         """Yield what to try on a graph."""
         moves, here = self.moves, self.here
+        if here.late:
+            for closed, candidate in closing(moves, here.closed, LATE):
+                yield Step(candidate, replace(here, closed=closed))
+            return
         done, weight = here.done, moves.analysis.total
         if _SMALLER * weight <= here.styled:
             self.here = here = replace(here, styled=weight)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
 from reducekit.frontends.smt2.graph.model import Shape
@@ -122,8 +122,10 @@ class SortClasses:
                 continue
             own = skeleton[node] = self._new(graph.sort[node])
             if node in roots:
-                if shape.head not in _FREE_ROOTS:
-                    self._freeze(*given)
+                if shape.head not in _FREE_ROOTS:  # a definition says the sorts of its parameters
+                    bound = {variable for each in shape.binds for variable in each}
+                    parameters = bound.union(item for item in shape.items if _is_variable(item))
+                    self._freeze(*given, *map(self._variable, sorted(parameters)))
             elif shape.fresh or shape.names or graph.sort[node] is None:
                 self._freeze(own, *given)
             elif shape.uses and shape.uses[0] in declared and not shape.uses[1:]:
@@ -143,7 +145,7 @@ class SortClasses:
     def _read_binder(self, shape: Shape, own: Skeleton, given: Sequence[Skeleton]) -> None:
         """Variables of what is no plain quantifier keep their sort."""
         bound = dict.fromkeys(variable for each in shape.binds for variable in each)
-        items = [item for item in shape.items if isinstance(item, int) and item >= 0]
+        items = [item for item in shape.items if _is_variable(item)]
         if shape.head not in QUANTIFIERS or shape.raw or shape.arity != 1:
             self._freeze(*(self._variable(each) for each in (*bound, *items)), own, *given)
         elif set(items) != bound.keys():
@@ -193,6 +195,10 @@ class SortClasses:
                     self._unify(each, first.setdefault(self.sorts[self.find(each)], each))
                 else:
                     self._freeze(each)
+
+
+def _is_variable(item: bytes | int) -> TypeGuard[int]:
+    return isinstance(item, int) and item >= 0
 
 
 def _is_array(skeleton: Skeleton) -> bool:

@@ -195,17 +195,40 @@ class Kicked:
         """Return the search; None for a script that is large, or not as a graph is printed."""
         if len(view.document) > _MOST_KICKED:
             return None
-        graph = build(view)
-        if graph is None:
+        found = _as_printed(view)
+        if found is None:
             return None
-        text = view.document.text
-        for printed in styles_of(graph, text):
-            if _is_as(printed.text, text):
-                size = len(printed.listing.whole())
-                material = Material(view.terms)
-                ground = Ground(graph, material, printed.listing, printed.style, size)
-                return FixedSearch(Kicking(Kicks(ground, self.seed), size))
+        graph, printed = found
+        size = len(printed.listing.whole())
+        ground = Ground(graph, Material(view.terms), printed.listing, printed.style, size)
+        return FixedSearch(Kicking(Kicks(ground, self.seed), size))
+
+
+class Resorted:
+    """The pass that gives another sort to all terms that have to be of one sort together."""
+
+    name = "sorts"
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the search; None for a script that is large, or not as a graph is printed."""
+        found = _as_printed(view) if len(view.document) <= _LARGE else None
+        if found is None:
+            return None
+        graph, printed = found
+        place = Place(printed.style, late=True)
+        return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
+
+
+def _as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:
+    """Return the graph of a script with the way of printing that is that of the script."""
+    graph = build(view)
+    if graph is None:
         return None
+    text = view.document.text
+    for printed in styles_of(graph, text):
+        if _is_as(printed.text, text):
+            return graph, printed
+    return None
 
 
 class Written:

@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.closing import CLOSING
+from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
 from reducekit.frontends.smt2.graph.floats import narrowed
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
@@ -30,7 +30,7 @@ def made(name: str, text: str) -> list[str]:
         listing.printed_again(candidate.graph, Style.SHORTEST, candidate.replaced, everything)[0]
         .whole()
         .decode()
-        for candidate in dict(CLOSING)[name](moves)
+        for candidate in dict((*CLOSING, *LATE))[name](moves)
     ]
 
 
