@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
-from reducekit.frontends.smt2.graph.model import Shape
+from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
@@ -38,16 +38,23 @@ Skeleton = Any
 
 
 class SortClasses:
-    """The classes of terms of a graph that have to be of one sort."""
+    """The classes of terms of a graph that have to be of one sort.
 
-    def __init__(self, moves: Moves) -> None:
+    Arrays have no class of their own, but what they consist of has; with `arrays`, those that
+    hold no arrays have one as they are.
+    """
+
+    def __init__(self, moves: Moves, *, arrays: bool = False) -> None:
         self.moves = moves
+        self.arrays = arrays
         self.graph = moves.graph
         self.sorts: list[Sort] = []
         self.skeleton: dict[int, Skeleton] = {}
         self.signature: dict[int, tuple[Skeleton, ...]] = {}
         """Of each declared function: the skeletons of its parameters and its result."""
         self.variable: dict[int, Skeleton] = {}
+        self.literal: dict[tuple[int, int], Skeleton] = {}
+        """Of each literal as an argument, by node and position: at each place it is another one."""
         self.named: set[int] = set()
         """Classes of declared symbols and bound variables; they may have been joined since."""
         self._above: list[int] = []
@@ -77,10 +84,10 @@ class SortClasses:
 
     def _new(self, sort: Sort | None) -> Skeleton:
         """Return the skeleton of a sort, with classes of its own."""
-        if _is_array(sort):
+        if _is_array(sort) and not (self.arrays and _is_innermost(sort)):
             assert isinstance(sort, tuple)
             return ("Array", self._new(sort[1]), self._new(sort[2]))  # type: ignore[arg-type]
-        if not _has_class(sort):
+        if not _has_class(sort) and not (self.arrays and _is_array(sort)):
             return sort
         assert sort is not None
         self.sorts.append(sort)
@@ -116,7 +123,7 @@ class SortClasses:
         roots = set(graph.roots)
         for node in self.moves.analysis.order:
             shape, args = graph.shape[node], graph.args[node]
-            given = [skeleton[each] for each in args]
+            given = [self._given(node, position) for position in range(len(args))]
             if shape.variable >= 0:
                 skeleton[node] = self._variable(shape.variable)
                 continue
@@ -134,6 +141,14 @@ class SortClasses:
                 self._read_binder(shape, own, given)
             elif shape.arity or shape.uses:
                 self._read_operator(node, own, given)
+
+    def _given(self, node: int, position: int) -> Skeleton:
+        """Return the skeleton of an argument."""
+        argument = self.graph.args[node][position]
+        if not is_literal(self.graph, argument):
+            return self.skeleton[argument]
+        own = self.literal[node, position] = self._new(self.graph.sort[argument])
+        return own
 
     def _variable(self, number: int) -> Skeleton:
         known = self.variable.get(number)
@@ -197,12 +212,22 @@ class SortClasses:
                     self._freeze(each)
 
 
+def is_literal(graph: Graph, node: int) -> bool:
+    """Tell whether a node is a literal of a theory."""
+    shape = graph.shape[node]
+    return shape.arity == 0 and not shape.uses and shape.variable < 0 and not shape.fresh
+
+
 def _is_variable(item: bytes | int) -> TypeGuard[int]:
     return isinstance(item, int) and item >= 0
 
 
 def _is_array(skeleton: Skeleton) -> bool:
     return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
+
+
+def _is_innermost(sort: Any) -> bool:
+    return not any(map(_is_array, sort[1:]))
 
 
 def _has_class(sort: Sort | None) -> bool:
@@ -227,15 +252,27 @@ def _declared(moves: Moves) -> set[int]:
 
 def resort(moves: Moves) -> Iterator[Candidate]:
     """Terms that have to be of one sort together become Bool, Int, or a float of fewer bits."""
-    classes = SortClasses(moves)
+    yield from _resorted(moves, SortClasses(moves))
+    if any(_is_array(moves.graph.sort[node]) for node in moves.nodes):
+        yield from _resorted(moves, SortClasses(moves, arrays=True), only="Array")
+
+
+def _resorted(moves: Moves, classes: SortClasses, only: str = "") -> Iterator[Candidate]:
+    """Yield the graphs in which a class has another sort: any class, or only those of a kind."""
     size: dict[int, int] = {}
-    for skeleton in classes.skeleton.values():
+    for skeleton in (*classes.skeleton.values(), *classes.literal.values()):
         for number in _classes_in(skeleton):
             root = classes.find(number)
             size[root] = size.get(root, 0) + 1
     named = {classes.find(number) for number in classes.named}
     ranked = sorted(
-        (number for number in size if number in named and not classes.is_frozen(number)),
+        (
+            number
+            for number in size
+            if number in named
+            and not classes.is_frozen(number)
+            and (not only or classes.sorts[number][0] == only)
+        ),
         key=lambda number: (-size[number], number),
     )
     for number in ranked[:_CLASSES]:
@@ -250,7 +287,7 @@ def _targets(sort: Sort) -> list[Sort]:
     if isinstance(sort, tuple):
         if sort[0] == "FloatingPoint":
             return ["Bool", *(each for each in _FLOATS if _is_narrower(each, sort))]
-        return ["Bool"] if sort == ("BitVec", 1) else []
+        return ["Bool"] if sort[0] == "Array" or sort == ("BitVec", 1) else []
     return ["Bool", "Int"] if sort == "Real" else ["Bool"]
 
 
@@ -269,6 +306,8 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
 def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> Candidate | None:
     """Return the graph in which a class has another sort; None where that cannot be built."""
     graph, before = moves.graph, classes.sorts[number]
+    if not moves.constants(target):
+        return None
     change = _Change(moves, before, target)
     variables: dict[int, int] = {}
     for variable, skeleton in classes.variable.items():
@@ -281,7 +320,12 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
     for node in moves.analysis.order:
         shape, args = graph.shape[node], graph.args[node]
         sort = classes.sort(classes.skeleton[node], number, target)
-        changed = tuple([new[each] for each in args])
+        changed = tuple(
+            new[each]
+            if (node, position) not in classes.literal
+            else change.literal(each, classes.sort(classes.literal[node, position], number, target))
+            for position, each in enumerate(args)
+        )
         bound = [v for each in shape.binds for v in each]
         same = changed == args and sort == graph.sort[node]
         if same and not any(each in variables for each in bound):
@@ -296,13 +340,16 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
         elif shape.variable >= 0:
             made = graph.add(with_variables(graph, shape, variables), (), sort)
         elif shape.arity == 0 and not shape.uses:
-            made = change.literal(shape.head)
-        elif _CONST.fullmatch(shape.head) and sort is not None:
+            made = node
+        elif _CONST.fullmatch(shape.head) and _is_array(sort):
+            assert sort is not None
             text = print_sort(sort)
             uses = moves.material.uses_of(text)
             const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
             made = graph.add(const, changed, sort)
-        elif sort is None or shape.uses or shape.head in (b"ite", b"select", b"store"):
+        elif (
+            sort is None or shape.uses or shape.head == b"ite" or _is_access(graph, shape, changed)
+        ):
             made = graph.add(shape, changed, sort)
         else:
             made = change.operator(node, changed, sort)
@@ -323,6 +370,11 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
     return Candidate("sort", replace(graph, signatures=signatures), replaced, -1)
 
 
+def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:
+    """Tell whether an operator reads or writes what is an array."""
+    return shape.head in (b"select", b"store") and _is_array(graph.sort[args[0]])
+
+
 class _Change:
     """What literals and operators become when terms of one sort are to be of another one."""
 
@@ -333,20 +385,23 @@ class _Change:
         self.after = after
         self.floats = isinstance(after, tuple)
         self._constants = moves.constants(after)
+        if after == "Bool":
+            self._constants = self._constants[::-1]  # the shorter one for the most used literal
 
-    def literal(self, text: bytes) -> int | None:
-        """Return the leaf for a literal: the first constant of the sort for the first one."""
+    def literal(self, node: int, sort: Sort | None) -> int:
+        """Return the literal that stands for one: the first constant of the sort for the first."""
+        if sort == self.graph.sort[node]:
+            return node
+        text = self.graph.shape[node].head
+        other: bytes | None = None
         if self.floats:
-            found = of_format(text, self.after)
-            return None if found is None else self.moves.leaf(found, self.after)
-        if not self._constants:
-            return None
-        if self.after == "Int" and b"." in text:
-            return self.moves.leaf(text.partition(b".")[0], "Int")
-        first = self.moves.constants(self.before)[:1] == [text]
-        return self.moves.leaf(
-            self._constants[0 if first else min(1, len(self._constants) - 1)], self.after
-        )
+            other = of_format(text, self.after)
+        elif self.after == "Int" and b"." in text:
+            other = text.partition(b".")[0]
+        if other is None:
+            first = self.moves.constants(self.before)[:1] == [text]
+            other = self._constants[0 if first else min(1, len(self._constants) - 1)]
+        return self.moves.leaf(other, self.after)
 
     def operator(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
         """Return what stands for an application of an operator of a theory."""
@@ -358,7 +413,7 @@ class _Change:
         if self.floats:
             return narrowed_float(self.moves, shape, args, sort)
         fit = [each for each in args if graph.sort[each] == self.after]
-        terms = [each for each in fit if not self._is_literal(each)]
+        terms = [each for each in fit if not is_literal(self.graph, each)]
         if self.after == sort == "Bool" and len(terms) == 1:
             return terms[0]  # an equality with a literal says no more than the other side
         if head in _SIDES or (self.after == "Int" and head in _ARITHMETIC):
@@ -372,7 +427,3 @@ class _Change:
 
     def _is_same_sort(self, one: int, other: int) -> bool:
         return self.graph.sort[one] == self.graph.sort[other]
-
-    def _is_literal(self, node: int) -> bool:
-        shape = self.graph.shape[node]
-        return shape.arity == 0 and not shape.uses and shape.variable < 0

@@ -33,6 +33,8 @@ _STRONGER: Mapping[bytes, bytes] = {
     b"=>": b"=",
 }
 """Shorter operators of the same sorts: mostly what implies the first."""
+_UNARY: Mapping[bytes, bytes] = {b"-": b"-", b"bvsub": b"bvneg"}
+"""Of operators of two terms those of the first one that need much the same of a solver."""
 _EXTRACT = re.compile(rb"\(_ extract ([0-9]+) ([0-9]+)\)")
 _ZERO = re.compile(rb"\(_ zero_extend ([0-9]+)\)")
 _EITHER_SIGN = re.compile(rb"\(_ (?:zero|sign)_extend ([0-9]+)\)")
@@ -63,6 +65,8 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
                 other = applied(b"bvcomp", *below) if _is_vector(moves, below[0]) else None
         elif shape.head in (b"bvnand", b"bvnor") and len(args) == 2:
             other = applied(b"bvnot", args[0])
+        elif shape.head in _UNARY and len(args) == 2:
+            other = applied(_UNARY[shape.head], args[0])
         elif shape.head in _RELATIONS and len(args) == 2:
             inner = [_ZERO.fullmatch(graph.shape[each].head) for each in args]
             if inner[0] is not None and inner[1] is not None and inner[0][1] == inner[1][1]:

@@ -88,6 +88,7 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
         ("values", "(= v ((_ zero_extend 4) #xf))", "(= v #x0f)"),
         ("values", "(and true (bvult #x3 #x2))", "(and true false)"),
         ("shorter", "(= #b1 (ite (= v w) #b1 #b0))", "(= #b1 (bvcomp v w))"),
+        ("shorter", "(= v (bvsub w #x01))", "(= v (bvneg w))"),
         ("shorter", "(= v (bvnand w w))", "(= v (bvnot w))"),
         ("shorter", "(= ((_ zero_extend 8) v) ((_ zero_extend 8) w))", "(= v w)"),
         ("shorter", "(= #b1 ((_ extract 9 9) (concat v w)))", "(= #b1 ((_ extract 1 1) v))"),
@@ -115,7 +116,12 @@ FLOAT = "(declare-fun x () %s)\n"
         # A relation with a literal goes, and so do the literal and the relation's other sort.
         (
             "(declare-fun f (Int) Int)\n(assert (= 0 (f (f 1))))",
-            "(declare-fun f (Bool) Bool)\n(assert (f (f true)))",
+            "(declare-fun f (Bool) Bool)\n(assert (f (f false)))",
+        ),
+        # A literal that stands elsewhere too may keep its sort there.
+        (
+            "(declare-fun f (Int) Int)\n(assert (= 0 (f 0)))",
+            "(declare-fun f (Int) Bool)\n(assert (f 0))",
         ),
         # What the new sort has no operator for is one of its arguments.
         (
@@ -131,6 +137,13 @@ FLOAT = "(declare-fun x () %s)\n"
         (
             INTS + "(declare-fun m () (Array Int Real))\n(assert (= (select m a) (select m 0)))",
             INTS + "(declare-fun m () (Array Int Bool))\n(assert (= (select m a) (select m 0)))",
+        ),
+        # An array that is only ever an index.
+        (
+            "(declare-fun m () (Array (Array Int Int) Int))\n"
+            "(declare-fun n () (Array Int Int))\n(assert (= (select m n) 7))",
+            "(declare-fun m () (Array Bool Int))\n"
+            "(declare-fun n () Bool)\n(assert (= (select m n) 7))",
         ),
         # A format of fewer bits: about the same values.
         (
