@@ -266,6 +266,10 @@ class Frontend(ABC):
         """Lay a text out for people."""
         return text
 
+    def remark(self, text: bytes) -> str | None:
+        """Return what a person should know about a result in which everything is needed."""
+        return None
+
     def diagram(self, view: Any) -> Diagram | None:
         """Return what a face can draw of a parsed text; None if nothing."""
         return None

@@ -29,6 +29,7 @@ _MISREAD = re.compile(
     re.IGNORECASE,
 )
 """How solvers say that they cannot read a script, or that a term has no sort."""
+_STATUS = re.compile(rb"^\(\s*set-info\s+:status\b", re.MULTILINE)
 _MOST = 1 << 21  # nodes of a script whose terms are counted for the summary
 
 
@@ -126,6 +127,20 @@ class Smt2(Frontend):
         from reducekit.frontends.smt2.pretty import pretty
 
         return pretty(parse(text))
+
+    def remark(self, text: bytes) -> str | None:
+        """Warn of answers that are compared with a line of the script.
+
+        Such a line is true of the input only, so a reduction ends where it is plainly wrong.
+        """
+        if _STATUS.search(text) is None:
+            return None
+        return (
+            "the failure needs (set-info :status ...): a solver that compares its answer with that "
+            "line also fails where the line is wrong, as it may be in a smaller script. For a "
+            "wrong answer, take the line out of the input, and let another solver say what is "
+            "right: `reference`"
+        )
 
     def diagram(self, view: ScriptView) -> Diagram:
         """Return the terms as a graph."""

@@ -449,6 +449,9 @@ class Session:
                     f"{collection.write_error.strerror}"
                 )
             )
+        remark = None if result.early else job.frontend.remark(result.text)
+        if remark is not None:
+            self._listen(Notice(remark))
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED
