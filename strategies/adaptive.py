@@ -18,6 +18,11 @@ splitting (A method for detecting all defective members in a population by group
 testing, JASA 67, 1972). The number of checks is about the number of needed
 items times the logarithm of the gap.
 
+Where one run checks many candidates, one by one up to the first success
+(`in_a_row`), failures are cheap and a success costs a run. So runs of items are
+longer then, and get shorter in small steps: the first success takes nearly all
+that can go.
+
 Trees are searched from the top down (`topdown`), and what a node can drop as
 items, as above. With several workers the items are shared out (`pool`).
 """
@@ -40,6 +45,11 @@ _MANY = 2000
 """This many items are worth dividing, whatever comes of them."""
 _NEEDED = 16
 """Fewer are worth it if this many needed ones are to be expected among them."""
+_LONG = 4.0
+"""So many gaps are taken as one where failures are cheap; 2 or 8 take a tenth more runs."""
+_STEPS = 2
+"""Where failures are cheap, what cannot go as a whole is taken shorter by this many parts of
+as many as a run has candidates: a run or two go down to a single item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +62,8 @@ class Backward(DivisibleSelector):
     needed item. `run` counts what was taken since the last needed item; `gap`
     is its mean, from which the next run is guessed: a group is best tested as
     one when it fails every other time, so ln 2 of the gap. `needed` counts the
-    needed items found. With `alone` it is not divided.
+    needed items found. With `alone` it is not divided. A run checks `row` candidates,
+    up to the first success.
     """
 
     top: int
@@ -64,6 +75,7 @@ class Backward(DivisibleSelector):
     gone: IndexSet = _NONE
     needed: int = 0
     alone: bool = False
+    row: int = 1
 
     def propose(self) -> Collection[int] | None:
         """Return the next run from the back of what is left."""
@@ -74,7 +86,7 @@ class Backward(DivisibleSelector):
         size, suspect = self.size, self.suspect
         if not taken:
             if size > 1:
-                return replace(self, size=size // 2, suspect=size)
+                return replace(self, size=self._smaller(size), suspect=size)
             return self._needed()
         proposed = self.gone.holes(self.top, size)
         top = min(proposed, default=0)
@@ -91,9 +103,9 @@ class Backward(DivisibleSelector):
         suspect -= size
         if left.count != self.count - size:
             # Other items went along: what was known of the suspects no longer holds.
-            return replace(left, size=max(1, suspect // 2), suspect=0)
+            return replace(left, size=max(1, self._smaller(suspect)), suspect=0)
         if suspect > 1:
-            return replace(left, size=suspect // 2, suspect=suspect)
+            return replace(left, size=self._smaller(suspect), suspect=suspect)
         return left._needed()  # the last suspect: known without a test
 
     def chance(self) -> float | None:
@@ -150,6 +162,19 @@ class Backward(DivisibleSelector):
             alone=True,
         )
 
+    def in_a_row(self, count: int) -> Backward:
+        """Return the search for runs that check so many candidates, up to the first success."""
+        return replace(self, row=count)
+
+    def _smaller(self, size: int) -> int:
+        """Return how many items to take of those of which not all can go.
+
+        Half of them, which tells most; where failures are cheap, nearly all.
+        """
+        if size > self.row:
+            return size // 2
+        return min(size - 1, max(size // 2, size - max(1, _STEPS * size // self.row)))
+
     def _needed(self) -> Backward:
         """Go on without the last item, which has to stay."""
         last = self.gone.holes(self.top, 1)
@@ -158,7 +183,7 @@ class Backward(DivisibleSelector):
             self,
             top=min(last, default=0),
             count=self.count - len(last),
-            size=_run(gap),
+            size=_run(gap) if self.row == 1 else max(1, int(_LONG * gap)),
             suspect=0,
             run=0,
             gap=gap,

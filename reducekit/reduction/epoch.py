@@ -94,6 +94,8 @@ class Epoch:
     """How many texts were told of, by pass."""
     width: int = field(init=False)
     """Candidates in flight at most; more than there are workers where one run checks several."""
+    _in_a_row: bool = field(init=False)
+    """Whether one run checks all candidates in flight, up to the first success."""
     _succeeded: set[str] = field(default_factory=set)
     """The passes with a success."""
     _scheduler: Scheduler[Patched, SchedulePosition] = field(init=False)
@@ -106,8 +108,10 @@ class Epoch:
     def __post_init__(self) -> None:
         document = Patched(self.view.document)
         shared = self.shared
-        self.width = max(shared.width, shared.verdicts.executor.lookahead(shared.best.text))
-        self._scheduler = Scheduler.on(self.width, document)
+        lookahead = shared.verdicts.executor.lookahead(shared.best.text)
+        self.width = max(shared.width, lookahead)
+        self._in_a_row = shared.width == 1 and lookahead > 1
+        self._scheduler = Scheduler.on(self.width, document, in_a_row=self._in_a_row)
         self._context = LocalContext(self.view.document)
         self._base = document, self.shared.best.text
 
@@ -167,6 +171,8 @@ class Epoch:
         """Search a pass too. One that finds nothing to do ends at once."""
         problem = position.pass_.problem(self.view)
         started = None if problem is None else self.shared.strategy.start(problem)
+        if started is not None and self._in_a_row:
+            started = started.in_a_row(self.width)
         self._scheduler.add(position, started)
 
     def _fill(self) -> None:

@@ -52,6 +52,13 @@ class Search(ABC):
         """Return the search as one that can give out parts; None if it cannot."""
         return None
 
+    def in_a_row(self, count: int) -> Search:
+        """Return the search for runs that check so many candidates, up to the first success.
+
+        Failures are cheap then, and each success costs a run.
+        """
+        return self
+
 
 class Divisible(Search):
     """A search that can give out parts of itself, to be worked on at the same time.

@@ -15,6 +15,9 @@ there are three places, in this order of worth:
 * *Later passes*: as long as a pass finds nothing, the next one works on the
   same document. Whoever asks adds their searches (`add`).
 
+Where one run checks all that is in flight, one by one up to the first success
+(`in_a_row`), only what follows failures is looked at ahead: it costs no run.
+
 Successes are never thrown away but merged; see `merging` for the idea.
 
 Why the result depends on the width alone, and not on timing or on the number of
@@ -57,15 +60,17 @@ class Scheduler(Generic[B, P]):
     width: int
     merging: Merging[B, P]
     passes: list[PassSearch[B, P]] = field(default_factory=list)
+    in_a_row: bool = False
+    """Whether one run checks all that are in flight, one by one up to the first success."""
     _checking: Task[B, P] | None = None
     _in_flight: int = 0
     _bits: int = 0
     """How many tasks have been proposed: each has a bit of its own."""
 
     @classmethod
-    def on(cls, width: int, base: B) -> Scheduler[B, P]:
+    def on(cls, width: int, base: B, *, in_a_row: bool = False) -> Scheduler[B, P]:
         """Return a scheduler that builds on an accepted base."""
-        return cls(width, Merging(base, keep_edits=width > 1))
+        return cls(width, Merging(base, keep_edits=width > 1), in_a_row=in_a_row)
 
     def add(self, position: P, search: Search | None) -> None:
         """Search another pass too, after the others; None: one that has ended."""
@@ -224,6 +229,10 @@ class Scheduler(Generic[B, P]):
         for ok, chance in ((True, success), (False, 1 - success)):
             if task.verdict is not None:
                 chance = float(task.verdict == ok)
+            elif self.in_a_row:
+                # What follows a success is not played in this run. What follows a failure costs
+                # nothing more, however unlikely it is that it is needed.
+                chance = float(not ok)
             if task.chance * chance < _LEAST_CHANCE:
                 continue
             if ok not in task.following:
@@ -251,7 +260,9 @@ class Scheduler(Generic[B, P]):
 
     def _divide_if_worth_it(self, pass_search: PassSearch[B, P]) -> None:
         """Turn to searching a pass in parts once that is worth it."""
-        if self.width == 1 or pass_search.pool is not None or not pass_search.partitions:
+        if self.width == 1 or self.in_a_row:
+            return  # parts are for several workers
+        if pass_search.pool is not None or not pass_search.partitions:
             return
         pool = pass_search.partitions[0].search.divisible()
         if pool is not None and pool.worth_dividing(self.width):

@@ -31,6 +31,10 @@ class Selector(ABC):
         """Return how likely the next items are to go, from 0 to 1; None: nothing is known."""
         return None
 
+    def in_a_row(self, count: int) -> Selector:
+        """Return the algorithm for runs that check so many candidates, up to the first success."""
+        return self
+
 
 class Part(Selector):
     """A part of a divided algorithm."""
@@ -139,6 +143,10 @@ class Selecting(Divisible):
     def divisible(self) -> Selecting | None:
         """Return itself if the selector can be divided."""
         return self if isinstance(self.selector, DivisibleSelector) else None
+
+    def in_a_row(self, count: int) -> Selecting:
+        """Return the search with its selector told of it."""
+        return Selecting(self.items, self.selector.in_a_row(count), self.taken, self._refuted)
 
     @property
     def _parts(self) -> DivisibleSelector:

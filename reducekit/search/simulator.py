@@ -115,25 +115,29 @@ def simulate_parallel(
     strategy: Strategy,
     width: int,
     interesting: Callable[[frozenset[int]], bool],
+    *,
+    in_a_row: bool = False,
 ) -> Parallel:
     """Drop items with `width` workers until a pass drops none.
 
     `interesting` is given the items that stay. A set that was tested before
-    costs nothing.
+    costs nothing. If `in_a_row`, there is one worker, who looks in each step at `width`
+    sets, one by one up to the first that is interesting.
     """
     everything = frozenset(range(len(items.weights)))
     verdicts: dict[frozenset[int], bool] = {}
     best: frozenset[int] = frozenset()
     steps = 0
     while True:
-        scheduler = Scheduler[Dropped, None].on(width, Dropped(best))
+        scheduler = Scheduler[Dropped, None].on(width, Dropped(best), in_a_row=in_a_row)
         left = [item for item in sorted(everything) if item not in best]
-        scheduler.add(None, strategy.start(Subset(items, left)))
+        search = strategy.start(Subset(items, left))
+        scheduler.add(None, search.in_a_row(width) if in_a_row else search)
         flight: deque[tuple[Task[Dropped, None], int]] = deque()
+        looked_at: set[frozenset[int]] = set()
         while True:
             while len(flight) < width and (task := scheduler.next()) is not None:
-                assert task.base is not None
-                gone = task.base.with_(task.edits).items
+                gone = _gone(task)
                 if gone == best or gone in verdicts:
                     scheduler.settle(task, verdicts.get(gone, False))
                     continue
@@ -141,10 +145,15 @@ def simulate_parallel(
                 flight.append((task, steps + 1))
             if not flight:
                 break
+            if in_a_row and _gone(flight[0][0]) not in looked_at:
+                steps += 1
+                for waiting, _ in flight:
+                    looked_at.add(_gone(waiting))
+                    if verdicts[_gone(waiting)]:
+                        break
             task, end = flight.popleft()
-            steps = max(steps, end)
-            assert task.base is not None
-            gone = task.base.with_(task.edits).items
+            steps = steps if in_a_row else max(steps, end)
+            gone = _gone(task)
             scheduler.settle(task, verdicts[gone])
             for each in [each for each in flight if each[0].obsolete]:
                 flight.remove(each)
@@ -152,6 +161,12 @@ def simulate_parallel(
         if scheduler.merging.accepted.items == best:
             return Parallel(everything - best, len(verdicts), steps)
         best = scheduler.merging.accepted.items
+
+
+def _gone(task: Task[Dropped, None]) -> frozenset[int]:
+    """Return what a candidate drops in all."""
+    assert task.base is not None
+    return task.base.with_(task.edits).items
 
 
 class Subset(Items):

@@ -68,6 +68,18 @@ def test_declared_before_use(width: int) -> None:
     assert (found.runs, found.steps) == DECLARED[width]
 
 
+IN_A_ROW = {1: 157, 2: 98, 8: 46, 32: 31}
+"""500 items, 20 needed: runs, each of which looks at so many candidates, up to a success."""
+
+
+@pytest.mark.parametrize("width", IN_A_ROW)
+def test_a_run_that_looks_at_many_goes_down_the_failures(width: int) -> None:
+    items, interesting = scattered(500, 20, 0)
+    found = simulate_parallel(items, adaptive, width, interesting, in_a_row=True)
+    assert len(found.left) == 20
+    assert found.steps == IN_A_ROW[width]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("near", [5, 30, 2000])
 def test_more_workers_are_never_slower_where_nobody_knows_who_needs_what(near: int) -> None:
