@@ -23,7 +23,7 @@ from reducekit.frontends.trace.passes.options import (
     Unset,
     Values,
 )
-from reducekit.frontends.trace.passes.skeleton import Skeleton
+from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
 from reducekit.frontends.trace.view import TraceView
 from reducekit.search.problem import Problem
 
@@ -34,6 +34,8 @@ Folding is worth its runs: on 40 generated traces, each with a fault at a random
 instruction of another function, about 380 calls are left with it after 8,400
 runs, and 930 without it after 11,300.
 """
+_TIMES = 5
+"""So often a trace is halved, as long as that helps."""
 _TOGETHER = 2
 """Options that are set to their least together, neighbours in the solver's table.
 
@@ -65,6 +67,7 @@ def own_schedule(options: OptionMode) -> Schedule:
     followed by what drops the calls after the failure: that costs no run.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
+    prepare += _truncated(*[Halves()] * _TIMES)
     if options == "all":
         prepare += (_Long(Import(), _TINY),)
     if options != "none":

@@ -22,6 +22,8 @@ _STEP = 8
 """Where each part costs a run, a part is so many times as large as the one before it."""
 _MOST = 12
 """Parts that are tried there: what is worth more is found by the passes that follow."""
+_HALVED = 300
+"""Calls of a trace that is worth halving: shorter ones are played many at a time anyway."""
 _LEAST = 12
 """Calls of a trace that is as good as a skeleton."""
 
@@ -50,11 +52,48 @@ class Skeleton:
         """Return the parts as candidates, for interpreters that play one trace at a time."""
         found: list[Alteration] = []
         for each in parts:
-            gone = view.contract_closure(each)
-            whole = each if gone is None else {**each, **dict.fromkeys(gone, ())}
-            if gone is not None and whole and whole not in found:
+            whole = _mended(view, each)
+            if whole and whole not in found:
                 found.append(whole)
         return substitutions(view, [found[:_MOST]], self.name) if found else None
+
+
+class Halves:
+    """The pass that drops half of a long trace, a quarter or an eighth, as a whole.
+
+    Some failures take many calls, but none in particular, and are rare once the options are at
+    their least. And the shorter a trace is, the more of its parts share a replay from then on.
+    """
+
+    name = "halves"
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the one step; None for a short trace."""
+        if len(view.calls) - len(view.options) < _HALVED:
+            return None
+        found = [whole for each in _chunks(view) if (whole := _mended(view, each)) is not None]
+        return substitutions(view, [found], self.name)
+
+
+def _chunks(view: TraceView) -> Iterator[Alteration]:
+    """Yield what to drop: halves of the calls, quarters and eighths, the last one first.
+
+    No eighths where each of them costs a run.
+    """
+    kept = {*view.roles("init"), *view.options, len(view.bare) - 1}
+    inside = {index: group for group in view.groups for index in group}
+    units = [*dict.fromkeys(inside.get(index, (index,)) for index in range(len(view.bare)))]
+    units = [unit for unit in units if kept.isdisjoint(unit)]
+    for parts in (2, 4) if view.first_failing is None else (2, 4, 8):
+        for part in reversed(range(parts)):
+            some = units[part * len(units) // parts : (part + 1) * len(units) // parts]
+            yield {index: () for unit in some for index in unit}
+
+
+def _mended(view: TraceView, alteration: Alteration) -> Alteration | None:
+    """Return the alteration with all that the contract does not allow any more."""
+    gone = view.contract_closure(alteration)
+    return None if gone is None else {**alteration, **dict.fromkeys(gone, ())}
 
 
 def _parts(view: TraceView, factor: int, *, drops_options: bool) -> Iterator[Alteration]:

@@ -11,7 +11,7 @@ from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.passes.skeleton import Skeleton
+from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
 from reducekit.frontends.trace.view import TraceView
 
 LINGELING = load_model("lingeling")
@@ -91,3 +91,27 @@ def test_an_interpreter_that_plays_one_at_a_time_gets_a_few_parts() -> None:
     assert len(found.roots) == 1
     (place,) = found.places
     assert 3 <= len(place) <= 12
+
+
+def test_halves_and_smaller_parts_go_with_what_needs_them() -> None:
+    blind = Halves().problem(view_of(LONG, None, []))
+    assert blind is not None
+    assert len(blind.moves(0)) == 6  # each of them costs a run of its own
+    view = view_of(LONG, lambda calls: False, [])
+    found = Halves().problem(view)
+    assert found is not None
+    moves = found.moves(0)
+    sizes = []
+    for move in moves:
+        text = Patched(view.document).render_with(dict(move.change.edits))
+        calls = read_trace(text, "lgl").calls
+        assert first_violation(calls, LINGELING) is None
+        kept = [str(call) for call in calls]
+        assert kept[:3] == LONG[:3]
+        assert kept[-1] == LONG[-1]
+        sizes.append(round(len(calls) / len(LONG), 1))
+    assert sizes[:2] == [0.5, 0.5]
+    assert {*sizes[2:6]} <= {0.7, 0.8}
+    assert {*sizes[6:]} <= {0.8, 0.9}
+    assert len(sizes) == 14
+    assert Halves().problem(view_of(LONG[:100], None, [])) is None
