@@ -44,7 +44,7 @@ _SHORT = 8
 _MANY = 30
 """Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
 replays, and of traces of 20 to 30 calls it makes one in some that much smaller."""
-_SIDES = 5
+_SIDES = 3
 """So many traces of the same length are looked at."""
 _SIDE_WORK = 40_000
 """Calls that are played of what is near each of these, and of the walks from it."""
