@@ -18,7 +18,7 @@ from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
 from reducekit.frontends.trace.replay.contract import ContractExecutor, was_lawful
 from reducekit.frontends.trace.replay.crash_cache import (
     CrashCache,
@@ -106,7 +106,8 @@ def reduce_case(
 
         def played(calls: Sequence[Call]) -> ReplayOutcome:
             replays.count_run()
-            found = batches.replay(calls, _BATCH if hangs is None else replace(_BATCH, cpu=hangs))
+            cpu = cpu_of_many(outcome) if hangs is None else hangs
+            found = batches.replay(calls, replace(_BATCH, cpu=cpu))
             if found.kind == outcome.kind and not was_lawful(model, calls, found):
                 return replace(found, kind="contract")
             cache.prove(calls, found)

@@ -26,7 +26,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import (
     Batching,
@@ -227,7 +227,7 @@ def _first_failing(
         return None
     if model.calls[releases[0]].arguments:
         return None
-    cpu = _BATCH_SECONDS if hangs is None else hangs
+    cpu = cpu_of_many(wanted) if hangs is None else hangs
     limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=cpu)
 
     def played(calls: Sequence[Call]) -> ReplayOutcome:

@@ -11,12 +11,21 @@ from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 
 _MOST = 20_000
 """Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
-_STRAY = 8
+_STRAY = 3
 """So many traces that end in another way are passed over, each for one more replay."""
-
-
-_AGREED = 4
+_SLOW = 2
+"""So many of these does one count as that runs out of time."""
+_AGREED = 2
 """So many traces have to fail by themselves too before that is taken for granted."""
+_CPU_LEAST = 2.0
+_CPU = 5
+"""Seconds of CPU that many small traces get in one replay, at least and in times of the first
+one's, which is as long as all of them. Most take 50 ms, but a fault may make some hang."""
+
+
+def cpu_of_many(first: ReplayOutcome) -> float:
+    """Return after how many seconds of CPU a replay of many traces hangs."""
+    return max(_CPU_LEAST, _CPU * first.cpu)
 
 
 @dataclass(slots=True)
@@ -97,7 +106,10 @@ class BatchReplay:
             wanted = self._fails(outcome)
             if wanted:
                 trace = traces[numbers[at]]
-                if self.trust.earned:
+                # The first one had a fresh process. What the solver died of when it was taken
+                # down is not in the trace itself.
+                inside = outcome.last_call - begins[place] < len(trace)
+                if inside and (place == 0 or self.trust.earned):
                     self.prove(trace, alone(outcome, begins[place], len(trace)))
                     return numbers[at]
                 again = self._fails(self.replay(trace))
@@ -105,7 +117,7 @@ class BatchReplay:
                 if again:
                     return numbers[at]
             at += 1
-            stray += 1 if wanted or outcome.kind != "timeout" else _STRAY // 2
+            stray += 1 if wanted or outcome.kind != "timeout" else _SLOW
         return None
 
     def _fails(self, outcome: ReplayOutcome) -> bool:

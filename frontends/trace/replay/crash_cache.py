@@ -14,7 +14,7 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import Trust, alone
+from reducekit.frontends.trace.replay.batch import Trust, alone, cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -28,13 +28,15 @@ MOST_TOGETHER = 32
 """Checks that share a replay at most: each one that was not played was proposed for nothing."""
 CALLS_TOGETHER = 20_000
 """Calls in one replay: they take some 50 ms, as those of a long recorded trace do."""
-_LOOKAHEAD_CALLS = 4_000
+_LOOKAHEAD_CALLS = 16_000
 """Calls that are looked ahead for: to propose candidates that are not played costs time too."""
 _BATCH_SECONDS = 10.0
 _HANGS = 5
 """Times as long as all calls before took together, after which a call hangs, at a first look."""
 _HANGS_LEAST = 0.1
 """Seconds after which it does so at least: a hundred times as long as most replays take."""
+_SLOWER = 3
+"""Times as long as the longest replay that passed, after which one hangs at least."""
 _PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
@@ -149,7 +151,7 @@ class Batching:
         return replace(
             limits,
             wall=None if limits.wall is None else limits.wall + _BATCH_SECONDS,
-            cpu=None if limits.cpu is None else limits.cpu + _BATCH_SECONDS,
+            cpu=cpu_of_many(self.ending),
         )
 
 
@@ -267,6 +269,7 @@ class CrashExecutor(Executor):
         finished, self._known = self._known, []
         for ticket, replayed in self._server.wait(0 if finished else timeout):
             text, calls, limits = self._texts.pop(ticket)
+            self._note_time(replayed)
             if self._starved(ticket, replayed, limits):
                 self._again.add(ticket)
                 self._start(
@@ -330,6 +333,7 @@ class CrashExecutor(Executor):
         self.runs += 1
         limits = batch.limits(first.limits)
         outcome = self._server.replay(calls, limits)
+        self._note_time(outcome)
         played = len(together)
         if outcome.kind != "ok":
             played = max(0, bisect_right(begins, outcome.last_call) - 1)
@@ -406,6 +410,11 @@ class CrashExecutor(Executor):
         if wrong is None or (self._model and not was_lawful(self._model, calls, replayed)):
             return b""
         return wrong.describe().encode()
+
+    def _note_time(self, replayed: ReplayOutcome) -> None:
+        """Wait longer for a hang, if what does not hang takes nearly as long."""
+        if self._hangs is not None and replayed.kind == "ok":
+            self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
 
     def _starved(self, ticket: int, replayed: ReplayOutcome, limits: Limits) -> bool:
         """Say whether time was up because the machine was busy: it is to be played once more.

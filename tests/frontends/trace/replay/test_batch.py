@@ -76,7 +76,16 @@ def test_what_ends_in_another_way_is_passed_over(faulty: ReplayServer) -> None:
     counted = Counted(faulty)
     traces = [calls_of(each) for each in (PASSES, BREAKS, PASSES, BREAKS, FAILS)]
     assert counted.many.first(traces) == 4
-    assert counted.runs == 4
+    assert counted.runs == 3  # the last one begins a process: it is not played once more
+
+
+def test_one_that_ends_the_solver_is_played_by_itself(faulty: ReplayServer) -> None:
+    """What dies when the solver is taken down is no failure of the trace."""
+    counted = Counted(faulty)
+    dies = replace(counted.many.wanted, last_call=len(calls_of(PASSES)))
+    ends = iter((dies, counted.many.replay(calls_of(PASSES)), counted.many.replay([])))
+    many = replace(counted.many, replay=lambda calls: next(ends), trust=Trust(99))
+    assert many.first([calls_of(PASSES)]) is None
 
 
 def test_long_ones_take_a_replay_each(faulty: ReplayServer) -> None:

@@ -87,7 +87,7 @@ def test_what_is_cancelled_is_not_played(executor: CrashExecutor) -> None:
 def test_how_far_to_look_ahead_depends_on_the_size_alone(executor: CrashExecutor) -> None:
     with executor:
         assert executor.lookahead(PASSES.encode()) == MOST_TOGETHER == executor.free
-        assert executor.lookahead(b"add 1\n" * 399) == 10
+        assert executor.lookahead(b"add 1\n" * 1599) == 10
         assert executor.lookahead(b"add 1\n" * 100_000) == 1
 
 
