@@ -81,3 +81,16 @@ def test_the_cost_of_a_check(tmp_path: Path) -> None:
 def test_an_input_of_a_given_size() -> None:
     text = output("make_input", "--size", "3000", "--seed", "2")
     assert text.encode() == generate(2, 3000)
+
+
+def test_the_own_cost_of_a_check() -> None:
+    header, *found = rows(output("smt2_own_cost", "--quick"))
+    assert [row[header.index("input")] for row in found[::3]] == [
+        "nested lets",
+        "QF_AUFBV",
+        "many commands",
+    ]
+    for row in found:
+        assert int(row[header.index("checks")]) > 0
+        left = int(row[header.index("bytes left")].replace(",", ""))
+        assert left < int(row[header.index("bytes")].replace(",", ""))
