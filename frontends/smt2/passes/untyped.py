@@ -2,7 +2,7 @@
 
 Such a text is no script any more, so it is only tried where the failure may be
 that of a text. One probe tells: a command's content in place of the command,
-in parentheses if it is a word, which no solver takes for a command. Only where
+which no solver takes for a command; a word also in parentheses. Only where
 it succeeds is anything below tried. Unchecked, a second probe is a term in
 place of one of another sort.
 """
@@ -54,9 +54,9 @@ class UntypedTree(LeafTree):
             found += [_move(node, (each,), each + size) for each in reversed(children)]
         elif node in self.commands and len(children) > 1:
             body = children[-1]
-            is_word = self.document.stop[body] == body + 1
-            content: Template = (b"(", body, b")") if is_word else (body,)
-            found.append(_move(node, content, body + size))
+            found.append(_move(node, (body,), body + size))
+            if self.document.stop[body] == body + 1:
+                found.append(_move(node, (b"(", body, b")"), body + size))
             if not self.unchecked:
                 return found
             inner = sorted(_arguments(self.document, body), key=self.weight, reverse=True)
