@@ -23,7 +23,7 @@ from reducekit.frontends.smt2.sorts import Sort
 
 _MOST = 1000
 """Graphs of more nodes have no closing moves: these look at pairs of nodes."""
-_PARTNERS = 6
+_PARTNERS = 2
 """So many nodes at most are tried in place of one that has nothing to do with them."""
 _RAW = frozenset((-1,))
 _BIT: Sort = ("BitVec", 1)
