@@ -25,9 +25,11 @@ from reducekit.hunt.inputs import generation_of
 from reducekit.hunt.report import to_json, to_junit
 from reducekit.offers import Generation
 from reducekit.session.output import write_file
+from reducekit.text import shortened
 
 _MEGABYTE = 1_000_000
 _SILENCE = 30.0  # seconds after which there is a sign of life
+_TITLE = 200  # characters of a failure that are shown; its file has all of them
 
 _PROGRAMS: tuple[Option, ...] = (
     click.option(
@@ -208,7 +210,7 @@ def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
         match event:
             case NewBug(bug, which):
                 said = f" ({which})" if which else ""
-                text = f"new: {bug.finding.title}{said}\n     {bug.path}"
+                text = f"new: {shortened(bug.finding.title, _TITLE)}{said}\n     {bug.path}"
             case Reduced(before=before, after=after, unit=unit):
                 text = f"     reduced from {before:,} to {after:,} {unit}"
             case HuntNotice(note):
@@ -244,7 +246,7 @@ def summary(stats: HuntStats) -> str:
     lines = [f"{head}: {_counted(len(bugs), 'bug')}", *(f"  {each}" for each in stats.details)]
     for each in bugs:
         times = "once" if each.count == 1 else f"{each.count:,} times"
-        lines.append(f"  {times}: {each.finding.title}")
+        lines.append(f"  {times}: {shortened(each.finding.title, _TITLE)}")
         sizes = f"{each.size:,} bytes" + (", known before" if each.known_before else "")
         if each.reduced_size is not None:
             sizes += f", reduced to {each.reduced_size:,}"

@@ -34,6 +34,19 @@ def test_a_bug_is_kept_once(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+def test_a_long_failure_is_shown_shortened(tool: Tool) -> None:
+    """z3 lists all its parameters where one is unknown."""
+    error = f"(error 'unknown parameter; legal ones are: {'parameter ' * 40}')"
+    script = tool.script("solver", f'echo "{error}" >&2; exit 1')
+    done = tool("hunt", "btor", "--cmd", script, "--count", "1", "-n", "60", "--no-reduce")
+    for text in (done.out, done.err):
+        (line,) = (each for each in text.splitlines() if "unknown parameter" in each)
+        assert len(line) < 250
+        assert line.endswith("...")
+    (note,) = (tool.folder / "failures").glob("*.txt")
+    assert "parameter " * 25 in note.read_text()
+
+
 @pytest.mark.parametrize(("script", "said"), [("exit 1", 1), ("exit 0", 0)])
 def test_what_every_input_shows_may_be_no_bug(tool: Tool, script: str, said: int) -> None:
     """A program that reads no such files, or a wrong option of it."""
