@@ -22,8 +22,9 @@ _STEP = 8
 """Where each part costs a run, a part is so many times as large as the one before it."""
 _MOST = 12
 """Parts that are tried there: what is worth more is found by the passes that follow."""
-_HALVED = 300
-"""Calls of a trace that is worth halving: shorter ones are played many at a time anyway."""
+_HALVED = 1000
+"""Calls of a trace that is worth halving. A dozen shorter ones share a replay anyway; and what is
+left of those that were halved further may be larger, while they take as many replays."""
 _LEAST = 12
 """Calls of a trace that is as good as a skeleton."""
 
