@@ -9,7 +9,14 @@ from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
-from reducekit.frontends.smt2.passes.graph import GraphPass, Kicked, Resorted, Written, is_too_large
+from reducekit.frontends.smt2.passes.graph import (
+    GraphPass,
+    Kicked,
+    Resorted,
+    Restarted,
+    Written,
+    is_too_large,
+)
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.queries import Queries
@@ -21,6 +28,7 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Problem
 
 _MOST = 1 << 22
+_RESTARTS = 2
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         Sorts(b"Bool"),
     )
     spelling = _size_limited(Spelling(), Literals(), Flatten(), Rename())
+    graph = GraphPass()
     widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
     others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
@@ -92,13 +101,13 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         once=(
             DropBackward(),
             short,
-            GraphPass(),
+            graph,
             DropBackward(),
             *symbols,
             widths,
             *spelling,
         ),
-        rounds=(*cheap, GraphPass()),
+        rounds=(*cheap, graph),
         closing=(
             *last,
             Written(),
@@ -108,7 +117,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
             Untyped(unchecked=unchecked),
         ),
         sweep=(DropBackward(),),
-        thorough=(Kicked(),),
+        thorough=(Kicked(), *(Restarted(graph, number) for number in range(1, _RESTARTS + 1))),
     )
 
 

@@ -28,7 +28,7 @@ from reducekit.search.problem import Search
 
 _GROWTH = 24
 """Bytes by which a kick may make a script larger: about four tokens."""
-_LEAST, _PER_NODE = 60, 2
+_LEAST, _PER_NODE = 300, 2
 """It ends after so many kicks without gain, and so many more for each node."""
 _FEW = 8
 _WIDTHS = 12

@@ -53,8 +53,10 @@ class Candidate:
 class Material:
     """What replacements are made of: the constants and declarations of the script."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, shuffle: int = 0) -> None:
         self.terms = terms
+        self.shuffle = shuffle
+        """Another order of nodes of about the same weight for each number; 0: by the weight."""
         definitions = terms.script.definitions
         self._globals = {each.name: i for i, each in enumerate(definitions) if each.kind in _GLOBAL}
         self._named: dict[bytes, tuple[int, ...]] = {}
@@ -105,7 +107,11 @@ class Moves:
             if node not in roots and graph.shape[node].raw != _RAW and graph.shape[node].size
         ]
         weight = analysis.weight
-        found.sort(key=lambda node: (-weight[node], node))
+        shuffle = self.material.shuffle
+        if shuffle:
+            found.sort(key=lambda node: (-weight[node] * _factor(node, shuffle), node))
+        else:
+            found.sort(key=lambda node: (-weight[node], node))
         return found
 
     def of(self, node: int, run: tuple[int, int] | None = None) -> Iterator[Candidate]:
@@ -472,6 +478,13 @@ class Moves:
 
 
 _RAW = frozenset((-1,))
+
+
+def _factor(node: int, shuffle: int) -> float:
+    """Return a number between a quarter and four that looks like a random one."""
+    mixed = (node + 1) * 0x9E3779B1 ^ shuffle * 0x85EBCA77
+    mixed = (mixed ^ mixed >> 15) * 0xC2B2AE3D
+    return float(4.0 ** ((mixed >> 8 & 0xFFFF) / 0x8000 - 1))
 
 
 def _is_declarable(sort: Sort) -> bool:

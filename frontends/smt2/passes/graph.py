@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.restarts import Restart
 from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import FixedSearch, Problem, Search
@@ -165,13 +167,18 @@ def is_too_large(view: ScriptView) -> bool:
 
 
 class GraphPass:
-    """The pass over all terms as one graph."""
+    """The pass over all terms as one graph. It remembers the first script, for restarts."""
 
     name = "graph"
+
+    def __init__(self) -> None:
+        self.first: ScriptView | None = None
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search over the graph; of a script too large for one, over its terms."""
         graph = build(view) if not is_too_large(view) else None
+        if self.first is None and graph is not None:
+            self.first = view
         text = view.document.text
         styles = [] if graph is None else styles_of(graph, text)
         if graph is None or not styles:
@@ -202,6 +209,36 @@ class Kicked:
         size = len(printed.listing.whole())
         ground = Ground(graph, Material(view.terms), printed.listing, printed.style, size)
         return FixedSearch(Kicking(Kicks(ground, self.seed), size))
+
+
+class Restarted:
+    """The pass that starts again from the first graph in another order, with thorough effort."""
+
+    def __init__(self, graph: GraphPass, number: int) -> None:
+        self.name = f"restart {number}"
+        self.graph = graph
+        self.number = number
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the search; None where the graph is not how the script is printed.
+
+        Each new best script has a restart of its own.
+        """
+        first = self.graph.first
+        found = _as_printed(view) if len(view.document) <= _MOST_KICKED else None
+        graph = None if first is None or found is None else build(first)
+        if first is None or found is None or graph is None:
+            return None
+        style = found[1].style
+        if style is not Style.AS_INPUT:
+            graph = replace(graph, bound=frozenset())
+        try:
+            listing = list_commands(graph, style)
+        except Unprintable:
+            return None
+        shuffle = crc32(view.document.text, self.number) | 1
+        place = Place(style, styled=Analysis(graph).total)
+        return FixedSearch(Restart(start(graph, Material(first.terms, shuffle), place, listing)))
 
 
 class Resorted:

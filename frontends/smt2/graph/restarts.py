@@ -1,0 +1,61 @@
+"""Restarts: the descent once more from the first graph, its nodes in another order.
+
+A local minimum depends on what was replaced first. From the start another one is reached in about
+as many checks, and sometimes it is a smaller one. Every candidate is a whole script, of which
+nobody is told until it is below the best one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.graph.descent import Descent
+from reducekit.frontends.smt2.graph.kicks import is_smaller
+from reducekit.frontends.smt2.graph.listing import Listing
+from reducekit.search.problem import Search
+
+_ROOT = 0
+"""The node of a document that is the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart(Search):
+    """The state: the descent, and whether the graph that it starts from is known to fail."""
+
+    descent: Descent
+    proved: bool = False
+
+    def propose(self) -> Change | None:
+        """Return the graph itself, then the steps of the descent, as whole scripts."""
+        if not self.proved:
+            return _whole(self.descent.steps.listing, "restart")
+        step, printed = self.descent.current()
+        if step is None:
+            return None
+        if printed is None or not is_smaller(printed, self.descent.steps.listing):
+            return Change(())
+        return _whole(printed, step.candidate.what)
+
+    def after(self, ok: bool) -> Search:
+        """Go on with the descent; give up if the graph itself does not fail."""
+        if self.proved:
+            return replace(self, descent=self.descent.after(ok))
+        return replace(self, proved=True) if ok else Ended()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended(Search):
+    """A search that is over."""
+
+    def propose(self) -> Change | None:
+        """Return nothing."""
+        return None
+
+    def after(self, ok: bool) -> Search:
+        """Stay as it is."""
+        return self
+
+
+def _whole(listing: Listing, what: str) -> Change:
+    return Change((Edit(_ROOT, (listing.whole(),)),), what, probe=True)
