@@ -65,7 +65,7 @@ _ELSEWHERE = {
     "exist": ("any", ""),
     "shorter": (
         "all with relations; bit-vectors",
-        "ddSMT StrengthenRelation, IteToBVComp, ReflexiveNand,"
+        "ddSMT StrengthenRelation, SeqNthUnit, IteToBVComp, ReflexiveNand,"
         " ZeroExtendPredicate, ExtractZeroExtend, StringReplaceAll",
     ),
     "negations": (

@@ -43,7 +43,8 @@ _WIDEST = 1 << 12
 
 
 def shorter(moves: Moves) -> Iterator[Candidate]:
-    """A term becomes a shorter form: a negated or stronger relation, a comparison, an operand."""
+    """A term becomes a shorter form: a stronger relation, a comparison, an operand, a set of fewer
+    elements."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
@@ -65,6 +66,8 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
                 other = applied(b"bvcomp", *below) if _is_vector(moves, below[0]) else None
         elif shape.head in (b"bvnand", b"bvnor") and len(args) == 2:
             other = applied(b"bvnot", args[0])
+        elif shape.head == b"seq.nth" and first == b"seq.unit":
+            other = graph.args[args[0]][0]
         elif shape.head in _UNARY and len(args) == 2:
             other = applied(_UNARY[shape.head], args[0])
         elif shape.head in _RELATIONS and len(args) == 2:
@@ -73,6 +76,11 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
                 other = applied(shape.head, *(graph.args[each][0] for each in args))
         if other is not None:
             yield Candidate("shorter form", graph, {node: other}, node)
+        if shape.head == b"set.insert":
+            for position in range(len(args) - 1):
+                left = args[:position] + args[position + 1 :]
+                fewer = applied(shape.head, *left) if len(left) > 1 else left[0]
+                yield Candidate("fewer elements", graph, {node: fewer}, node)
         match = _EXTRACT.fullmatch(shape.head)
         if match is not None:
             yield from _extracted(moves, node, int(match[1]), int(match[2]))

@@ -223,6 +223,19 @@ def test_a_negation_goes_where_it_costs_little(before: str, after: str) -> None:
     assert f"(assert {after})" in found, found
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(set.member 1 (set.insert 1 2 s))", "(set.member 1 (set.insert 2 s))"),
+        ("(set.member 1 (set.insert 1 2 s))", "(set.member 1 (set.insert 1 s))"),
+        ("(= 1 (seq.nth (seq.unit 7) 0))", "(= 1 7)"),
+    ],
+)
+def test_sets_and_sequences_get_shorter(before: str, after: str) -> None:
+    found = made("shorter", f"(declare-fun s () (Set Int))\n(assert {before})")
+    assert f"(assert {after})" in [text.splitlines()[-1] for text in found]
+
+
 def test_a_quantifier_that_stands_twice_is_not_turned_over() -> None:
     """Its variables would belong to two binders."""
     both = "(assert (let ((e (exists ((x Int)) (= x 1)))) (xor (not e) e)))"
