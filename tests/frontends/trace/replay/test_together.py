@@ -60,6 +60,7 @@ def verdicts(executor: CrashExecutor, texts: Sequence[str]) -> list[bool]:
     ("texts", "runs"),
     [
         ([PASSES] * 5, 1),
+        ([""], 0),
         ([FAILS], 1),
         ([FAILS, PASSES, PASSES], 2),  # a fresh process is as good as one by itself
         ([PASSES, PASSES, FAILS], 2),  # what fails after others is played once more
