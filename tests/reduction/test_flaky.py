@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from reducekit.events import Accepted, Event, RolledBack
@@ -18,15 +20,17 @@ TEXT = b"\n".join(
 
 
 class Unsteady:
-    """Needs `needle`; on texts of fewer than `steady` bytes it sees it every other time only."""
+    """Needs `(mod`; in each text of fewer than `steady` bytes it sees it every other time only."""
 
     def __init__(self, steady: int) -> None:
         self.steady = steady
         self.runs = 0
+        self.seen = Counter[bytes]()
 
     def __call__(self, text: bytes) -> bool:
         self.runs += 1
-        return b"(mod" in text and (len(text) >= self.steady or self.runs % 2 == 0)
+        self.seen[text] += 1
+        return b"(mod" in text and (len(text) >= self.steady or self.seen[text] % 2 == 1)
 
 
 def reduce(
