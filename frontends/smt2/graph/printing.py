@@ -170,10 +170,14 @@ class _Printer:
             self._place(order, top, lets)
         else:
             self.regions[_TOP] = lets
+        # What stands for an earlier node may come after what uses that: then not by number.
+        ordered = graph.ordered and all(
+            follow(self.replaced, each) <= each for each in self.replaced
+        )
         for nodes in self.regions.values():
             if self.style is Style.SHORTEST:
                 nodes.sort(key=self.level.__getitem__)
-            elif graph.ordered:
+            elif ordered:
                 nodes.sort()
 
     def _lets(self, order: Sequence[int], counts: Mapping[int, int], pinned: bool) -> list[int]:
