@@ -18,12 +18,12 @@ from typing import Any, TypeGuard
 from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
+from reducekit.frontends.smt2.graph.unions import Unions, redeclarable
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _CLASSES = 12
 """So many classes at most are tried, the largest first."""
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
-_DECLARES = (b"declare-fun", b"declare-const")
 _SIDES = frozenset((b"=", b"distinct"))
 _ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
 _FREE_ROOTS = frozenset((b"assert", b"get-value"))
@@ -37,7 +37,7 @@ Skeleton = Any
 """A sort in which the number of a class stands for each sort without parameters."""
 
 
-class SortClasses:
+class SortClasses(Unions):
     """The classes of terms of a graph that have to be of one sort.
 
     Arrays have no class of their own, but what they consist of has; with `arrays`, those that
@@ -45,6 +45,7 @@ class SortClasses:
     """
 
     def __init__(self, moves: Moves, *, arrays: bool = False) -> None:
+        super().__init__()
         self.moves = moves
         self.arrays = arrays
         self.graph = moves.graph
@@ -57,21 +58,7 @@ class SortClasses:
         """Of each literal as an argument, by node and position: at each place it is another one."""
         self.named: set[int] = set()
         """Classes of declared symbols and bound variables; they may have been joined since."""
-        self._above: list[int] = []
-        self._frozen: list[bool] = []
         self._read()
-
-    def find(self, number: int) -> int:
-        """Return the class that stands for one."""
-        above = self._above
-        while above[number] != number:
-            above[number] = above[above[number]]
-            number = above[number]
-        return number
-
-    def is_frozen(self, number: int) -> bool:
-        """Tell whether a class has to keep its sort."""
-        return self._frozen[self.find(number)]
 
     def sort(self, skeleton: Skeleton, changed: int, target: Sort) -> Sort | None:
         """Return the sort of a skeleton where a class is of another sort."""
@@ -91,18 +78,15 @@ class SortClasses:
             return sort
         assert sort is not None
         self.sorts.append(sort)
-        self._above.append(len(self._above))
-        self._frozen.append(False)
-        return len(self._above) - 1
+        return self.add()
 
     def _unify(self, first: Skeleton, second: Skeleton) -> None:
         if isinstance(first, int) and isinstance(second, int):
             one, other = self.find(first), self.find(second)
             if self.sorts[one] != self.sorts[other]:
-                self._frozen[one] = self._frozen[other] = True
+                self._freeze(one, other)
                 return
-            self._above[one] = other
-            self._frozen[other] = self._frozen[other] or self._frozen[one]
+            self.join(one, other)
         elif _is_array(first) and _is_array(second):
             for one, other in zip(first[1:], second[1:], strict=True):
                 self._unify(one, other)
@@ -112,14 +96,14 @@ class SortClasses:
     def _freeze(self, *skeletons: Skeleton) -> None:
         for skeleton in skeletons:
             if isinstance(skeleton, int):
-                self._frozen[self.find(skeleton)] = True
+                self.freeze(skeleton)
             elif _is_array(skeleton):
                 self._freeze(*skeleton[1:])
 
     def _read(self) -> None:
         """Find the classes and what joins them."""
         graph, skeleton = self.graph, self.skeleton
-        declared = _declared(self.moves)
+        declared = redeclarable(self.moves)
         roots = set(graph.roots)
         for node in self.moves.analysis.order:
             shape, args = graph.shape[node], graph.args[node]
@@ -235,19 +219,6 @@ def _has_class(sort: Sort | None) -> bool:
     if isinstance(sort, tuple):
         return sort[0] in ("BitVec", "FloatingPoint") and isinstance(sort[-1], int)
     return sort not in (None, "", "Bool", "RegLan", "RoundingMode")
-
-
-def _declared(moves: Moves) -> set[int]:
-    """Return the definitions whose declaring command can be written anew."""
-    graph, found = moves.graph, set()
-    definitions = moves.material.terms.script.definitions
-    for command, root in enumerate(graph.roots):
-        numbers = graph.around.defines[command]
-        if len(numbers) == 1 and graph.shape[root].head in _DECLARES:
-            definition = definitions[numbers[0]]
-            if definition.sort is not None and "" not in definition.parameters:
-                found.add(numbers[0])
-    return found
 
 
 def resort(moves: Moves) -> Iterator[Candidate]:

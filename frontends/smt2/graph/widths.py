@@ -16,6 +16,7 @@ from typing import Any
 
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.graph.unions import Unions, redeclarable
 from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.passes.widths import literal_value
 from reducekit.frontends.smt2.sorts import Sort, print_sort
@@ -35,21 +36,19 @@ _PREDICATES = frozenset(
 _BOUNDARY = re.compile(rb"\(_ (extract|zero_extend|sign_extend|repeat) ([0-9]+)(?: ([0-9]+))?\)")
 _ROTATE = re.compile(rb"\(_ rotate_(?:left|right) [0-9]+\)")
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
-_DECLARES = (b"declare-fun", b"declare-const")
 
 Skeleton = Any
 """A sort in which the number of a class stands for each width."""
 
 
-class Classes:
+class Classes(Unions):
     """The classes of widths of a graph."""
 
     def __init__(self, moves: Moves) -> None:
+        super().__init__()
         self.moves = moves
         self.graph = moves.graph
         self.width: list[int] = []
-        self._above: list[int] = []
-        self._frozen: list[bool] = []
         self.skeleton: dict[int, Skeleton] = {}
         self.signature: dict[int, tuple[Skeleton, ...]] = {}
         """Of each declared function: the skeletons of its parameters and its result."""
@@ -57,26 +56,12 @@ class Classes:
         """The nodes at which classes meet."""
         self._read()
 
-    def find(self, number: int) -> int:
-        """Return the class that stands for one."""
-        above = self._above
-        while above[number] != number:
-            above[number] = above[above[number]]
-            number = above[number]
-        return number
-
-    def is_frozen(self, number: int) -> bool:
-        """Tell whether a class has to keep its width."""
-        return self._frozen[self.find(number)]
-
     def _new(self, sort: Sort | int | None) -> Skeleton:
         """Return the skeleton of a sort, with classes of its own."""
         if isinstance(sort, tuple):
             if sort[0] == "BitVec" and isinstance(sort[1], int):
                 self.width.append(sort[1])
-                self._above.append(len(self._above))
-                self._frozen.append(False)
-                return ("BitVec", len(self._above) - 1)
+                return ("BitVec", self.add())
             if not isinstance(sort[-1], int):
                 return (sort[0], *(self._new(each) for each in sort[1:]))
         return sort
@@ -87,10 +72,10 @@ class Classes:
         if first[0] == second[0] == "BitVec":
             one, other = self.find(first[1]), self.find(second[1])
             if self.width[one] != self.width[other]:
-                self._frozen[one] = self._frozen[other] = True
+                self.freeze(one)
+                self.freeze(other)
                 return
-            self._above[one] = other
-            self._frozen[other] = self._frozen[other] or self._frozen[one]
+            self.join(one, other)
         elif first[0] == second[0] and len(first) == len(second):
             for one, other in zip(first[1:], second[1:], strict=True):
                 self._unify(one, other)
@@ -101,7 +86,7 @@ class Classes:
     def _freeze(self, skeleton: Skeleton) -> None:
         if isinstance(skeleton, tuple):
             if skeleton[0] == "BitVec":
-                self._frozen[self.find(skeleton[1])] = True
+                self.freeze(skeleton[1])
             else:
                 for each in skeleton[1:]:
                     self._freeze(each)
@@ -109,7 +94,7 @@ class Classes:
     def _read(self) -> None:
         """Find the classes and what joins them."""
         graph, skeleton = self.graph, self.skeleton
-        declared = self._declared()
+        declared = redeclarable(self.moves)
         roots = set(graph.roots)
         for node in self.moves.analysis.order:
             shape, args = graph.shape[node], graph.args[node]
@@ -132,19 +117,6 @@ class Classes:
         self._freeze(own)
         for each in given:
             self._freeze(each)
-
-    def _declared(self) -> set[int]:
-        """Return the definitions whose declaring command can be written anew."""
-        graph = self.graph
-        found = set()
-        definitions = self.moves.material.terms.script.definitions
-        for command, root in enumerate(graph.roots):
-            numbers = graph.around.defines[command]
-            if len(numbers) == 1 and graph.shape[root].head in _DECLARES:
-                definition = definitions[numbers[0]]
-                if definition.sort is not None and "" not in definition.parameters:
-                    found.add(numbers[0])
-        return found
 
     def _signature(self, number: int) -> tuple[Skeleton, ...]:
         known = self.signature.get(number)
