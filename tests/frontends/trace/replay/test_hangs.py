@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -93,3 +94,26 @@ def test_many_traces_share_a_replay_up_to_the_one_that_hangs(server: ReplayServe
     )
     assert batch.first([read(PASSES)] * 3) is None
     assert batch.first([read(PASSES), read(HANGS), read(PASSES)]) == 1
+
+
+def test_a_hang_is_waited_for_longer_where_what_passes_takes_nearly_as_long(
+    server: ReplayServer,
+) -> None:
+    passed = server.replay(read(PASSES), Limits(cpu=SHORT))
+    with CrashExecutor(
+        server, read, TimesOut(LONG.wall), CrashCache(), proofs=True, hangs=SHORT
+    ) as executor:
+        executor._note_time(replace(passed, cpu=SHORT / 10))
+        assert executor._hangs == SHORT
+        executor._note_time(replace(passed, cpu=SHORT))
+        assert executor._hangs == 3 * SHORT
+
+
+def test_many_traces_get_as_much_time_as_the_first_one_took_a_few_times(
+    server: ReplayServer,
+) -> None:
+    dead = replace(server.replay(read(PASSES)), kind="signal", status=None, signal=11, cpu=0.01)
+    for cpu, most in ((0.01, 2.0), (3.0, 15.0)):
+        batch = batching(load_model("lingeling"), replace(dead, cpu=cpu))
+        assert batch is not None
+        assert batch.limits(Limits(wall=1, cpu=60)).cpu == most
