@@ -22,15 +22,16 @@ from reducekit import registry
 from tests.ui.browser import Visit, chromium
 from tests.ui.serving import Serving, serving
 
-NODES, KEPT, CHECKS, REPEATS = 2000, 1000, 3000, 5
+NODES, KEPT = 2000, 1000
+SETTINGS = ((0.0, 3000, 5), (0.02, 1500, 3))
+"""Seconds that a check sleeps, the checks of a run, and how many runs of both there are: one check
+of 2 ms, and one of about 20 ms."""
 TEST = """#!/bin/sh
 {sleep}[ "$(grep -c ' and ' "$1")" -ge {kept} ]
 """
 STRATEGY = "ddmin"
 """Takes many small steps."""
 _LONGEST = 600.0  # seconds for a run
-PAUSES = (0.0, 0.02)
-"""Seconds that a check sleeps: one of 2 ms, and one of about 20 ms."""
 
 
 def make_input() -> bytes:
@@ -43,18 +44,18 @@ def make_input() -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-def from_the_command_line(source: Path, test: str) -> float:
+def from_the_command_line(source: Path, test: str, checks: int) -> float:
     """Return the checks a second of a run without a page."""
     output = source.with_name("out.btor")
     run = subprocess.run(
         [sys.executable, "-m", "reducekit", "btor", str(source), "-o", str(output), "--restart",
-         "--oracle", test, "--strategy", STRATEGY, "--max-checks", str(CHECKS), "--json"],
+         "--oracle", test, "--strategy", STRATEGY, "--max-checks", str(checks), "--json"],
         capture_output=True, check=False,
     )  # fmt: skip
     return rate(json.loads(run.stdout))
 
 
-def from_the_page(visit: Visit, test: str, number: int) -> float:
+def from_the_page(visit: Visit, test: str, checks: int, number: int) -> float:
     """Return the checks a second of the run with this number, which the page shows."""
     page = visit.start()
     visit.open("in.btor")
@@ -62,7 +63,7 @@ def from_the_page(visit: Visit, test: str, number: int) -> float:
     visit.algorithms(STRATEGY)
     if not page.locator("#max_checks").is_visible():
         page.locator("details:has(#max_checks) > summary").click()
-    page.fill("#max_checks", str(CHECKS))
+    page.fill("#max_checks", str(checks))
     page.click("#start")
     page.wait_for_selector(f".run >> nth={number - 1}")
     runs = visit.served.api.runs
@@ -78,8 +79,10 @@ def rate(report: dict[str, float]) -> float:
     return report["checks"] / report["seconds"]
 
 
-def ratios(served: Serving, visit: Visit, pause: float, first: int) -> list[tuple[float, float]]:
-    """Return the checks a second of both, in turns."""
+def rates(
+    served: Serving, visit: Visit, pause: float, checks: int, numbers: range
+) -> list[tuple[float, float]]:
+    """Return the checks a second of both, in turns; the runs of the page have these numbers."""
     source = served.folder / "in.btor"
     source.write_bytes(make_input())
     script = served.folder / "test.sh"
@@ -87,30 +90,37 @@ def ratios(served: Serving, visit: Visit, pause: float, first: int) -> list[tupl
     script.chmod(0o755)
     test = f"{script} {{}}"
     return [
-        (from_the_command_line(source, test), from_the_page(visit, test, first + turn))
-        for turn in range(REPEATS)
+        (
+            from_the_command_line(source, test, checks),
+            from_the_page(visit, test, checks, number),
+        )
+        for number in numbers
     ]
 
 
 def main() -> int:
     """Print the table."""
     print(__doc__)
-    print("| a check sleeps | checks/s, command line | checks/s, page | cost |")
-    print("|---|---|---|---|")
+    print("| a check sleeps | checks of a run | runs | checks/s, command line | page | cost |")
+    print("|---|--:|--:|--:|--:|--:|")
     assert STRATEGY in registry.names(registry.STRATEGIES)
     with (
         tempfile.TemporaryDirectory() as name,
         chromium() as browser,
         serving(Path(name)) as served,
     ):
-        for number, pause in enumerate(PAUSES):
+        first = 1
+        for pause, checks, turns in SETTINGS:
             visit = Visit(browser, served)
-            pairs = ratios(served, visit, pause, 1 + number * REPEATS)
+            pairs = rates(served, visit, pause, checks, range(first, first + turns))
+            first += turns
             visit.end()
             alone, watched = (statistics.median(each) for each in zip(*pairs, strict=True))
             cost = 1 - statistics.median(page / line for line, page in pairs)
             print(
-                f"| {pause * 1000:.0f} ms | {alone:.0f} | {watched:.0f} | {cost:.1%} |", flush=True
+                f"| {pause * 1000:.0f} ms | {checks:,} | {turns} | {alone:.0f} | {watched:.0f} "
+                f"| {cost:.1%} |",
+                flush=True,
             )
     return 0
 
