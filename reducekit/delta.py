@@ -13,6 +13,7 @@ _NEAR = 1 << 15  # bytes that deflate looks back; shorter middles need no search
 _EFFORT = 16  # times the old middle is searched through at most; then deflate has to do
 _WINDOW = 1 << 12  # bytes that may be gone in one place, to be found quickly
 _AHEAD = 8 * _ANCHOR  # bytes that may be new in one place
+_STRIDE = 128  # bytes that are compared as numbers
 _PLAIN = 32  # bytes that are not worth deflating
 
 
@@ -102,15 +103,19 @@ def _copies(old: bytes, new: bytes) -> tuple[list[tuple[int, int, int]], bytes]:
 def _same_front(a: bytes, i: int, b: bytes, j: int) -> int:
     """Return how many bytes are the same from `a[i]` and `b[j]` on."""
     most = min(len(a) - i, len(b) - j)
-    same, step = 0, 64
-    while same < most and a.startswith(b[j + same : j + same + min(step, most - same)], i + same):
-        same += min(step, most - same)
+    equal, same, step = a.startswith, 0, 8 * _STRIDE
+    while same + step <= most and equal(b[j + same : j + same + step], i + same):
+        same += step
         step *= 2
-    while step > 1:
+    while step > _STRIDE:
         step //= 2
-        if same + step <= most and a.startswith(b[j + same : j + same + step], i + same):
+        if same + step <= most and equal(b[j + same : j + same + step], i + same):
             same += step
-    return same
+    # The rest at once: the lowest bit in which two numbers differ tells the byte.
+    size = min(_STRIDE, most - same)
+    one = int.from_bytes(a[i + same : i + same + size], "little")
+    other = one ^ int.from_bytes(b[j + same : j + same + size], "little")
+    return same + (((other & -other).bit_length() - 1) // 8 if other else size)
 
 
 def _same_end(a: bytes, b: bytes, most: int) -> int:
