@@ -156,8 +156,8 @@ def main(arguments: list[str] | None = None) -> None:
         "bytes come out; but for the last row, with a quarter more candidates, which wait on the\n"
         "workers. "
         f"The quickest of {asked.rounds} runs counts. `client` is the time of the processor "
-        "for the process\nthat searches. Made by `python -m benchmarks.cluster`; what is measured "
-        "is said there.\n"
+        "for the process\nthat searches. Made by "
+        f"`python -m benchmarks.cluster --rounds {asked.rounds}`; what is measured is said there.\n"
         f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs; "
         f"load by others before: {os.getloadavg()[0]:.1f}.\n"
     )
