@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
-from reducekit.frontends.smt2.graph.unions import Unions, redeclarable
+from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _CLASSES = 12
@@ -327,18 +326,11 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
         if made is None:
             return None
         new[node] = made
-    replaced = {root: new[root] for root in graph.roots if new[root] != root}
-    signatures = dict(graph.signatures)
-    for definition, signature in classes.signature.items():
-        sorts = [classes.sort(each, number, target) for each in signature]
-        if sorts != list(moves.sorts_of(definition)):
-            signatures[definition] = tuple(sorts)
-            command, _ = graph.around.visible[definition]
-            declared = moves.declaration(definition, sorts)
-            replaced[graph.roots[command]] = graph.add(declared, (), None)
-    if not replaced:
-        return None
-    return Candidate("sort", replace(graph, signatures=signatures), replaced, -1)
+    signatures = {
+        definition: [classes.sort(each, number, target) for each in signature]
+        for definition, signature in classes.signature.items()
+    }
+    return redeclared("sort", moves, new, signatures)
 
 
 def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.smt2.graph.moves import Moves
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from reducekit.frontends.smt2.graph.moves import Candidate, Moves
+from reducekit.frontends.smt2.sorts import Sort
 
 _DECLARES = (b"declare-fun", b"declare-const")
 
@@ -54,3 +58,25 @@ def redeclarable(moves: Moves) -> set[int]:
             if definition.sort is not None and "" not in definition.parameters:
                 found.add(numbers[0])
     return found
+
+
+def redeclared(
+    what: str,
+    moves: Moves,
+    new: Mapping[int, int],
+    signatures: Mapping[int, Sequence[Sort | None]],
+) -> Candidate | None:
+    """Return a graph with new nodes for its roots, and with other sorts of definitions.
+
+    None if nothing is different.
+    """
+    graph = moves.graph
+    replaced = {root: new[root] for root in graph.roots if new[root] != root}
+    after = dict(graph.signatures)
+    for definition, sorts in signatures.items():
+        if list(sorts) != list(moves.sorts_of(definition)):
+            after[definition] = tuple(sorts)
+            command, _ = graph.around.visible[definition]
+            declared = moves.declaration(definition, sorts)
+            replaced[graph.roots[command]] = graph.add(declared, (), None)
+    return Candidate(what, replace(graph, signatures=after), replaced, -1) if replaced else None

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
-from reducekit.frontends.smt2.graph.unions import Unions, redeclarable
+from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
 from reducekit.frontends.smt2.passes.spelling import shortest
 from reducekit.frontends.smt2.passes.widths import literal_value
 from reducekit.frontends.smt2.sorts import Sort, print_sort
@@ -264,18 +263,11 @@ def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candid
             new[node] = graph.add(graph.shapes.application(head, 1, uses), changed, sort)
         else:
             new[node] = graph.add(shape, changed, sort)
-    replaced = {root: new[root] for root in graph.roots if new[root] != root}
-    signatures = dict(graph.signatures)
-    for definition, signature in classes.signature.items():
-        sorts = [classes.sort(each, number, width) for each in signature]
-        if sorts != list(moves.sorts_of(definition)):
-            signatures[definition] = tuple(sorts)
-            command, _ = graph.around.visible[definition]
-            declared = moves.declaration(definition, sorts)
-            replaced[graph.roots[command]] = graph.add(declared, (), None)
-    if not replaced:
-        return None
-    return Candidate("width", replace(graph, signatures=signatures), replaced, -1)
+    signatures = {
+        definition: [classes.sort(each, number, width) for each in signature]
+        for definition, signature in classes.signature.items()
+    }
+    return redeclared("width", moves, new, signatures)
 
 
 def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
