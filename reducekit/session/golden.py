@@ -188,8 +188,9 @@ def empty_input_fails(
 
     Then everything would be reduced to nothing: usually the criterion is too weak.
     """
-    if golden.empty is not None and repeat is None:
-        return verdict(golden.criterion, golden.empty)
+    if golden.empty is not None and repeat is None and not verdict(golden.criterion, golden.empty):
+        return False
+    # What opens executors may know more: a format refuses what breaks its rules.
     opened = open_executor(Oracle(commands, golden.criterion))
     with opened if repeat is None else Repeating(opened, repeat) as executor:
         chosen = limits_for(golden.criterion, limits, golden.seconds)

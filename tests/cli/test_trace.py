@@ -133,15 +133,19 @@ def test_an_interpreter_of_ones_own(tool: Tool) -> None:
     assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
 
 
-def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool) -> None:
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool, jobs: str) -> None:
+    """Neither of the empty file, which with three jobs runs beside the input, and ends first."""
     script = Path(tool.folder) / "interpreter.py"
     script.write_text(
-        "import sys\ntext = open(sys.argv[1]).read()\n"
+        "import sys, time\ntext = open(sys.argv[1]).read()\n"
+        "time.sleep(0.05 if text else 0)\n"
         "if 'freeze 1' not in text: print('API usage error of', file=sys.stderr)\n"
         "sys.exit(3)\n"
     )
     path = tool.write("lgl.trace", MELTS)
-    done = tool("trace", path, "--exit-code", "3", "--cmd", f"{sys.executable} {script}", "-q")
+    command = f"{sys.executable} {script}"
+    done = tool("trace", path, "--exit-code", "3", "--cmd", command, "-q", "-j", jobs)
     assert done.code == 0, done.err
     assert "freeze 1" in path.with_name("lgl.reduced.trace").read_text()
 
