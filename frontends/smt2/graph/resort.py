@@ -229,22 +229,13 @@ def resort(moves: Moves) -> Iterator[Candidate]:
 
 def _resorted(moves: Moves, classes: SortClasses, only: str = "") -> Iterator[Candidate]:
     """Yield the graphs in which a class has another sort: any class, or only those of a kind."""
-    size: dict[int, int] = {}
-    for skeleton in (*classes.skeleton.values(), *classes.literal.values()):
-        for number in _classes_in(skeleton):
-            root = classes.find(number)
-            size[root] = size.get(root, 0) + 1
+    skeletons = (*classes.skeleton.values(), *classes.literal.values())
     named = {classes.find(number) for number in classes.named}
-    ranked = sorted(
-        (
-            number
-            for number in size
-            if number in named
-            and not classes.is_frozen(number)
-            and (not only or classes.sorts[number][0] == only)
-        ),
-        key=lambda number: (-size[number], number),
-    )
+    ranked = [
+        number
+        for number in classes.largest(each for some in skeletons for each in _classes_in(some))
+        if number in named and (not only or classes.sorts[number][0] == only)
+    ]
     for number in ranked[:_CLASSES]:
         for target in _targets(classes.sorts[number]):
             candidate = _changed(moves, classes, number, target)

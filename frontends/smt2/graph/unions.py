@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
@@ -45,6 +46,12 @@ class Unions:
     def is_frozen(self, number: int) -> bool:
         """Tell whether a class has to stay as it is."""
         return self._frozen[self.find(number)]
+
+    def largest(self, members: Iterable[int]) -> list[int]:
+        """Return the classes of these that are not frozen, those that are met most often first."""
+        size = Counter(map(self.find, members))
+        free = (number for number in size if not self.is_frozen(number))
+        return sorted(free, key=lambda number: (-size[number], number))
 
 
 def redeclarable(moves: Moves) -> set[int]:

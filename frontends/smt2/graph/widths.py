@@ -198,11 +198,6 @@ def widths(moves: Moves) -> Iterator[Candidate]:
     if not any(isinstance(graph.sort[node], tuple) for node in moves.nodes):
         return
     classes = Classes(moves)
-    size: dict[int, int] = {}
-    for skeleton in classes.skeleton.values():
-        for number in _classes_in(skeleton):
-            root = classes.find(number)
-            size[root] = size.get(root, 0) + 1
     near: dict[int, set[int]] = {}
     for node in classes.boundaries:
         here = classes.skeleton[node]
@@ -212,10 +207,8 @@ def widths(moves: Moves) -> Iterator[Candidate]:
                 one, other = classes.find(here[1]), classes.find(there[1])
                 near.setdefault(one, set()).add(classes.width[other])
                 near.setdefault(other, set()).add(classes.width[one])
-    ranked = sorted(
-        (number for number in size if not classes.is_frozen(number)),
-        key=lambda number: (-size[number], number),
-    )
+    skeletons = classes.skeleton.values()
+    ranked = classes.largest(each for some in skeletons for each in _classes_in(some))
     for number in ranked[:_CLASSES]:
         width = classes.width[number]
         targets = sorted(near.get(number, ()))
