@@ -107,16 +107,19 @@ def reduce_case(
         def played(calls: Sequence[Call]) -> ReplayOutcome:
             replays.count_run()
             cpu = cpu_of_many(outcome) if hangs is None else hangs
-            found = batches.replay(calls, replace(_BATCH, cpu=cpu))
-            if found.kind == outcome.kind and not was_lawful(model, calls, found):
-                return replace(found, kind="contract")
-            cache.prove(calls, found)
-            return found
+            return batches.replay(calls, replace(_BATCH, cpu=cpu))
 
         releases = [name for name, call in model.calls.items() if call.role == "release"]
         if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1 and not blind:
             first_failing = BatchReplay(
-                played, Call(releases[0], ()), outcome, batches.playable, cache.prove, cache.trust
+                played,
+                Call(releases[0], ()),
+                outcome,
+                batches.playable,
+                cache.prove,
+                cache.trust,
+                partial(was_lawful, model),
+                cache.passed,
             ).first
         last_call = (lambda text: None) if blind else cache.last
         frontend = Traces(model, format=form, last=last_call, first_failing=first_failing)

@@ -232,16 +232,21 @@ def _first_failing(
 
     def played(calls: Sequence[Call]) -> ReplayOutcome:
         opened[-1].count_run()
-        outcome = server.replay(calls, limits)
-        if outcome.kind == wanted.kind and lawful and not was_lawful(model, calls, outcome):
-            return replace(outcome, kind="contract")  # so that the next one is looked for
-        crashes.prove(calls, outcome)
-        return outcome
+        return server.replay(calls, limits)
 
-    batch = BatchReplay(
-        played, Call(releases[0], ()), wanted, server.playable, crashes.prove, crashes.trust
-    )
-    return batch.first
+    def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
+        return not lawful or was_lawful(model, calls, outcome)
+
+    return BatchReplay(
+        played,
+        Call(releases[0], ()),
+        wanted,
+        server.playable,
+        crashes.prove,
+        crashes.trust,
+        kept,
+        crashes.passed,
+    ).first
 
 
 def _told(request: OracleRequest) -> bool:

@@ -28,7 +28,7 @@ from reducekit.frontends.trace.passes.arguments import (
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
-from reducekit.frontends.trace.passes.predicted import may_be_allowed
+from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
 from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 from reducekit.frontends.trace.view import Alteration, TraceView
@@ -43,7 +43,7 @@ _SHORT = 8
 """Calls of a trace from which no random walks are made: any option in a call's place is tried."""
 _MANY = 30
 """Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
-replays, and of traces of 20 to 30 calls it makes one in some that much smaller."""
+replays."""
 _SIDES = 3
 """So many traces of the same length are looked at."""
 _SIDE_WORK = 40_000
@@ -71,7 +71,9 @@ class Sideways:
 
     Such a trace has another literal, another call in a call's place, or a call elsewhere.
     What is near it, or at the end of a random walk from it, may be smaller: where one
-    trace cannot be made smaller in a few steps, another one often can.
+    trace cannot be made smaller in a few steps, another one sometimes can. That takes 386
+    replays on 98 traces of the tuning third (`python -m benchmarks.faults reduce`), and makes
+    none of them smaller: so it is for thorough effort.
     """
 
     name = "sideways"
@@ -111,12 +113,13 @@ class Sideways:
 
 def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
     """Yield what becomes of the trace, without what the contract does not allow any more."""
+    doubtful = doubted(view.model, view.bare)
     for each in neighbours:
         gone = view.contract_closure(each)
         if gone is not None:
             whole = {**each, **dict.fromkeys(gone, ())}
             calls = [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
-            if may_be_allowed(view.model, calls):
+            if may_be_allowed(view.model, calls, doubtful):
                 yield calls
 
 

@@ -7,7 +7,7 @@ are solved here by trying all assignments, so that such traces are not played at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import CallModel, Model
@@ -19,11 +19,24 @@ _CALLS = 60
 SAT, UNSAT = 10, 20
 
 
-def may_be_allowed(model: Model, calls: Sequence[Call]) -> bool:
+def doubted(model: Model, calls: Sequence[Call]) -> Set[Call]:
+    """Return the calls of a trace of which only the solver knows whether they may be made."""
+    machine = Machine(model)
+    found = set()
+    for call in calls:
+        if machine.allowed(call) is not None:
+            break
+        if machine.careful(call) is not None:
+            found.add(call)
+        machine.after(call)
+    return found
+
+
+def may_be_allowed(model: Model, calls: Sequence[Call], doubtful: Set[Call] = frozenset()) -> bool:
     """Say whether no call breaks the contract, as far as that can be told before a run.
 
-    What the solver returns is not known, apart from the answers that are predicted. Long traces
-    are not looked at.
+    What the solver returns is not known, apart from the answers that are predicted. Of calls
+    that only the solver could allow, `doubtful` ones may be. Long traces are not looked at.
     """
     if len(calls) > _CALLS:
         return True
@@ -34,6 +47,8 @@ def may_be_allowed(model: Model, calls: Sequence[Call]) -> bool:
     solved, followed = False, True
     for call in calls:
         if machine.allowed(call) is not None:
+            return False
+        if call not in doubtful and machine.careful(call) is not None:
             return False
         known = models[call.name]
         result = None

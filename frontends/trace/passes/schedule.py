@@ -64,7 +64,8 @@ def own_schedule(options: OptionMode) -> Schedule:
     First comes the skeleton: most faults need a few calls, and no options. What is still long
     then has its options set to their least, since with most of them off everything that follows
     gets smaller; when the calls are few, options are brought back to default. Each pass is
-    followed by what drops the calls after the failure: that costs no run.
+    followed by what drops the calls after the failure: that costs no run. Variables are numbered
+    anew at the very end: all that is near the result is new then, and would be tried once more.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
     prepare += _truncated(*[Halves()] * _TIMES)
@@ -92,7 +93,6 @@ def own_schedule(options: OptionMode) -> Schedule:
         rounds=calls,
         closing=(
             *((Default(), Truncate()) if reduced else ()),
-            Compact(),
             _Long(Numbers()),
             _Long(Signs()),
             *((_Long(Values()),) if reduced else ()),
@@ -100,11 +100,11 @@ def own_schedule(options: OptionMode) -> Schedule:
             Truncate(),
         ),
         sweep=(
+            Compact(),
             Units("calls", drop.every_call),
             *((Default(),) if reduced else ()),
-            Sideways(options),
-            Truncate(),
         ),
+        thorough=(Sideways(options), Truncate()),
         alone=frozenset((Skeleton.name, Neighbours.name, Sideways.name)),
     )
 

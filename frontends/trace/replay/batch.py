@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.frontends.trace.calls import Call
@@ -17,6 +17,8 @@ _SLOW = 2
 """So many of these does one count as that runs out of time."""
 _AGREED = 2
 """So many traces have to fail by themselves too before that is taken for granted."""
+_LOST = 10
+"""So many that pass by themselves, and no fewer than those that do not, end the sharing."""
 _CPU_LEAST = 2.0
 _CPU = 5
 """Seconds of CPU that many small traces get in one replay, at least and in times of the first
@@ -38,21 +40,52 @@ class Trust:
     """
 
     agreed: int = 0
+    refused: int = 0
 
     @property
     def earned(self) -> bool:
         """Whether enough have failed again, and no other has not."""
-        return self.agreed >= _AGREED
+        return self.agreed >= _AGREED and not self.refused
+
+    @property
+    def lost(self) -> bool:
+        """Whether to share a process tells little: most of what fails there passes by itself."""
+        return self.refused >= max(_LOST, self.agreed)
 
     def note(self, *, again: bool) -> None:
         """Take in whether one failed again by itself."""
-        self.agreed = self.agreed + 1 if again and self.agreed >= 0 else -1
+        if again:
+            self.agreed += 1
+        else:
+            self.refused += 1
 
 
 def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:
     """Return how a trace ended by itself that began as call `begin` of a replay and ended it."""
     last = min(outcome.last_call - begin, size - 1)
     return replace(outcome, last_call=last, results=outcome.results[begin : begin + size])
+
+
+class Passed:
+    """Which traces have passed in a replay, whoever had them played: they are not played again.
+
+    One whose replay has to show that it fails every time did not pass before.
+    """
+
+    def __init__(self) -> None:
+        self._keys: set[int] = set()
+
+    def __contains__(self, calls: Iterable[Call]) -> bool:
+        return _key(calls) in self._keys
+
+    def add(self, calls: Iterable[Call]) -> None:
+        """Take in a trace that has passed."""
+        self._keys.add(_key(calls))
+
+
+def _key(calls: Iterable[Call]) -> int:
+    """Stand for calls as they are played, in 64 bits."""
+    return hash(tuple([(call.name, call.arguments) for call in calls]))
 
 
 def _nothing(calls: Sequence[Call], outcome: ReplayOutcome) -> None:
@@ -66,7 +99,8 @@ class BatchReplay:
     A trace begins with the call that makes the solver; `release` is the call
     that takes it down again, so that the next trace finds a new one. What is
     found has failed by itself too, or is trusted to: then `prove` is told how. A trace with a
-    call that is not `playable`, by its name, does not fail.
+    call that is not `playable`, by its name, does not fail, nor does one that is not `lawful`
+    after what its calls returned. What has `passed` is not played again.
     """
 
     replay: Callable[[Sequence[Call]], ReplayOutcome]
@@ -75,6 +109,8 @@ class BatchReplay:
     playable: Callable[[str], bool] = lambda name: True
     prove: Callable[[Sequence[Call], ReplayOutcome], None] = _nothing
     trust: Trust = field(default_factory=Trust)
+    lawful: Callable[[Sequence[Call], ReplayOutcome], bool] = lambda calls, outcome: True
+    passed: Passed = field(default_factory=Passed)
 
     def first(self, traces: Sequence[Sequence[Call]]) -> int | None:
         """Return the index of the first trace that fails as wanted; None if none does."""
@@ -83,10 +119,10 @@ class BatchReplay:
         numbers = [
             number
             for number, trace in enumerate(traces)
-            if playable.issuperset([call.name for call in trace])
+            if playable.issuperset([call.name for call in trace]) and trace not in self.passed
         ]
         at = stray = 0
-        while at < len(numbers) and stray <= _STRAY:
+        while at < len(numbers) and stray <= _STRAY and not self.trust.lost:
             calls: list[Call] = []
             begins: list[int] = []
             for number in numbers[at:]:
@@ -98,34 +134,42 @@ class BatchReplay:
                 if trace[-1].name != self.release.name:
                     calls.append(self.release)
             outcome = self.replay(calls)
-            if outcome.kind == "ok":
-                at += len(begins)
-                continue
-            place = max(0, bisect_right(begins, outcome.last_call) - 1)
+            place = len(begins)
+            if outcome.kind != "ok":
+                place = max(0, bisect_right(begins, outcome.last_call) - 1)
+            for number in numbers[at : at + place]:
+                self.passed.add(traces[number])
             at += place
-            wanted = self._fails(outcome)
+            if outcome.kind == "ok":
+                continue
+            trace = traces[numbers[at]]
+            ended = alone(outcome, begins[place], len(trace))
+            wanted = self._fails(trace, ended)
             if wanted:
-                trace = traces[numbers[at]]
                 # The first one had a fresh process. What the solver died of when it was taken
                 # down is not in the trace itself.
                 inside = outcome.last_call - begins[place] < len(trace)
                 if inside and (place == 0 or self.trust.earned):
-                    self.prove(trace, alone(outcome, begins[place], len(trace)))
+                    self.prove(trace, ended)
                     return numbers[at]
-                again = self._fails(self.replay(trace))
+                ended = self.replay(trace)
+                again = self._fails(trace, ended)
                 self.trust.note(again=again)
                 if again:
+                    self.prove(trace, ended)
                     return numbers[at]
             at += 1
             stray += 1 if wanted or outcome.kind != "timeout" else _SLOW
         return None
 
-    def _fails(self, outcome: ReplayOutcome) -> bool:
+    def _fails(self, trace: Sequence[Call], outcome: ReplayOutcome) -> bool:
         wanted = self.wanted
         if wanted.kind == "timeout":
-            return outcome.kind == "timeout"
-        return (outcome.kind, outcome.signal, outcome.status) == (
-            wanted.kind,
-            wanted.signal,
-            wanted.status,
-        )
+            alike = outcome.kind == "timeout"
+        else:
+            alike = (outcome.kind, outcome.signal, outcome.status) == (
+                wanted.kind,
+                wanted.signal,
+                wanted.status,
+            )
+        return alike and self.lawful(trace, outcome)

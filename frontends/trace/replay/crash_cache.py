@@ -14,7 +14,7 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import Trust, alone, cpu_of_many
+from reducekit.frontends.trace.replay.batch import Passed, Trust, alone, cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -59,6 +59,8 @@ class CrashCache:
         self._looked_at: set[bytes] = set()
         self.trust = Trust()
         """Whether what fails after other traces in a process fails by itself too."""
+        self.passed = Passed()
+        """What passed when traces shared a replay."""
 
     def last(self, text: bytes) -> int | None:
         """Return the index of the call in which the replay of a text ended; None if not known."""
@@ -240,7 +242,7 @@ class CrashExecutor(Executor):
 
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates of this size share a replay."""
-        if self._batch is None:
+        if self._batch is None or self._crashes.trust.lost:
             return 1
         return max(1, min(MOST_TOGETHER, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
 
@@ -257,7 +259,7 @@ class CrashExecutor(Executor):
         if known is not None:
             self._know(ticket, known.as_outcome())
             return
-        if not calls:  # nothing fails of which nothing is played
+        if not calls or (self._batch is not None and calls in self._crashes.passed):
             self._known.append(Finished(ticket, interesting=False, outcomes=()))
             return
         if self._batch is not None:
@@ -341,6 +343,7 @@ class CrashExecutor(Executor):
         if outcome.kind != "ok":
             played = max(0, bisect_right(begins, outcome.last_call) - 1)
         for each in together[:played]:
+            self._crashes.passed.add(each.calls)
             self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
         self._queue = self._queue[played:]
         if outcome.kind == "ok":
@@ -373,7 +376,7 @@ class CrashExecutor(Executor):
             if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
                 break
             found.append(each)
-            if not self._separable(each.calls):
+            if self._crashes.trust.lost or not self._separable(each.calls):
                 break
         return found
 

@@ -6,7 +6,7 @@ from random import Random
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.passes.predicted import may_be_allowed
+from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
 from reducekit.frontends.trace.replay import ReplayServer, find_library
 
 
@@ -46,3 +46,15 @@ def test_what_cannot_be_predicted_may_be_allowed() -> None:
     assert not may_be_allowed(model, [*plain, *many[:4], *ask])
     long = [call for _ in range(30) for call in (Call("add", (1,)), Call("add", (0,)))]
     assert may_be_allowed(model, [*plain, *long, *ask])
+
+
+def test_what_only_the_solver_could_allow_is_not_unless_it_was_there_before() -> None:
+    """A look-ahead returns a literal that may be used from then on, nobody knows which."""
+    model = load_model("lingeling")
+    begin = [Call("init", ()), Call("add", (1,)), Call("add", (0,)), Call("lkhd", ())]
+    freeze, other = Call("freeze", (1,)), Call("freeze", (2,))
+    assert may_be_allowed(model, begin)
+    assert not may_be_allowed(model, [*begin, freeze])
+    assert may_be_allowed(model, [*begin, other])  # no variable of the formula
+    assert doubted(model, [*begin, freeze, other]) == {freeze}
+    assert may_be_allowed(model, [*begin, freeze], {freeze})

@@ -134,31 +134,67 @@ def test_the_smallest_neighbour_first_and_none_breaks_the_contract(options: Opti
         assert first_violation(each, LINGELING) is None, each
 
 
+def fresh(number: int) -> Sequence[Call]:
+    """Return a trace that passes, and that nobody has played before."""
+    return calls_of(f"init/add {number}/add 0/sat")
+
+
 def test_what_failed_again_often_enough_is_trusted(faulty: ReplayServer) -> None:
     counted = Counted(faulty)
     proved: list[tuple[Sequence[Call], ReplayOutcome]] = []
     trust = Trust()
     many = replace(counted.many, prove=lambda *known: proved.append(known), trust=trust)
-    traces = [calls_of(PASSES), calls_of(FAILS), calls_of(PASSES)]
     costs = []
-    while not trust.earned:
+    for number in range(1, 4):
         before = counted.runs
-        assert many.first(traces) == 1
+        assert many.first([fresh(number), calls_of(FAILS), fresh(number + 100)]) == 1
         costs.append(counted.runs - before)
-    assert set(costs) == {2}
-    assert not proved
-    before = counted.runs
-    assert many.first(traces) == 1
-    assert counted.runs - before == 1
-    [(calls, outcome)] = proved
-    alone = faulty.replay(calls)
-    assert (outcome.kind, outcome.signal, outcome.last_call) == (
-        alone.kind,
-        alone.signal,
-        alone.last_call,
-    )
-    assert [*outcome.results] == [*alone.results]
+        assert trust.earned == (number > 1)
+    assert costs == [2, 2, 1]
+    alone = faulty.replay(calls_of(FAILS))
+    assert len(proved) == 3
+    for calls, outcome in proved:
+        assert calls == calls_of(FAILS)
+        assert (outcome.kind, outcome.signal, outcome.last_call) == (
+            alone.kind,
+            alone.signal,
+            alone.last_call,
+        )
+        assert [*outcome.results] == [*alone.results]
     trust.note(again=False)
     for _ in range(9):
         trust.note(again=True)
     assert not trust.earned
+
+
+def test_what_has_passed_is_not_played_again(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    some = [fresh(number) for number in range(1, 9)]
+    assert counted.many.first([*some, calls_of(FAILS)]) == 8
+    before = counted.runs
+    assert counted.many.first(some) is None
+    assert counted.runs == before
+    assert counted.many.first([*some, calls_of(FAILS)]) == 8  # it has a fresh process now
+    assert counted.runs == before + 1
+
+
+def test_what_breaks_the_contract_is_passed_over(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    refused = calls_of(FAILS)
+    many = replace(counted.many, lawful=lambda calls, outcome: calls != refused)
+    other = calls_of("init/freeze 2/melt 2")
+    assert many.first([fresh(1), refused, other]) == 2
+
+
+def test_where_what_fails_passes_by_itself_processes_are_not_shared(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    trust = Trust(agreed=20)
+    many = replace(counted.many, trust=trust)
+    for _ in range(19):
+        trust.note(again=False)
+        assert not trust.lost
+    trust.note(again=False)
+    assert trust.lost
+    assert many.first([calls_of(FAILS)]) is None
+    assert not Trust(refused=9).lost
+    assert Trust(refused=10).lost

@@ -115,19 +115,46 @@ def test_a_call_that_the_library_lacks_does_not_spoil_the_others() -> None:
         assert batch.first([*[lacks] * 20, fails]) == 20
 
 
+def fresh(number: int) -> str:
+    """Return a trace that passes, and that nobody has played before."""
+    return f"init\nadd {number}\nadd 0\nsat\n"
+
+
 def test_a_trusted_success_takes_no_second_replay_until_one_is_asked_for(
     executor: CrashExecutor,
 ) -> None:
     with executor:
+        number = 0
         while not executor._crashes.trust.earned:
+            number += 1
             before = executor.runs
-            assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+            assert verdicts(executor, [fresh(number), FAILS]) == [False, True]
             assert executor.runs - before == 2
+        assert number < 9
         before = executor.runs
-        assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+        assert verdicts(executor, [fresh(10), FAILS]) == [False, True]
         assert executor.runs - before == 1
-        assert verdicts(executor, [PASSES, BREAKS, TWO_SOLVERS]) == [False] * 3
+        assert verdicts(executor, [fresh(11), BREAKS, TWO_SOLVERS]) == [False] * 3
         executor._crashes.trust.note(again=False)
         before = executor.runs
-        assert verdicts(executor, [PASSES, FAILS]) == [False, True]
+        assert verdicts(executor, [fresh(12), FAILS]) == [False, True]
         assert executor.runs - before == 2
+
+
+def test_what_has_passed_is_not_played_again(executor: CrashExecutor) -> None:
+    with executor:
+        some = [fresh(number) for number in range(1, 5)]
+        assert verdicts(executor, some) == [False] * 4
+        before = executor.runs
+        assert verdicts(executor, some) == [False] * 4
+        assert executor.runs == before
+
+
+def test_where_what_fails_passes_by_itself_each_has_a_process(executor: CrashExecutor) -> None:
+    with executor:
+        for _ in range(10):
+            executor._crashes.trust.note(again=False)
+        assert executor.lookahead(PASSES.encode()) == 1
+        before = executor.runs
+        assert verdicts(executor, [fresh(1), fresh(2), FAILS]) == [False, False, True]
+        assert executor.runs - before == 3
