@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
 from reducekit.frontends.trace.passes.items import CallItems, items
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.passes.substitutions import (
+    Substitutions,
+    substitutions,
+    together,
+)
 from reducekit.frontends.trace.view import Alteration, TraceView
 
 _FEW = 40
@@ -114,7 +118,7 @@ class Signs:
                 len(view.calls[index].raw) for index in flip
             ):
                 places.append([flip])
-        return substitutions(view, places, self.name)
+        return substitutions(view, [*places, *together(places)], self.name)
 
 
 class Numbers:
@@ -161,7 +165,7 @@ class Shorten:
             literals = _literals(view, group)
             if literals and len(group) > 1:
                 places.append([*_calls_for(view, group, literals[0])])
-        return substitutions(view, places, self.name)
+        return substitutions(view, [*places, *together(places)], self.name)
 
 
 def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call, ...]]:
@@ -176,6 +180,21 @@ def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call
         if tuple(arguments) != call.arguments:
             found[index] = (altered(call, arguments=arguments),)
     return found
+
+
+def tidied(view: TraceView) -> Iterator[Alteration]:
+    """Yield what numbers the variables without gaps and makes all literals positive, at once."""
+    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+    for order in (sorted(used), used):
+        names = {old: new for new, old in enumerate(order, 1)}
+        yield renamed(view, lambda value, names=names: names[abs(value)])  # type: ignore[misc]
+
+
+def without_gaps(view: TraceView) -> Sequence[Call]:
+    """Return the calls with their variables numbered from 1 on, in their order."""
+    names = {old: new for new, old in enumerate(sorted({v for _, v in mentions(view)}), 1)}
+    found = renamed(view, lambda value: _renamed(value, names))
+    return [*chain.from_iterable(found.get(at, (call,)) for at, call in enumerate(view.bare))]
 
 
 def merged(view: TraceView) -> Iterator[Alteration]:

@@ -15,6 +15,9 @@ from reducekit.frontends.trace.view import Alteration, TraceView
 _BATCH = 20_000
 """Calls of a batch: no more are played in one replay."""
 
+_LONG = 25
+"""Calls of a trace that is long: of more, each way through what is near takes several replays."""
+
 Key = tuple[int, int, int, bytes]
 """Orders traces: calls, options, bytes, text."""
 
@@ -22,8 +25,10 @@ Key = tuple[int, int, int, bytes]
 def smaller(view: TraceView, traces: Iterable[Sequence[Call]], work: int) -> Sequence[Call] | None:
     """Return one of the traces that is smaller and fails, None if there is none.
 
-    Of the traces, those are played that are smaller and none of those before, up to so
-    many calls. They are made as they are needed: what is likely to fail should come first.
+    A long one is smaller by calls or options only: what is only shorter to read is not worth
+    that all that is near it is played anew. Of the traces, those are played that are smaller and
+    none of those before, up to so many calls. They are made as they are needed: what is likely
+    to fail should come first.
     """
     assert view.first_failing is not None
     for batch in _batches(view, traces, work):
@@ -46,6 +51,7 @@ def _batches(
     option = view.model.options.call
     given, text = len(view.options), view.text_of(view.bare)
     now = len(view.bare) - given, given, len(text), text
+    what_counts = 2 if now[0] > _LONG else 3
     seen: set[object] = set()
     batch: list[tuple[Key, Sequence[Call]]] = []
     room = _BATCH
@@ -59,7 +65,7 @@ def _batches(
         seen.add(key)
         text = view.text_of(calls)
         size = len(calls) - given, given, len(text), text
-        if size >= now:
+        if size[:what_counts] >= now[:what_counts]:
             continue
         cost = len(calls) + 1  # the solver is taken down after it
         if cost > room or cost > work:

@@ -25,6 +25,8 @@ from reducekit.frontends.trace.passes.arguments import (
     moved,
     replaced,
     swapped,
+    tidied,
+    without_gaps,
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
@@ -51,18 +53,28 @@ _SIDE_WORK = 40_000
 
 
 class Neighbours:
-    """The pass that goes to a neighbour of a short trace that fails."""
+    """The pass that goes to a neighbour of a short trace that fails.
+
+    What it has found none of is not searched again, nor when its variables have other numbers.
+    """
 
     name = "neighbours"
 
     def __init__(self, options: OptionMode) -> None:
         self._options: OptionMode = options
+        self._alone: set[bytes] = set()
+        """Traces without neighbours that fail, their variables numbered without gaps."""
 
     def problem(self, view: TraceView) -> Substitutions | None:
         """Return the one step, None if there is none."""
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
+        key = view.text_of(without_gaps(view))
+        if key in self._alone:
+            return None
         found = smaller(view, mended(view, _neighbours(view, self._options)), _WORK)
+        if found is None:
+            self._alone.add(key)
         return step_to(view, found, self.name)
 
 
@@ -129,6 +141,7 @@ def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     yield from drops
     yield from given
     yield from _runs(given)
+    yield from tidied(view)
     for each in (Compact(), Signs(), Numbers(), *((Values(),) if given else ())):
         tree = each.problem(view)
         if tree is not None:

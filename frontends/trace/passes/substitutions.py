@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.trace.view import Alteration, TraceView
@@ -51,3 +51,16 @@ def substitutions(
     """Return the places that have anything to try, None if there are none."""
     found = [each for each in places if each]
     return Substitutions(view, found, what) if found else None
+
+
+def together(places: Sequence[Sequence[Alteration]]) -> Iterator[Sequence[Alteration]]:
+    """Yield places for some at a time, halves, quarters and so on: those that come last, first.
+
+    Each has what is tried first at each of the places, all at once.
+    """
+    size = 2
+    while size < 2 * len(places):
+        for first in range(0, len(places) - 1, size):
+            some = [each[0] for each in places[first : first + size] if each]
+            yield [{at: calls for each in some for at, calls in each.items()}] if some else []
+        size *= 2

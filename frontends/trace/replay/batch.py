@@ -15,10 +15,12 @@ _STRAY = 3
 """So many traces that end in another way are passed over, each for one more replay."""
 _SLOW = 2
 """So many of these does one count as that runs out of time."""
-_AGREED = 2
-"""So many traces have to fail by themselves too before that is taken for granted."""
-_LOST = 10
-"""So many that pass by themselves, and no fewer than those that do not, end the sharing."""
+_AGREED = 1
+"""So many traces have to fail by themselves too before that is taken for granted.
+
+One more costs as many replays as there are reductions. What does not fail by itself is seen at the
+end, when the result is played alone, and the search goes back.
+"""
 _CPU_LEAST = 2.0
 _CPU = 5
 """Seconds of CPU that many small traces get in one replay, at least and in times of the first
@@ -40,24 +42,15 @@ class Trust:
     """
 
     agreed: int = 0
-    refused: int = 0
 
     @property
     def earned(self) -> bool:
         """Whether enough have failed again, and no other has not."""
-        return self.agreed >= _AGREED and not self.refused
-
-    @property
-    def lost(self) -> bool:
-        """Whether to share a process tells little: most of what fails there passes by itself."""
-        return self.refused >= max(_LOST, self.agreed)
+        return self.agreed >= _AGREED
 
     def note(self, *, again: bool) -> None:
         """Take in whether one failed again by itself."""
-        if again:
-            self.agreed += 1
-        else:
-            self.refused += 1
+        self.agreed = self.agreed + 1 if again and self.agreed >= 0 else -1
 
 
 def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:
@@ -122,7 +115,7 @@ class BatchReplay:
             if playable.issuperset([call.name for call in trace]) and trace not in self.passed
         ]
         at = stray = 0
-        while at < len(numbers) and stray <= _STRAY and not self.trust.lost:
+        while at < len(numbers) and stray <= _STRAY:
             calls: list[Call] = []
             begins: list[int] = []
             for number in numbers[at:]:
@@ -144,12 +137,15 @@ class BatchReplay:
                 continue
             trace = traces[numbers[at]]
             ended = alone(outcome, begins[place], len(trace))
+            if outcome.last_call - begins[place] >= len(trace):
+                # All its calls came back: what died is the solver when it was taken down.
+                self.passed.add(trace)
+                at += 1
+                stray += 1
+                continue
             wanted = self._fails(trace, ended)
             if wanted:
-                # The first one had a fresh process. What the solver died of when it was taken
-                # down is not in the trace itself.
-                inside = outcome.last_call - begins[place] < len(trace)
-                if inside and (place == 0 or self.trust.earned):
+                if place == 0 or self.trust.earned:  # the first one had a fresh process
                     self.prove(trace, ended)
                     return numbers[at]
                 ended = self.replay(trace)

@@ -242,7 +242,7 @@ class CrashExecutor(Executor):
 
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates of this size share a replay."""
-        if self._batch is None or self._crashes.trust.lost:
+        if self._batch is None:
             return 1
         return max(1, min(MOST_TOGETHER, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
 
@@ -351,13 +351,12 @@ class CrashExecutor(Executor):
         last = self._queue.pop(0)
         wanted = batch.wanted(outcome)
         ended = alone(outcome, begins[played], len(last.calls))
-        if played and not wanted:
-            # Whatever it was, it may be the doing of those before: it is no failure to keep.
+        if outcome.last_call - begins[played] >= len(last.calls) or (played and not wanted):
+            # The solver died when it was taken down, or else of something that may be the doing
+            # of those before: it is no failure to keep.
             self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
-        elif (
-            (played and not self._crashes.trust.earned)
-            or (outcome.kind == "timeout" and self._hangs is None)
-            or outcome.last_call - begins[played] >= len(last.calls)
+        elif (played and not self._crashes.trust.earned) or (
+            outcome.kind == "timeout" and self._hangs is None
         ):
             if played:
                 self._confirmed.add(last.ticket)
@@ -376,7 +375,7 @@ class CrashExecutor(Executor):
             if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
                 break
             found.append(each)
-            if self._crashes.trust.lost or not self._separable(each.calls):
+            if not self._separable(each.calls):
                 break
         return found
 

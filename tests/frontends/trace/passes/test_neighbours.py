@@ -87,6 +87,36 @@ def test_variables_change_places_where_an_option_goes() -> None:
     assert found == ["init", "add 2", "add 1", "add 0", "add 2", "add 0"]
 
 
+def test_what_has_no_neighbours_has_none_with_other_numbers_either() -> None:
+    played: list[int] = []
+    neighbours = Neighbours("none")
+    for text, more in (("add_3 add_-5", True), ("add_1 add_-2", False), ("add_2 add_-1", True)):
+        before = len(played)
+        view = view_of(f"init {text} add_0 sat", lambda calls: False, played)
+        assert neighbours.problem(view) is None
+        assert (len(played) > before) == more
+
+
+def test_numbers_and_signs_change_at_once() -> None:
+    def fails(calls: list[str]) -> bool:
+        return calls[1:] in (
+            ["add -17", "add -30", "add 0", "sat"],
+            ["add 1", "add 2", "add 0", "sat"],
+        )
+
+    assert reduced("init add_-17 add_-30 add_0 sat", fails)[1:3] == ["add 1", "add 2"]
+
+
+def test_a_long_trace_is_not_played_anew_for_fewer_bytes() -> None:
+    clauses = " ".join(f"add_{number} add_0" for number in range(40, 60))
+
+    def fails(calls: list[str]) -> bool:
+        return len(calls) >= 42
+
+    view = view_of(f"init {clauses} sat", fails)
+    assert Neighbours("none").problem(view) is None
+
+
 def test_no_more_is_played_than_is_wanted_nor_made_than_is_played() -> None:
     played: list[int] = []
     view = view_of("init add_1 add_2 add_0 sat", lambda calls: False, played)

@@ -147,6 +147,17 @@ def test_begin_keeps_the_result_that_was_wrong() -> None:
     assert first(Begin().problem(view)).endswith(b"sat\nderef 4\nreturn -1\n")
 
 
+def test_all_literals_become_positive_at_once_before_some_do() -> None:
+    view = view_of(b"init\n" + b"add -1\nadd -2\nadd -3\nadd 0\n" * 3 + b"sat\n")
+    tree = Signs().problem(view)
+    assert tree is not None
+    moves = [move for node in reversed(tree.roots) for move in tree.moves(node)]
+    left = [view.document.render(dict(move.change.edits)).count(b"-") for move in moves]
+    assert left[0] == 0  # all, then some, then one by one
+    assert left.index(8) > left.index(6)
+    assert left[-1] == 8
+
+
 def test_a_pair_goes_together() -> None:
     view = view_of(b"init\nfreeze 1\nmelt 1\nadd 1\nadd 0\nsat\n")
     items = Units("singles", drop.singles).problem(view)
