@@ -54,7 +54,7 @@ def _batches(
     what_counts = 2 if now[0] > _LONG else 3
     seen: set[object] = set()
     batch: list[tuple[Key, Sequence[Call]]] = []
-    room = _BATCH
+    room = min(_BATCH, work)
     for calls in traces:
         given = sum([call.name == option for call in calls])
         if (len(calls) - given, given) > now[:2]:
@@ -68,14 +68,15 @@ def _batches(
         if size[:what_counts] >= now[:what_counts]:
             continue
         cost = len(calls) + 1  # the solver is taken down after it
-        if cost > room or cost > work:
+        if cost > room:
             yield batch
-            batch, room = [], _BATCH
-        if cost > work:
+            batch = []
+            work -= _BATCH
+            room = min(_BATCH, work)
+        if cost > room:
             return
         batch.append((size, calls))
         room -= cost
-        work -= cost
     if batch:
         yield batch
 

@@ -87,6 +87,35 @@ def test_variables_change_places_where_an_option_goes() -> None:
     assert found == ["init", "add 2", "add 1", "add 0", "add 2", "add 0"]
 
 
+def test_several_things_go_in_one_step() -> None:
+    clauses = " ".join(f"add_{number} add_0" for number in range(1, 11))
+
+    def fails(calls: list[str]) -> bool:
+        return {"add 2", "add 7", "sat"} <= {*calls} and len(calls) % 2 == 0
+
+    view, steps = view_of(f"init {clauses} sat", fails), 0
+    neighbours = Neighbours("none")
+    while (found := neighbours.problem(view)) is not None:
+        (move,) = found.moves(0)
+        left = Patched(view.document).render_with(dict(move.change.edits))
+        view, steps = view.of(read_trace(left, "lgl").calls), steps + 1
+    assert len(view.bare) == 6
+    assert steps <= 4  # eight clauses, two at a time by pairs alone
+
+
+def test_a_replay_is_filled_before_the_next_one_begins() -> None:
+    seen: list[int] = []
+
+    def none(traces: Sequence[Sequence[Call]]) -> None:
+        seen.append(sum(len(each) + 1 for each in traces))
+
+    view = view_of("init add_1 add_2 add_0 sat", lambda calls: False)
+    view.first_failing = none
+    some = ([Call("init", ()), Call("add", (n,)), Call("add", (0,))] for n in range(1, 99_999))
+    assert smaller(view, some, 50_000) is None
+    assert seen == [20_000, 20_000, 10_000]
+
+
 def test_what_has_no_neighbours_has_none_with_other_numbers_either() -> None:
     played: list[int] = []
     neighbours = Neighbours("none")
