@@ -118,7 +118,7 @@ class Signs:
                 len(view.calls[index].raw) for index in flip
             ):
                 places.append([flip])
-        return substitutions(view, [*places, *together(places)], self.name)
+        return substitutions(view, [*places, *together(view, places)], self.name)
 
 
 class Numbers:
@@ -165,7 +165,7 @@ class Shorten:
             literals = _literals(view, group)
             if literals and len(group) > 1:
                 places.append([*_calls_for(view, group, literals[0])])
-        return substitutions(view, [*places, *together(places)], self.name)
+        return substitutions(view, [*places, *together(view, places)], self.name)
 
 
 def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call, ...]]:

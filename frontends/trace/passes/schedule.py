@@ -64,8 +64,8 @@ def own_schedule(options: OptionMode) -> Schedule:
     First comes the skeleton: most faults need a few calls, and no options. What is still long
     then has its options set to their least, since with most of them off everything that follows
     gets smaller; when the calls are few, options are brought back to default. Each pass is
-    followed by what drops the calls after the failure: that costs no run. Variables are numbered
-    anew at the very end: all that is near the result is new then, and would be tried once more.
+    followed by what drops the calls after the failure: that costs no run. Where neighbours are
+    played, variables are numbered anew at the very end: these are new then.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
     prepare += _truncated(*[Halves()] * _TIMES)
@@ -93,6 +93,7 @@ def own_schedule(options: OptionMode) -> Schedule:
         rounds=calls,
         closing=(
             *((Default(), Truncate()) if reduced else ()),
+            _Alone(Compact()),
             _Long(Numbers()),
             _Long(Signs()),
             *((_Long(Values()),) if reduced else ()),
@@ -135,6 +136,18 @@ class _Long:
         most = _SHORT if view.first_failing else self._least
         short = len(view.calls) - len(view.options) <= most
         return None if short else self.inner.problem(view)
+
+
+class _Alone:
+    """A pass where neighbours cannot be played: it does what they would do."""
+
+    def __init__(self, each: Pass) -> None:
+        self.inner = each
+        self.name = each.name
+
+    def problem(self, view: TraceView) -> Problem | None:
+        """Return what the pass does; None where neighbours are played."""
+        return None if view.first_failing else self.inner.problem(view)
 
 
 def _truncated(*passes: Pass) -> tuple[Pass, ...]:

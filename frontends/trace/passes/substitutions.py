@@ -53,13 +53,16 @@ def substitutions(
     return Substitutions(view, found, what) if found else None
 
 
-def together(places: Sequence[Sequence[Alteration]]) -> Iterator[Sequence[Alteration]]:
+def together(
+    view: TraceView, places: Sequence[Sequence[Alteration]]
+) -> Iterator[Sequence[Alteration]]:
     """Yield places for some at a time, halves, quarters and so on: those that come last, first.
 
-    Each has what is tried first at each of the places, all at once.
+    Each has what is tried first at each of the places, all at once. There are none where each
+    candidate costs a run: most of them fail.
     """
     size = 2
-    while size < 2 * len(places):
+    while view.first_failing is not None and size < 2 * len(places):
         for first in range(0, len(places) - 1, size):
             some = [each[0] for each in places[first : first + size] if each]
             yield [{at: calls for each in some for at, calls in each.items()}] if some else []

@@ -148,9 +148,13 @@ def test_begin_keeps_the_result_that_was_wrong() -> None:
 
 
 def test_all_literals_become_positive_at_once_before_some_do() -> None:
-    view = view_of(b"init\n" + b"add -1\nadd -2\nadd -3\nadd 0\n" * 3 + b"sat\n")
+    text = b"init\n" + b"add -1\nadd -2\nadd -3\nadd 0\n" * 3 + b"sat\n"
+    alone = Signs().problem(view_of(text))
+    assert alone is not None
+    view = TraceView(read_trace(text, "lgl"), LINGELING, first_failing=lambda traces: None)
     tree = Signs().problem(view)
     assert tree is not None
+    assert len(tree.roots) > len(alone.roots)  # where each costs a run, all of them by themselves
     moves = [move for node in reversed(tree.roots) for move in tree.moves(node)]
     left = [view.document.render(dict(move.change.edits)).count(b"-") for move in moves]
     assert left[0] == 0  # all, then some, then one by one
@@ -240,6 +244,17 @@ def test_sizes_of_lglddtrace() -> None:
     assert sizes == [50, 25, 12, 6, 3, 2, 1, 0]
     assert smaller(50, 12) == 6
     assert smaller(3, 0) == 0
+
+
+def test_variables_are_numbered_before_the_last_steps_only_where_each_trace_costs_a_run() -> None:
+    text = b"init\nadd 3\nadd 0\nsat\n"
+    alone = view_of(text)
+    played = TraceView(read_trace(text, "lgl"), LINGELING, first_failing=lambda traces: None)
+    schedule = own_schedule("all")
+    for steps, among, by_itself in ((schedule.closing, False, True), (schedule.sweep, True, True)):
+        (compact,) = (each for each in steps if each.name == Compact.name)
+        assert (compact.problem(played) is not None) == among
+        assert (compact.problem(alone) is not None) == by_itself
 
 
 def test_options_of_a_tiny_trace_stay_where_each_trace_costs_a_run() -> None:
