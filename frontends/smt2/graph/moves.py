@@ -128,6 +128,10 @@ class Moves:
         shape, sort = graph.shape[node], graph.sort[node]
         constants = ("constant", self.to_constants(node, 1))
         others = ("other constant", self.to_constants(node, 2, 1))
+        if sort == "Bool":
+            constants = ("truth value", constants[1])
+            if shape.arity:
+                others = ("other constant", iter(()))
         declared = ("declared variable", self.to_declared(node))
         if shape.arity == 0:
             if sort is not None:
@@ -306,9 +310,12 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
+        asserted = all(graph.shape[user].head == b"assert" for user in self.analysis.users[node])
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
+            if text == b"true" and asserted:
+                continue  # as good as no assertion, which the pass over commands has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
 
