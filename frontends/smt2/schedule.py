@@ -95,7 +95,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
     others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    last: tuple[Pass, ...] = (DropBackward(), Scopes(close=False), *others)
+    last: tuple[Pass, ...] = (SizeLimited(DropBackward(scoped=True)), Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(),),
         once=(

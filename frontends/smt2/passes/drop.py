@@ -111,9 +111,13 @@ class DropBackward:
 
     name = "commands"
 
+    def __init__(self, *, scoped: bool = False) -> None:
+        self.scoped = scoped
+        """Whether a name that a binder hides is no use of what is declared under it."""
+
     def problem(self, view: ScriptView) -> Items | None:
         """Return all commands: those that are used, those that are not, the asserts."""
-        commands = view.commands
+        commands = view.scoped_commands if self.scoped else view.commands
 
         def rank(index: int) -> int:
             if commands.names[index] == b"assert":
