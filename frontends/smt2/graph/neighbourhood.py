@@ -50,12 +50,14 @@ class Neighbourhood:
 
     def _shape(self, shape: Shape) -> int:
         """Return a number for a shape, whatever what it uses is called."""
-        if not shape.uses:
+        if not shape.uses and not shape.fresh:
             return hash(shape.items)
         known = self._own.get(shape)
         if known is None:
             definitions = self.material.terms.script.definitions
             labels = {definitions[each].name: self._labels.get(each) for each in shape.uses}
+            if shape.fresh:
+                labels = {shape.head: self._labels.get(shape)}
             items = tuple(
                 item
                 if isinstance(item, int)
@@ -66,17 +68,27 @@ class Neighbourhood:
         return known
 
     @cached_property
-    def _labels(self) -> Mapping[int, Hashable]:
-        """What stands for each definition: its sorts, and how many of these sorts come before."""
+    def _labels(self) -> Mapping[int | Shape, Hashable]:
+        """What stands for each definition: its sorts, and how many of these sorts come before.
+
+        The sorts are those of the graph. A variable that the search has made is
+        what it will be when the script is read again: one more definition.
+        """
         graph, definitions = self.graph, self.material.terms.script.definitions
         used = {each for node in self.analysis.order for each in graph.shape[node].uses}
-        count: Counter[Hashable] = Counter()
-        labels: dict[int, Hashable] = {}
+        sorts: dict[int | Shape, Hashable] = {}
         for number in sorted(used):
-            definition = definitions[number]
-            kind = definition.kind, definition.parameters, definition.sort
-            count[kind] += 1
-            labels[number] = kind, count[kind]
+            kind, written = definitions[number].kind, definitions[number]
+            own = graph.signatures.get(number, (*written.parameters, written.sort))
+            sorts[number] = kind, own
+        for node in self.analysis.order:
+            if graph.shape[node].fresh:
+                sorts[graph.shape[node]] = "fun", (graph.sort[node],)
+        count: Counter[Hashable] = Counter()
+        labels: dict[int | Shape, Hashable] = {}
+        for each, kind_and_sorts in sorts.items():
+            count[kind_and_sorts] += 1
+            labels[each] = kind_and_sorts, count[kind_and_sorts]
         return labels
 
     def _hash(self, node: int) -> int:
