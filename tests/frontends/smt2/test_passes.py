@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reducekit.api import reduce
 from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
@@ -123,3 +124,16 @@ def test_z3_takes_the_candidates(strategy: Strategy, each: Pass) -> None:
     sample = Random(0).sample(found, min(SAMPLE, len(found)))
     said = {text: complaints(text) for text in sample}
     assert {text: lines for text, lines in said.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        b"(define-fun f ((x Bool) (y Bool)) Bool x)\n",
+        b"(assert (forall ((x Bool)) (or x true)))\n",
+        b"(assert (let ((x true)) x))\n",
+    ],
+)
+def test_a_declaration_goes_whose_name_means_something_bound_below(user: bytes) -> None:
+    result = reduce(b"(declare-const x Bool)\n" + user, lambda text: user.strip() in text)
+    assert result.text == user

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from reducekit.api import reduce
 from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.descent import Place, start
+from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material, Moves
@@ -51,6 +53,35 @@ def search_over(text: str) -> Search:
     graph, material = graph_of(text)
     listing = list_commands(graph, Style.SHORTEST)
     return start(graph, material, Place(Style.SHORTEST, styled=1), listing)
+
+
+def keys_of(search: Search) -> set[bytes]:
+    assert isinstance(search, Descent)
+    found, at = set(), 0
+    while search.steps[at] is not None:
+        found.add(search.steps.key(at))
+        at += 1
+    return found
+
+
+@pytest.mark.parametrize("what", ["width", "fresh variable"])
+def test_a_key_stays_when_the_changed_script_is_read_again(what: str) -> None:
+    """Else all that was refuted is tried again as soon as the names get shorter."""
+    text = (
+        "(declare-fun a () (_ BitVec 8))\n(declare-fun b () (_ BitVec 8))\n"
+        "(assert (= (bvadd (bvmul a #x03 a a a a a a a a) b) (bvxor a b)))"
+    )
+    search = search_over(text)
+    while True:
+        change = search.propose()
+        assert change is not None, f"no {what}"
+        if change.what == what:
+            break
+        search = search.after(False)
+    search = search.after(True)
+    assert isinstance(search, Descent)
+    again = search_over(search.steps.listing.whole().decode())
+    assert keys_of(search) - {b""} == keys_of(again) - {b""}
 
 
 def test_hoists_in_a_row_go_on_by_twice_as_many_levels() -> None:
@@ -147,3 +178,15 @@ def test_lets_that_have_to_stay_are_kept_though_printing_them_takes_more() -> No
     assert printed
     assert printed[0] > len(text)
     assert len(report.text) < 70
+
+
+def test_truth_values_wait_until_the_rest_was_tried() -> None:
+    """They rarely help, and an assertion of `true` is as good as none."""
+    search, tried = search_over(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) (< x 7)))"), []
+    while (change := search.propose()) is not None and len(tried) < 200:
+        text = b"".join(p for e in change.edits for p in e.template if isinstance(p, bytes))
+        tried.append(text)
+        search = search.after(False)
+    assert not any(b"(assert true)" in each for each in tried)
+    early = next(at for at, each in enumerate(tried) if b"false" in each)
+    assert early >= len(tried) / 2
