@@ -267,8 +267,9 @@ class Moves:
         return self.graph.shapes.get(Shape((text,), head, 0, uses=tuple(uses)))
 
     def simple(self, node: int) -> Iterator[Candidate]:
-        """Yield constants, the terms directly below, and a declared variable."""
-        yield from self.to_constants(node, 2)
+        """Yield the terms directly below, a declared variable, and constants for a variable."""
+        if not self.graph.args[node]:
+            yield from self.to_constants(node, 2)
         yield from self.direct(node)
         yield from self.to_declared(node)
 
