@@ -330,9 +330,12 @@ def _context(script: Script) -> ScriptContext:
     index = {node: i for i, node in enumerate(commands)}
     for number, definition in enumerate(script.definitions):
         command = index.get(definition.binder)
-        if command is None:
+        if command is not None:
+            own.setdefault(command, []).append(number)
+        elif definition.kind == "named":
+            command = script.command_of(definition.binder)
+        else:
             continue
-        own.setdefault(command, []).append(number)
         last = script.scopes[scopes[command]].last
         last = min([last, *(each for each in barriers if each > command)])
         visible[number] = (command, last)

@@ -190,3 +190,18 @@ def test_truth_values_wait_until_the_rest_was_tried() -> None:
     assert not any(b"(assert true)" in each for each in tried)
     early = next(at for at, each in enumerate(tried) if b"false" in each)
     assert early >= len(tried) / 2
+
+
+def test_a_named_term_stands_for_nothing_before_it() -> None:
+    text = (
+        "(declare-const p Bool)\n(assert (or p (not p)))\n(assert (! (not (not p)) :named n))\n"
+        "(check-sat-assuming (n))\n"
+    )
+    search, tried = search_over(text), []
+    while (change := search.propose()) is not None:
+        new = b"".join(p for e in change.edits for p in e.template if isinstance(p, bytes))
+        tried.append(new)
+        search = search.after(False)
+    assert len(tried) > 5
+    assert not any(re.search(rb"\bn\b.*\(! ", each, re.DOTALL) for each in tried)
+    assert not any(re.search(rb"\(! \(?(not )*n\b", each) for each in tried)
