@@ -354,14 +354,24 @@ class Moves:
         yield Candidate("fresh variable", after, {node: leaf}, node)
 
     def direct(self, node: int) -> Iterator[Candidate]:
-        """Replace a node by its arguments of the same sort, the heaviest first."""
+        """Replace a node by its arguments of the same sort, the heaviest first.
+
+        The patterns of a quantifier go with it: they are allowed nowhere else.
+        """
         graph, weight = self.graph, self.analysis.weight
-        sort = graph.sort[node]
-        found = [each for each in dict.fromkeys(graph.args[node]) if graph.sort[each] == sort]
+        sort, args = graph.sort[node], graph.args[node]
+        if graph.shape[node].head in QUANTIFIERS:
+            args = tuple(self._unannotated(each) for each in args)
+        found = [each for each in dict.fromkeys(args) if graph.sort[each] == sort]
         found.sort(key=lambda each: -weight[each])
         for each in found[:_MANY_DIRECT]:
             for candidate in self.replace("hoist", node, each):
                 yield replace(candidate, stride=1)
+
+    def _unannotated(self, node: int) -> int:
+        """Return the term of an annotation that names nothing; any other term itself."""
+        shape = self.graph.shape[node]
+        return self.graph.args[node][0] if shape.head == b"!" and not shape.names else node
 
     def onwards(self, node: int, stride: int) -> Iterator[Candidate]:
         """Replace a node by one so many levels below it, after as many have gone at once.

@@ -197,7 +197,7 @@ def test_a_named_term_stands_for_nothing_before_it() -> None:
         "(declare-const p Bool)\n(assert (or p (not p)))\n(assert (! (not (not p)) :named n))\n"
         "(check-sat-assuming (n))\n"
     )
-    search, tried = search_over(text), []
+    search, tried = search_over(text), list[bytes]()
     while (change := search.propose()) is not None:
         new = b"".join(p for e in change.edits for p in e.template if isinstance(p, bytes))
         tried.append(new)
@@ -205,3 +205,14 @@ def test_a_named_term_stands_for_nothing_before_it() -> None:
     assert len(tried) > 5
     assert not any(re.search(rb"\bn\b.*\(! ", each, re.DOTALL) for each in tried)
     assert not any(re.search(rb"\(! \(?(not )*n\b", each) for each in tried)
+
+
+def test_the_body_of_a_quantifier_leaves_its_patterns_behind() -> None:
+    graph, material = graph_of(
+        "(declare-fun f (Int) Int)\n"
+        "(assert (forall ((x Int)) (! (< (f x) 7) :pattern ((f x)))))\n(check-sat)\n"
+    )
+    moves = Moves(graph, material)
+    (node,) = (each for each in moves.nodes if graph.shape[each].head == b"forall")
+    heads = {graph.shape[each.replaced[node]].head for each in moves.direct(node)}
+    assert heads == {b"<"}
