@@ -182,7 +182,10 @@ def test_lets_that_have_to_stay_are_kept_though_printing_them_takes_more() -> No
 
 def test_truth_values_wait_until_the_rest_was_tried() -> None:
     """They rarely help, and an assertion of `true` is as good as none."""
-    search, tried = search_over(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) (< x 7)))"), []
+    search, tried = (
+        search_over(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) (< x 7)))"),
+        list[bytes](),
+    )
     while (change := search.propose()) is not None and len(tried) < 200:
         text = b"".join(p for e in change.edits for p in e.template if isinstance(p, bytes))
         tried.append(text)
