@@ -64,7 +64,7 @@ def verdicts(executor: CrashExecutor, texts: Sequence[str]) -> list[bool]:
         ([FAILS], 1),
         ([FAILS, PASSES, PASSES], 2),  # a fresh process is as good as one by itself
         ([PASSES, PASSES, FAILS], 2),  # what fails after others is played once more
-        ([PASSES, FAILS, PASSES, FAILS, PASSES], 4),  # but only the first of them
+        ([PASSES, FAILS, PASSES, FAILS, PASSES], 5),
         ([PASSES, BREAKS, PASSES], 2),
         ([TWO_SOLVERS, PASSES, PASSES], 2),  # nothing shares a process with it
         ([PASSES, TWO_SOLVERS, PASSES], 3),
