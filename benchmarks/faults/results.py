@@ -101,8 +101,13 @@ def table(cases: Iterable[Case], before: Mapping[str, Reduced], now: Mapping[str
     return "\n".join(lines) + "\n"
 
 
+def _was_refused(result: Reduced) -> bool:
+    """Say whether nothing was reduced; a trace of one call takes no run, and is its own result."""
+    return not result.runs and not (result.ended and result.fails)
+
+
 def _columns(result: Reduced) -> str:
-    if not result.runs:
+    if _was_refused(result):
         return "refused | – | –"
     marks = ("" if result.fails else " !") + ("" if result.ended else " (stopped)")
     until = " ".join("-" if each is None else str(each) for each in result.until)
@@ -115,12 +120,12 @@ def _summary(
     if not cases:
         return
     pairs = [(before[case.name], now[case.name]) for case in cases]
-    pairs = [pair for pair in pairs if all(each.runs for each in pair)]
+    pairs = [pair for pair in pairs if not any(map(_was_refused, pair))]
     refused = len(cases) - len(pairs)
     ratios = [math.log(new.runs / old.runs) for old, new in pairs if old.runs and new.runs]
     size = [(old.calls + old.settings, new.calls + new.settings) for old, new in pairs]
     larger = sum(new > 1.1 * old for old, new in size)
-    if not pairs:
+    if not ratios:
         return
     yield "| | before | now |"
     yield "|---|---:|---:|"

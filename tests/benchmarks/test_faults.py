@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from benchmarks.faults.command import OURS, covers, reduce_by, words
 from benchmarks.faults.field import THIRDS, Case, read_field, trace_of
 from benchmarks.faults.make import SHARES
-from benchmarks.faults.reduce import reduce_case
+from benchmarks.faults.reduce import Reduced, reduce_case
 from benchmarks.faults.results import append, read, table
 from reducekit.frontends.trace.formats import read_trace
 
@@ -59,6 +60,20 @@ def test_a_command_reduces_a_case_and_rows_are_kept(tmp_path: Path) -> None:
     nothing = reduce_by("true {input} {output}", case, trace_of(case), 60)
     assert not nothing.ended
     assert (nothing.calls, nothing.settings) == (case.calls, case.settings)
+
+
+def test_what_takes_no_run_counts_and_what_was_refused_does_not() -> None:
+    cases = [case for case in FIELD if case.third == "report"][:3]
+    rows = [reduced(4, 8), reduced(1, 0), replace(reduced(9, 0), ended=False)]
+    found = {case.name: row for case, row in zip(cases, rows, strict=True)}
+    text = table(cases, found, found)
+    assert "| calls + options in all | 5 | 5 |" in text
+    assert "Refused by either: 1." in text
+    assert text.count("| refused |") == 2
+
+
+def reduced(calls: int, runs: int) -> Reduced:
+    return Reduced("", calls, 0, runs, 0.5, True, True, (None, None, None))
 
 
 def test_only_a_hang_has_a_limit_of_its_own() -> None:
