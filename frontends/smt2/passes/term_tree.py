@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.constants import is_constant
+from reducekit.frontends.smt2.graph.moves import QUANTIFIERS
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.terms import Terms, subterms, term_roots
 from reducekit.frontends.smt2.view import ScriptView
@@ -59,6 +60,17 @@ _AT_LEAST: dict[bytes, int] = {
 _QUANTIFIERS = frozenset(b"forall exists lambda choice".split())
 
 
+def _unannotated(terms: Terms, body: int) -> int:
+    """Return what stays of a body without any binding: patterns are for quantifiers only."""
+    document = terms.document
+    if head_of(document, body) != b"!":
+        return body
+    _, *inside = document.children(body)
+    if not inside or any(document.source(each) == b":named" for each in inside[1:]):
+        return body
+    return inside[0]
+
+
 class BindingItems(IndependentItems):
     """The variables of a let or quantifier as items: a dropped one becomes a constant."""
 
@@ -67,7 +79,7 @@ class BindingItems(IndependentItems):
         self.node = node
         document = terms.document
         kids = list(document.children(node))
-        self.body = kids[-1]
+        self.body = _unannotated(terms, kids[-1])
         self.bindings = list(document.children(kids[1]))
         by_name = {terms.script.definitions[d].node: d for d in definitions}
         self.definitions = [by_name.get(binding + 1, -1) for binding in self.bindings]
@@ -164,6 +176,8 @@ class TermTree(Tree):
 
     def _hoists(self, node: int, within: Sequence[int]) -> Iterator[Move]:
         """Put each of some terms below a node in its place."""
+        if head_of(self.document, node) in QUANTIFIERS:
+            within = list(dict.fromkeys(_unannotated(self.terms, each) for each in within))
         for each in within:
             edit = Edit(node, (each,))
             if not self.terms.names.lost(edit):

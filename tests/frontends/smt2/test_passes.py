@@ -18,6 +18,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.phases import paper_schedule
+from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
@@ -137,3 +138,18 @@ def test_z3_takes_the_candidates(strategy: Strategy, each: Pass) -> None:
 def test_a_declaration_goes_whose_name_means_something_bound_below(user: bytes) -> None:
     result = reduce(b"(declare-const x Bool)\n" + user, lambda text: user.strip() in text)
     assert result.text == user
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"(assert (forall ((x Int)) (! (> x 7) :pattern ((f x)))))\n",
+        b"(assert (forall ((x Int)) (! (> x 7) :named n :pattern ((f x)))))\n",
+        b"(assert (forall ((x Int)) (!)))\n",
+    ],
+)
+def test_dropping_all_bindings_leaves_the_patterns_behind(text: bytes) -> None:
+    found = [*candidates(text, adaptive, TermPass(), 0.0)]
+    alone = [each for each in found if b"forall" not in each and b":pattern" in each]
+    assert bool(alone) == (b":named" in text)
+    assert b":pattern" not in text or b":named" in text or b"(assert (> 0 7))\n" in found
