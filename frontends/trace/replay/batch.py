@@ -22,6 +22,8 @@ What does not fail by itself is seen at the end, when the result is played alone
 goes back. With one in place of two each reduction takes a replay less, but one of a fault that
 corrupts memory went back 32 times: 1,682 replays in place of 598, for a larger trace.
 """
+_LOST = 10
+"""So many that pass by themselves, and no fewer than those that do not, end the sharing."""
 _CPU_LEAST = 2.0
 _CPU = 5
 """Seconds of CPU that many small traces get in one replay, at least and in times of the first
@@ -43,15 +45,24 @@ class Trust:
     """
 
     agreed: int = 0
+    refused: int = 0
 
     @property
     def earned(self) -> bool:
         """Whether enough have failed again, and no other has not."""
-        return self.agreed >= _AGREED
+        return self.agreed >= _AGREED and not self.refused
+
+    @property
+    def lost(self) -> bool:
+        """Whether to share a process tells little: most of what fails there passes by itself."""
+        return self.refused >= max(_LOST, self.agreed)
 
     def note(self, *, again: bool) -> None:
         """Take in whether one failed again by itself."""
-        self.agreed = self.agreed + 1 if again and self.agreed >= 0 else -1
+        if again:
+            self.agreed += 1
+        else:
+            self.refused += 1
 
 
 def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:
@@ -116,7 +127,7 @@ class BatchReplay:
             if playable.issuperset([call.name for call in trace]) and trace not in self.passed
         ]
         at = stray = 0
-        while at < len(numbers) and stray <= _STRAY:
+        while at < len(numbers) and stray <= _STRAY and not self.trust.lost:
             calls: list[Call] = []
             begins: list[int] = []
             for number in numbers[at:]:

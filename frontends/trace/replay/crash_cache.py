@@ -242,7 +242,7 @@ class CrashExecutor(Executor):
 
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates of this size share a replay."""
-        if self._batch is None:
+        if self._batch is None or self._crashes.trust.lost:
             return 1
         return max(1, min(MOST_TOGETHER, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
 
@@ -375,7 +375,7 @@ class CrashExecutor(Executor):
             if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
                 break
             found.append(each)
-            if not self._separable(each.calls):
+            if self._crashes.trust.lost or not self._separable(each.calls):
                 break
         return found
 

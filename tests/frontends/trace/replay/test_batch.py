@@ -182,3 +182,17 @@ def test_what_breaks_the_contract_is_passed_over(faulty: ReplayServer) -> None:
     many = replace(counted.many, lawful=lambda calls, outcome: calls != refused)
     other = calls_of("init/freeze 2/melt 2")
     assert many.first([fresh(1), refused, other]) == 2
+
+
+def test_where_what_fails_passes_by_itself_processes_are_not_shared(faulty: ReplayServer) -> None:
+    counted = Counted(faulty)
+    trust = Trust(agreed=20)
+    many = replace(counted.many, trust=trust)
+    for _ in range(19):
+        trust.note(again=False)
+        assert not trust.lost
+    trust.note(again=False)
+    assert trust.lost
+    assert many.first([calls_of(FAILS)]) is None
+    assert not Trust(refused=9).lost
+    assert Trust(refused=10).lost

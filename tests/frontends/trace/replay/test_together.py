@@ -148,3 +148,13 @@ def test_what_has_passed_is_not_played_again(executor: CrashExecutor) -> None:
         before = executor.runs
         assert verdicts(executor, some) == [False] * 4
         assert executor.runs == before
+
+
+def test_where_what_fails_passes_by_itself_each_has_a_process(executor: CrashExecutor) -> None:
+    with executor:
+        for _ in range(10):
+            executor._crashes.trust.note(again=False)
+        assert executor.lookahead(PASSES.encode()) == 1
+        before = executor.runs
+        assert verdicts(executor, [fresh(1), fresh(2), FAILS]) == [False, False, True]
+        assert executor.runs - before == 3
