@@ -79,6 +79,17 @@ class Material:
             return b"(declare-const %b %b)" % (name, sort)
         return b"(declare-fun %b () %b)" % (name, sort)
 
+    def sorts_of(self, graph: Graph, definition: int) -> tuple[Sort | None, ...]:
+        """Return the sorts of the parameters and of the result of a definition.
+
+        They are those of the graph: a search may have given a function others.
+        """
+        known = graph.signatures.get(definition)
+        if known is not None:
+            return known
+        written = self.terms.script.definitions[definition]
+        return (*written.parameters, written.sort)
+
     def constants(self, sort: Sort | None) -> list[bytes]:
         """Return the smallest values of a sort."""
         return self.terms.constants(sort)
@@ -126,12 +137,10 @@ class Moves:
         """Yield the kinds of candidates for a node, each with the candidates, not made yet."""
         analysis, graph = self.analysis, self.graph
         shape, sort = graph.shape[node], graph.sort[node]
-        constants = ("constant", self.to_constants(node, 1))
-        others = ("other constant", self.to_constants(node, 2, 1))
-        if sort == "Bool":
-            constants = ("truth value", constants[1])
-            if shape.arity:
-                others = ("other constant", iter(()))
+        truth = sort == "Bool"
+        constants = ("truth value" if truth else "constant", self.to_constants(node, 1))
+        second = 1 if truth and shape.arity else 2  # of a Boolean term only one is tried
+        others = ("other constant", self.to_constants(node, second, 1))
         declared = ("declared variable", self.to_declared(node))
         if shape.arity == 0:
             if sort is not None:
@@ -242,15 +251,8 @@ class Moves:
         return found
 
     def sorts_of(self, definition: int) -> tuple[Sort | None, ...]:
-        """Return the sorts of the parameters and of the result of a declared function.
-
-        They are those of the graph: a search may have given the function others.
-        """
-        known = self.graph.signatures.get(definition)
-        if known is not None:
-            return known
-        written = self.material.terms.script.definitions[definition]
-        return (*written.parameters, written.sort)
+        """Return the sorts of the parameters and of the result of a declared function."""
+        return self.material.sorts_of(self.graph, definition)
 
     def declaration(self, definition: int, sorts: Sequence[Sort | None]) -> Shape:
         """Return the command that declares a function of these sorts."""
@@ -311,14 +313,18 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
-        asserted = all(graph.shape[user].head == b"assert" for user in self.analysis.users[node])
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
-            if text == b"true" and asserted:
+            if text == b"true" and self._is_asserted(node):
                 continue  # as good as no assertion, which the pass over commands has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
+
+    def _is_asserted(self, node: int) -> bool:
+        """Tell whether a term stands in assertions only, each time as the whole."""
+        shape = self.graph.shape
+        return all(shape[user].head == b"assert" for user in self.analysis.users[node])
 
     def to_declared(self, node: int) -> Iterator[Candidate]:
         """Replace a node by a declared constant of its sort: the first one that is visible."""

@@ -78,9 +78,7 @@ class Neighbourhood:
         used = {each for node in self.analysis.order for each in graph.shape[node].uses}
         sorts: dict[int | Shape, Hashable] = {}
         for number in sorted(used):
-            kind, written = definitions[number].kind, definitions[number]
-            own = graph.signatures.get(number, (*written.parameters, written.sort))
-            sorts[number] = kind, own
+            sorts[number] = definitions[number].kind, self.material.sorts_of(graph, number)
         for node in self.analysis.order:
             if graph.shape[node].fresh:
                 sorts[graph.shape[node]] = "fun", (graph.sort[node],)
