@@ -107,6 +107,10 @@ class TraceView:
         name = self.model.options.call
         return [index for index, call in enumerate(self.calls) if name and call.name == name]
 
+    def after(self, change: Alteration) -> list[Call]:
+        """Return the bare calls with others in the place of some."""
+        return [new for at, old in enumerate(self.bare) for new in change.get(at, (old,))]
+
     def text_of(self, calls: Iterable[Call]) -> bytes:
         """Return the bytes of calls; those that were read stay as they were."""
         return b"".join(call.raw or spell(call, self.trace.format) for call in calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, combinations, permutations
+from itertools import combinations, permutations
 
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
@@ -33,10 +33,8 @@ class Compact:
 
     def problem(self, view: TraceView) -> Substitutions | None:
         """Return the two ways as one place."""
-        used = list(dict.fromkeys(variable for _, variable in mentions(view)))
         ways = []
-        for order in (sorted(used), used):
-            names = {old: new for new, old in enumerate(order, 1)}
+        for names in _numberings(view):
             way = renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
             if way and way not in ways:
                 ways.append(way)
@@ -182,19 +180,22 @@ def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call
     return found
 
 
+def _numberings(view: TraceView) -> list[dict[int, int]]:
+    """Return two ways to number the variables without gaps: in their order, and by first use."""
+    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+    return [{old: new for new, old in enumerate(order, 1)} for order in (sorted(used), used)]
+
+
 def tidied(view: TraceView) -> Iterator[Alteration]:
     """Yield what numbers the variables without gaps and makes all literals positive, at once."""
-    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
-    for order in (sorted(used), used):
-        names = {old: new for new, old in enumerate(order, 1)}
+    for names in _numberings(view):
         yield renamed(view, lambda value, names=names: names[abs(value)])  # type: ignore[misc]
 
 
 def without_gaps(view: TraceView) -> Sequence[Call]:
     """Return the calls with their variables numbered from 1 on, in their order."""
-    names = {old: new for new, old in enumerate(sorted({v for _, v in mentions(view)}), 1)}
-    found = renamed(view, lambda value: _renamed(value, names))
-    return [*chain.from_iterable(found.get(at, (call,)) for at, call in enumerate(view.bare))]
+    names = _numberings(view)[0]
+    return view.after(renamed(view, lambda value: _renamed(value, names)))
 
 
 def merged(view: TraceView) -> Iterator[Alteration]:

@@ -67,7 +67,7 @@ class Neighbours:
 
     def __init__(self, options: OptionMode) -> None:
         self._options: OptionMode = options
-        self._alone: set[bytes] = set()
+        self._searched: set[bytes] = set()
         """Traces without neighbours that fail, their variables numbered without gaps."""
 
     def problem(self, view: TraceView) -> Substitutions | None:
@@ -75,11 +75,11 @@ class Neighbours:
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
         key = view.text_of(without_gaps(view))
-        if key in self._alone:
+        if key in self._searched:
             return None
         found = smaller(view, mended(view, _neighbours(view, self._options)), _WORK)
         if found is None:
-            self._alone.add(key)
+            self._searched.add(key)
         return step_to(view, found, self.name)
 
 
@@ -134,8 +134,7 @@ def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequen
     for each in neighbours:
         gone = view.contract_closure(each)
         if gone is not None:
-            whole = {**each, **dict.fromkeys(gone, ())}
-            calls = [new for index, old in enumerate(view.bare) for new in whole.get(index, (old,))]
+            calls = view.after({**each, **dict.fromkeys(gone, ())})
             if may_be_allowed(view.model, calls, doubtful):
                 yield calls
 

@@ -93,7 +93,7 @@ def own_schedule(options: OptionMode) -> Schedule:
         rounds=calls,
         closing=(
             *((Default(), Truncate()) if reduced else ()),
-            _Alone(Compact()),
+            _WithoutNeighbours(Compact()),
             _Long(Numbers()),
             _Long(Signs()),
             *((_Long(Values()),) if reduced else ()),
@@ -138,7 +138,7 @@ class _Long:
         return None if short else self.inner.problem(view)
 
 
-class _Alone:
+class _WithoutNeighbours:
     """A pass where neighbours cannot be played: it does what they would do."""
 
     def __init__(self, each: Pass) -> None:
