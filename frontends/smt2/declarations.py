@@ -267,7 +267,7 @@ def _define_sort(walk: Inference, command: int) -> None:
     sort = scopes.sort_at(arguments[2])
     _ignore(walk, arguments[3:])
     scopes.undo(mark)
-    definition = scopes.add(arguments[0], "sort", command, (), None)
+    definition = scopes.add(arguments[0], "sort", command, variables, sort)
     meaning = SortMeaning(
         definition, variables, None if variables else sort, sort if variables else None
     )

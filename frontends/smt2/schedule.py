@@ -20,8 +20,15 @@ from reducekit.frontends.smt2.passes.graph import (
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.queries import Queries
+from reducekit.frontends.smt2.passes.sorts import (
+    Abbreviations,
+    Instances,
+    SortParameters,
+    Sorts,
+    Unused,
+)
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
-from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
+from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Variables
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
 from reducekit.frontends.smt2.view import ScriptView
@@ -87,8 +94,12 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         Queries(),
         QueriedTerms(),
         Merge(),
+        Abbreviations(),
         Sorts(b"Int"),
         Sorts(b"Bool"),
+        SortParameters(),
+        Instances(),
+        Unused(),
     )
     spelling = _size_limited(Spelling(), Literals(), Flatten(), Rename())
     graph = GraphPass()

@@ -34,7 +34,8 @@ class Definition(NamedTuple):
     constructor, selector, let, quantifier, parameter, pattern, named. `node`
     is the symbol, `binder` the form that binds it: the command, the let or
     quantifier, the `!`, the match case. `parameters` are the argument sorts,
-    `sort` is the result's; None for sorts and where it is unknown. An argument
+    `sort` is the result's; None where it is unknown. Of a sort they are its
+    sort variables, and what it stands for; None if it is declared. An argument
     sort that is unknown leaves `sort` None and `parameters` as many as there are
     with the empty name in its place.
     """
@@ -174,7 +175,7 @@ class Scopes:
 
     def declare_sort(self, node: int, binder: int, parameters: tuple[str, ...]) -> Sort | None:
         """Add and show a sort with these parameters; return it applied to them."""
-        definition = self.add(node, "sort", binder, (), None)
+        definition = self.add(node, "sort", binder, parameters, None)
         name = self.definitions[definition].name
         bare = sort_name(name)
         template = compound(bare, *parameters) if parameters else None

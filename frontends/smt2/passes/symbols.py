@@ -71,24 +71,6 @@ class Merge:
         return independent(changes)
 
 
-class Sorts:
-    """A declared sort becomes a sort of the standard, and its declaration goes."""
-
-    def __init__(self, target: bytes) -> None:
-        self.name = f"sorts to {target.decode()}"
-        self.target = target
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a declared sort without parameters."""
-        terms = view.terms
-        changes = []
-        for index in declared(terms, "sort"):
-            definition = terms.script.definitions[index]
-            edits = [Edit(each, (self.target,)) for each in terms.references[index]]
-            changes.append(Change((Edit(definition.binder, ()), *edits), self.name))
-        return independent(changes)
-
-
 class Rename:
     """All symbols of the script get short names, the most used the shortest."""
 

@@ -18,8 +18,15 @@ from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameter
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.queries import Queries
+from reducekit.frontends.smt2.passes.sorts import (
+    Abbreviations,
+    Instances,
+    SortParameters,
+    Sorts,
+    Unused,
+)
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling, shortest
-from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Sorts, Variables
+from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Variables
 from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
@@ -111,6 +118,73 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (forall ((x Element)) (= (f x) x)))",
         "f x",
         "(declare-fun f (Int) Int)\n(assert (forall ((x Int)) (= (f x) x)))",
+    ),
+    (
+        Sorts(b"Int"),
+        "(declare-sort P 2)\n(declare-const a (P Int (P Bool Bool)))\n(assert (= a a))",
+        "=",
+        "(declare-const a Int)\n(assert (= a a))",
+    ),
+    (
+        Abbreviations(),
+        "(define-sort Word () Int)\n(define-sort Both (X) (Array X X))\n"
+        "(define-sort Map (Y) (Array Y Word))\n(declare-fun f (Word (Both (Map Word))) Word)\n"
+        "(assert (= f ((as const (Map Word)) 0)))",
+        "f",
+        "(declare-fun f (Int (Array (Array Int Int) (Array Int Int))) Int)\n"
+        "(assert (= f ((as const (Array Int Int)) 0)))",
+    ),
+    (
+        Abbreviations(),
+        "(define-sort W () (_ BitVec 8))\n(declare-fun f (W W W W W) W)\n(assert (= f f))",
+        "f",
+        "(define-sort W () (_ BitVec 8))\n(declare-fun f (W W W W W) W)\n(assert (= f f))",
+    ),
+    (
+        SortParameters(),
+        "(declare-sort P 2)\n(declare-fun f ((P Int Bool)) (P Int (P Int Int)))\n",
+        "P",
+        "(declare-sort P 0)\n(declare-fun f (P) P)\n",
+    ),
+    (
+        SortParameters(),
+        "(define-sort M (X Y) (Array X Y))\n(declare-const m (M Int Bool))\n"
+        "(declare-const n (M Bool Bool))\n(assert (= m m))",
+        "M",
+        "(define-sort M (X) (Array X Bool))\n(declare-const m (M Int))\n"
+        "(declare-const n (M Bool))\n(assert (= m m))",
+    ),
+    (
+        Instances(),
+        "(declare-datatypes ((L 1)) ((par (X) ((nil) (cons (hd X) (tl (L X)))))))\n"
+        "(assert ((_ is cons) (as nil (L Int))))",
+        "cons",
+        "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))\n"
+        "(assert ((_ is cons) (as nil L)))",
+    ),
+    (
+        Instances(),
+        "(declare-datatype L (par (X) ((nil) (cons (hd X) (tl (L (Array X X)))))))\n"
+        "(declare-datatype P (par (X Y) ((mk (one X) (two Y)))))\n"
+        "(declare-const p (P Int Int))\n(declare-const q (P Int Bool))\n(assert (= p p))",
+        "p p",
+        "(declare-datatype L (par (X) ((nil) (cons (hd X) (tl (L (Array X X)))))))\n"
+        "(declare-datatype P (par (X Y) ((mk (one X) (two Y)))))\n"
+        "(declare-const p (P Int Int))\n(declare-const q (P Int Bool))\n(assert (= p p))",
+    ),
+    (
+        Unused(),
+        "(declare-fun f (Bool (Seq (Array Int Real))) (_ BitVec 3))\n"
+        "(declare-const used (Seq (Array Int Real)))\n(assert (= used used))",
+        "declare-fun f.*Array",
+        "(declare-fun f (Bool (Array Int Int)) Int)\n"
+        "(declare-const used (Seq (Array Int Real)))\n(assert (= used used))",
+    ),
+    (
+        Unused(),
+        "(define-sort S (X) (Array X (Array Int Int)))\n(check-sat)",
+        "S",
+        "(define-sort S (X) Int)\n(check-sat)",
     ),
     (
         Rename(),

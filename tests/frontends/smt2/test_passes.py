@@ -18,6 +18,13 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.phases import paper_schedule
+from reducekit.frontends.smt2.passes.sorts import (
+    Abbreviations,
+    Instances,
+    SortParameters,
+    Sorts,
+    Unused,
+)
 from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.strategy import Strategy
@@ -125,6 +132,38 @@ def test_z3_takes_the_candidates(strategy: Strategy, each: Pass) -> None:
     sample = Random(0).sample(found, min(SAMPLE, len(found)))
     said = {text: complaints(text) for text in sample}
     assert {text: lines for text, lines in said.items() if lines} == {}
+
+
+NAMED_SORTS = b"""(declare-sort P 2)
+(declare-sort U 1)
+(define-sort Word () (_ BitVec 8))
+(define-sort Mem (X) (Array X Word))
+(define-sort Both (X Y) (Array (Mem X) (P Y Word)))
+(define-sort Spare (X) (Array X (Array Int X)))
+(declare-datatypes ((L 1) (T 2)) ((par (X) ((nil) (cons (hd X) (tl (L X)))))
+  (par (X Y) ((leaf) (node (left (T X Y)) (at X) (many Y) (right (T X Y)))))))
+(declare-fun f ((Mem Int) (P Int (U Bool))) (Both Int Word))
+(declare-fun unused (Word (Array Int (Mem Bool)) (T Int (L Int))) (Seq (Both Int Int)))
+(declare-const m (Mem Int))
+(declare-const p (P Int (U Bool)))
+(declare-const l (L Int))
+(declare-const t (T Int (L Int)))
+(assert (= (f m p) (f ((as const (Mem Int)) #x00) p)))
+(assert (= (tl l) (as nil (L Int)) (many t)))
+(assert (forall ((x (Both Int Word)) (y (L Int))) (or (= x (f m p)) ((_ is cons) y))))
+(check-sat)
+"""
+
+
+def test_z3_takes_the_candidates_of_scripts_that_name_sorts() -> None:
+    passes = (Abbreviations(), Sorts(b"Int"), SortParameters(), Instances(), Unused())
+    for each in passes:
+        assert complaints(NAMED_SORTS) == []
+        found = [*candidates(NAMED_SORTS, adaptive, each, 0.0)]
+        found += candidates(NAMED_SORTS, adaptive, each, 0.6)
+        assert len(found) > 1
+        for text in Random(0).sample(found, min(SAMPLE, len(found))):
+            assert complaints(text) == [], text.decode()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,326 @@
+"""Passes over sorts: those that a script names itself, their parameters, and those of no use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reducekit.change import Change, Edit, Template
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.scopes import Definition
+from reducekit.frontends.smt2.sorts import Sort, substitute, write_sort
+from reducekit.frontends.smt2.terms import Terms
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import IndependentChanges, independent
+from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
+
+_DECLARES = frozenset(b"declare-fun declare-const declare-var".split())
+_GAP = re.compile(rb"\0([0-9]+)\0")
+_SIMPLEST = b"Int"
+
+
+def _commands(terms: Terms, head: bytes) -> list[tuple[int, Definition]]:
+    """Return the sorts that commands of a name introduce, by number."""
+    return [
+        (index, definition)
+        for index, definition in enumerate(terms.script.definitions)
+        if definition.kind == "sort" and head_of(terms.document, definition.binder) == head
+    ]
+
+
+def _arguments(terms: Terms, use: int, definition: Definition) -> list[int]:
+    """Return the sorts that a name is applied to: two in `(U Int Bool)`."""
+    # Without parameters a name may still come first: in the list of a function's parameters.
+    if not definition.parameters or terms.document.parent[use] != use - 1:
+        return []
+    return list(terms.document.children(use - 1))[1:]
+
+
+class Sorts:
+    """A declared sort becomes a sort of the standard, and its declaration goes."""
+
+    def __init__(self, target: bytes) -> None:
+        self.name = f"sorts to {target.decode()}"
+        self.target = target
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change a declared sort, with all that it is applied to."""
+        terms = view.terms
+        changes = []
+        for index, definition in _commands(terms, b"declare-sort"):
+            applied = 1 if definition.parameters else 0
+            uses = terms.references[index]
+            edits = [Edit(use - applied, (self.target,)) for use in uses]
+            changes.append(Change((Edit(definition.binder, ()), *edits), self.name))
+        return independent(changes)
+
+
+class Abbreviations:
+    """A sort that a script defines goes, and what it stands for is written out at every use."""
+
+    name = "abbreviations"
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change a definition whose sort is known."""
+        terms = view.terms
+        changes = []
+        for index, definition in _commands(terms, b"define-sort"):
+            edits = [Edit(definition.binder, ())]
+            for use in terms.references[index]:
+                written = _written_out(terms, use, definition)
+                if written is None:
+                    break
+                edits.append(Edit(use - 1 if definition.parameters else use, written))
+            else:
+                changes.append(Change(tuple(edits), "write out sort"))
+        return independent(changes)
+
+
+def _written_out(terms: Terms, use: int, definition: Definition) -> Template | None:
+    """Return what an abbreviation stands for, with the arguments as they stand there."""
+    arguments = _arguments(terms, use, definition)
+    if definition.sort is None or len(arguments) != len(definition.parameters):
+        return None
+    gaps: dict[str, Sort | int] = {
+        str(parameter): f"\0{number}\0" for number, parameter in enumerate(definition.parameters)
+    }
+    sort = substitute(definition.sort, gaps)
+    if sort is None:
+        return None
+    # Numbers of gaps stand between the literal parts.
+    parts = _GAP.split(write_sort(sort))
+    template = [
+        arguments[int(part)] if place % 2 else part for place, part in enumerate(parts) if part
+    ]
+    return tuple(template)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a sort that can go."""
+
+    sort: int
+    number: int
+    instead: bytes
+    """What takes its place in what the sort stands for."""
+
+
+class ParameterItems(IndependentItems):
+    """Parameters of sorts as items: dropped where the sort is introduced, and at all uses."""
+
+    def __init__(self, terms: Terms, parameters: Sequence[Parameter]) -> None:
+        self.terms = terms
+        self.parameters = parameters
+        uses = terms.references
+        self.weights: Sequence[int] = [1 + len(uses[each.sort]) for each in parameters]
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop parameters; a sort without any is used by its name alone."""
+        terms = self.terms
+        gone: dict[int, int] = {}
+        for item in chosen | taken:
+            sort = self.parameters[item].sort
+            gone[sort] = gone.get(sort, 0) + 1
+        edits: list[Edit] = []
+        for item in sorted(chosen):
+            each = self.parameters[item]
+            definition = terms.script.definitions[each.sort]
+            uses = [_arguments(terms, use, definition) for use in terms.references[each.sort]]
+            edits += (Edit(arguments[each.number], ()) for arguments in uses)
+            own = _parameters(terms, each.sort)
+            if own:
+                named = terms.references[own[each.number]]
+                edits += (Edit(node, (each.instead,)) for node in named)
+                edits.append(Edit(terms.script.definitions[own[each.number]].node, ()))
+        for sort in sorted({self.parameters[item].sort for item in chosen}):
+            definition = terms.script.definitions[sort]
+            left = len(definition.parameters) - gone[sort]
+            if definition.sort is None:
+                edits.append(Edit(terms.document.stop[definition.node], (b"%d" % left,)))
+            if not left:
+                edits += (Edit(use - 1, (use,)) for use in terms.references[sort])
+        return Change(tuple(edits), "drop sort parameters")
+
+
+def _parameters(terms: Terms, sort: int) -> Sequence[int]:
+    """Return the definitions of the parameters of a defined sort, none for a declared one."""
+    definition = terms.script.definitions[sort]
+    if definition.sort is None:
+        return ()
+    # They have been defined right before the sort.
+    return range(sort - len(definition.parameters), sort)
+
+
+class SortParameters:
+    """The pass that drops the parameters of declared sorts, and of defined ones where each use
+    gives them the same sort."""
+
+    name = "sort parameters"
+
+    def problem(self, view: ScriptView) -> ParameterItems | None:
+        """Return the parameters of all sorts that are only ever applied."""
+        terms = view.terms
+        found: list[Parameter] = []
+        for head in (b"declare-sort", b"define-sort"):
+            for index, definition in _commands(terms, head):
+                arity = len(definition.parameters)
+                if head == b"define-sort" and definition.sort is None:
+                    continue
+                uses = [_arguments(terms, use, definition) for use in terms.references[index]]
+                if any(len(each) != arity for each in uses):
+                    continue
+                own = _parameters(terms, index)
+                for number in range(arity):
+                    instead = _SIMPLEST
+                    if own and own[number] in terms.references and uses:
+                        instead = _common(terms, [each[number] for each in uses], index)
+                    if instead:
+                        found.append(Parameter(index, number, instead))
+        return ParameterItems(terms, found) if found else None
+
+
+def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
+    """Return the one sort that some nodes are, which also stands where a sort is defined.
+
+    Nothing if they differ, or have parameters of their own, which may go at the same time.
+    """
+    document, script = terms.document, terms.script
+    texts = {document.source(each) for each in arguments}
+    first = arguments[0]
+    used = {script.refs[node] for node in range(first, document.stop[first])} - {-1}
+    plain = all(
+        each < sort
+        and not script.definitions[each].parameters
+        and _is_sort(script.definitions[each])
+        for each in used
+    )
+    return texts.pop() if len(texts) == 1 and plain else b""
+
+
+def _is_sort(definition: Definition) -> bool:
+    return definition.kind == "sort"
+
+
+class Instances:
+    """A parametric datatype becomes the one of the sorts that all its uses give it."""
+
+    name = "instances"
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change a datatype that is declared as in the standard since 2.6."""
+        terms = view.terms
+        definitions = terms.script.definitions
+        number = {each.node: i for i, each in enumerate(definitions) if each.kind == "parameter"}
+        changes = [
+            Change(tuple(edits), "instance")
+            for index, definition in enumerate(definitions)
+            if definition.kind == "sort" and definition.parameters
+            if (edits := _instance(terms, index, number))
+        ]
+        return independent(changes)
+
+
+def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]:
+    """Return the edits that make a parametric datatype a plain one; none if there is no way."""
+    document, script, uses = terms.document, terms.script, terms.references
+    definition = script.definitions[index]
+    body = _body_of(terms, definition)
+    parts = list(document.children(body)) if body >= 0 else []
+    if len(parts) != 3 or document.source(parts[0]) != b"par":
+        return []
+    own = [number[each] for each in document.children(parts[1]) if each in number]
+    arguments = [_arguments(terms, use, definition) for use in uses[index]]
+    if any(len(each) != len(own) for each in arguments):
+        return []
+    outside = [each for each in arguments if not body < each[0] < document.stop[body]]
+    within = [[script.refs[node] for node in each] for each in arguments if each not in outside]
+    if any(each != own for each in within):
+        return []
+    edits = [Edit(body, (parts[2],)), *(Edit(use - 1, (use,)) for use in uses[index])]
+    head = document.parent[definition.node]
+    if head != definition.binder:
+        edits.append(Edit(document.stop[definition.node], (b"0",)))
+    for place, parameter in enumerate(own):
+        instead = _SIMPLEST
+        if outside:
+            instead = _common(terms, [each[place] for each in outside], index)
+        if not instead:
+            return []
+        edits += (Edit(each, (instead,)) for each in uses[parameter])
+    return edits
+
+
+def _body_of(terms: Terms, definition: Definition) -> int:
+    """Return the node with the constructors of a datatype; -1 for what is none."""
+    document = terms.document
+    name, *children = document.children(definition.binder)
+    kind = document.source(name)
+    if kind in (b"declare-datatype", b"declare-codatatype"):
+        return children[1] if children[0] == definition.node and len(children) == 2 else -1
+    if kind in (b"declare-datatypes", b"declare-codatatypes") and len(children) == 2:
+        heads, bodies = (list(document.children(each)) for each in children)
+        head = document.parent[definition.node]
+        if head in heads and len(heads) == len(bodies):
+            return bodies[heads.index(head)]
+    return -1
+
+
+class UnusedTree(LeafTree):
+    """The sorts of what is declared or named and not used: any other will do."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.document = document = terms.document
+        self.roots: list[int] = [
+            sort
+            for index, definition in enumerate(terms.script.definitions)
+            if definition.kind == "fun"
+            and index not in terms.references
+            and head_of(document, definition.binder) in _DECLARES
+            for sort in self._sorts(definition)
+        ]
+        self.roots += [
+            document.stop[document.stop[definition.node]]
+            for index, definition in _commands(terms, b"define-sort")
+            if definition.sort is not None and index not in terms.references
+        ]
+
+    def _sorts(self, definition: Definition) -> list[int]:
+        """Return the sorts in a declaration that more than one name makes."""
+        document = self.document
+        children = list(document.children(definition.binder))
+        if definition.sort is None or children[1:2] != [definition.node]:
+            return []
+        signature = children[2:]
+        if len(signature) == 2:
+            signature[:1] = document.children(signature[0])
+        return [each for each in signature if len(document.source(each)) > len(_SIMPLEST)]
+
+    def weight(self, node: int) -> int:
+        """Return the bytes of a sort."""
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the simplest sort, and each sort within one in its place."""
+        own = self.document.source(node)
+        found = [_SIMPLEST] if own != b"Bool" else []
+        moves = [Move(Change((Edit(node, (each,)),), "sort"), ()) for each in found]
+        within = self.children(node, frozenset())
+        return moves + [Move(Change((Edit(node, (each,)),), "sort"), (each,)) for each in within]
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the sorts that a sort is applied to."""
+        document = self.document
+        parts = list(document.children(node))
+        return parts[1:] if parts and document.source(parts[0]) != b"_" else []
+
+
+class Unused:
+    """The sort of what is declared or named and not used becomes a simpler one."""
+
+    name = "unused sorts"
+
+    def problem(self, view: ScriptView) -> UnusedTree | None:
+        """Return the tree of such sorts."""
+        tree = UnusedTree(view.terms)
+        return tree if tree.roots else None
