@@ -297,7 +297,7 @@ class _Builder:
             position = end
         items.append(text[position : document.end[frame.node]])
         head = frame.head
-        if head == b"_" and len(items) == 1 and isinstance(items[0], bytes):
+        if head in (b"_", b"as") and len(items) == 1 and isinstance(items[0], bytes):
             head = items[0]  # a literal, `(_ bv0 64)` for one
         shape = Shape(
             tuple(items),

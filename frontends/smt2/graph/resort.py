@@ -14,6 +14,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
+from reducekit.frontends.smt2.graph.containers import (
+    OTHER,
+    is_container,
+    is_empty_container,
+    joined,
+    roles,
+    with_sort,
+)
 from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
@@ -39,14 +47,14 @@ Skeleton = Any
 class SortClasses(Unions):
     """The classes of terms of a graph that have to be of one sort.
 
-    Arrays have no class of their own, but what they consist of has; with `arrays`, those that
-    hold no arrays have one as they are.
+    Arrays, sets and the like have no class of their own, but what they hold has; with
+    `containers`, those that hold no others have one as they are.
     """
 
-    def __init__(self, moves: Moves, *, arrays: bool = False) -> None:
+    def __init__(self, moves: Moves, *, containers: bool = False) -> None:
         super().__init__()
         self.moves = moves
-        self.arrays = arrays
+        self.containers = containers
         self.graph = moves.graph
         self.sorts: list[Sort] = []
         self.skeleton: dict[int, Skeleton] = {}
@@ -64,16 +72,15 @@ class SortClasses(Unions):
         if isinstance(skeleton, int):
             number = self.find(skeleton)
             return target if number == changed else self.sorts[number]
-        if not _is_array(skeleton):
+        if not is_container(skeleton):
             return skeleton  # type: ignore[no-any-return]
-        return ("Array", *(self.sort(each, changed, target) for each in skeleton[1:]))  # type: ignore[arg-type]
+        return (skeleton[0], *(self.sort(each, changed, target) for each in skeleton[1:]))
 
     def _new(self, sort: Sort | None) -> Skeleton:
         """Return the skeleton of a sort, with classes of its own."""
-        if _is_array(sort) and not (self.arrays and _is_innermost(sort)):
-            assert isinstance(sort, tuple)
-            return ("Array", self._new(sort[1]), self._new(sort[2]))  # type: ignore[arg-type]
-        if not _has_class(sort) and not (self.arrays and _is_array(sort)):
+        if is_container(sort) and not (self.containers and _is_innermost(sort)):
+            return (sort[0], *map(self._new, sort[1:]))
+        if not _has_class(sort) and not (self.containers and is_container(sort)):
             return sort
         assert sort is not None
         self.sorts.append(sort)
@@ -86,7 +93,7 @@ class SortClasses(Unions):
                 self._freeze(one, other)
                 return
             self.join(one, other)
-        elif _is_array(first) and _is_array(second):
+        elif is_container(first) and is_container(second) and first[0] == second[0]:
             for one, other in zip(first[1:], second[1:], strict=True):
                 self._unify(one, other)
         elif first != second:
@@ -96,7 +103,7 @@ class SortClasses(Unions):
         for skeleton in skeletons:
             if isinstance(skeleton, int):
                 self.freeze(skeleton)
-            elif _is_array(skeleton):
+            elif is_container(skeleton):
                 self._freeze(*skeleton[1:])
 
     def _read(self) -> None:
@@ -124,6 +131,8 @@ class SortClasses(Unions):
                 self._read_binder(shape, own, given)
             elif shape.arity or shape.uses:
                 self._read_operator(node, own, given)
+            elif not is_literal(graph, node):
+                self._freeze(own)
 
     def _given(self, node: int, position: int) -> Skeleton:
         """Return the skeleton of an argument."""
@@ -131,6 +140,8 @@ class SortClasses(Unions):
         if not is_literal(self.graph, argument):
             return self.skeleton[argument]
         own = self.literal[node, position] = self._new(self.graph.sort[argument])
+        if is_container(own):
+            self.named.update(_classes_in(own))
         return own
 
     def _variable(self, number: int) -> Skeleton:
@@ -183,6 +194,10 @@ class SortClasses(Unions):
                 self._unify(own, given[0])
         elif _CONST.fullmatch(head) and _is_array(own) and len(given) == 1:
             self._unify(own[2], given[0])
+            self.named.update(_classes_in(own))
+        elif found := roles(head, (*given, own)):
+            for one, other in joined(found, (*given, own)):
+                self._unify(one, other)
         elif shape.uses or shape is not graph.shapes.application(head, shape.arity):
             self._freeze(own, *given)
         else:
@@ -198,7 +213,11 @@ class SortClasses(Unions):
 def is_literal(graph: Graph, node: int) -> bool:
     """Tell whether a node is a literal of a theory."""
     shape = graph.shape[node]
-    return shape.arity == 0 and not shape.uses and shape.variable < 0 and not shape.fresh
+    if shape.arity or shape.variable >= 0 or shape.fresh:
+        return False
+    if is_container(graph.sort[node]):
+        return is_empty_container(shape.head)
+    return not shape.uses
 
 
 def _is_variable(item: bytes | int) -> TypeGuard[int]:
@@ -210,7 +229,7 @@ def _is_array(skeleton: Skeleton) -> bool:
 
 
 def _is_innermost(sort: Any) -> bool:
-    return not any(map(_is_array, sort[1:]))
+    return not any(map(is_container, sort[1:]))
 
 
 def _has_class(sort: Sort | None) -> bool:
@@ -223,18 +242,18 @@ def _has_class(sort: Sort | None) -> bool:
 def resort(moves: Moves) -> Iterator[Candidate]:
     """Terms that have to be of one sort together become Bool, Int, or a float of fewer bits."""
     yield from _resorted(moves, SortClasses(moves))
-    if any(_is_array(moves.graph.sort[node]) for node in moves.nodes):
-        yield from _resorted(moves, SortClasses(moves, arrays=True), only="Array")
+    if any(is_container(moves.graph.sort[node]) for node in moves.nodes):
+        yield from _resorted(moves, SortClasses(moves, containers=True))
 
 
-def _resorted(moves: Moves, classes: SortClasses, only: str = "") -> Iterator[Candidate]:
-    """Yield the graphs in which a class has another sort: any class, or only those of a kind."""
+def _resorted(moves: Moves, classes: SortClasses) -> Iterator[Candidate]:
+    """Yield the graphs in which a class has another sort; of containers, if these have classes."""
     skeletons = (*classes.skeleton.values(), *classes.literal.values())
     named = {classes.find(number) for number in classes.named}
     ranked = [
         number
         for number in classes.largest(each for some in skeletons for each in _classes_in(some))
-        if number in named and (not only or classes.sorts[number][0] == only)
+        if number in named and is_container(classes.sorts[number]) == classes.containers
     ]
     for number in ranked[:_CLASSES]:
         for target in _targets(classes.sorts[number]):
@@ -248,7 +267,7 @@ def _targets(sort: Sort) -> list[Sort]:
     if isinstance(sort, tuple):
         if sort[0] == "FloatingPoint":
             return ["Bool", *(each for each in _FLOATS if _is_narrower(each, sort))]
-        return ["Bool"] if sort[0] == "Array" or sort == ("BitVec", 1) else []
+        return ["Bool"] if is_container(sort) or sort == ("BitVec", 1) else []
     return ["Bool", "Int"] if sort == "Real" else ["Bool"]
 
 
@@ -259,7 +278,7 @@ def _is_narrower(one: Any, other: Any) -> bool:
 def _classes_in(skeleton: Skeleton) -> Iterator[int]:
     if isinstance(skeleton, int):
         yield skeleton
-    elif _is_array(skeleton):
+    elif is_container(skeleton):
         for each in skeleton[1:]:
             yield from _classes_in(each)
 
@@ -309,7 +328,11 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
             const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
             made = graph.add(const, changed, sort)
         elif (
-            sort is None or shape.uses or shape.head == b"ite" or _is_access(graph, shape, changed)
+            sort is None
+            or shape.uses
+            or shape.head == b"ite"
+            or _is_access(graph, shape, changed)
+            or _is_of_container(graph, node, changed, sort)
         ):
             made = graph.add(shape, changed, sort)
         else:
@@ -327,6 +350,16 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
 def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:
     """Tell whether an operator reads or writes what is an array."""
     return shape.head in (b"select", b"store") and _is_array(graph.sort[args[0]])
+
+
+def _is_of_container(graph: Graph, node: int, args: tuple[int, ...], sort: Sort) -> bool:
+    """Tell whether an operator is still one on a set or the like, all else as it was."""
+    before = (*(graph.sort[each] for each in graph.args[node]), graph.sort[node])
+    after = (*(graph.sort[each] for each in args), sort)
+    found = roles(graph.shape[node].head, after)
+    return bool(found) and all(
+        role != OTHER or one == other for role, one, other in zip(found, before, after, strict=True)
+    )
 
 
 class _Change:
@@ -347,6 +380,8 @@ class _Change:
         if sort == self.graph.sort[node]:
             return node
         text = self.graph.shape[node].head
+        if is_container(sort):
+            return self.moves.leaf(with_sort(text, sort), sort)
         other: bytes | None = None
         if self.floats:
             other = of_format(text, self.after)

@@ -13,6 +13,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from reducekit.frontends.smt2.graph.containers import (
+    is_container,
+    is_empty_container,
+    joined,
+    roles,
+    with_sort,
+)
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
@@ -131,9 +138,10 @@ class Classes(Unions):
             if len(signature) == 1:
                 self._unify(signature[0], own)
                 return
-        elif not shape.uses and _is_vector(own) and literal_value(shape.head) is not None:
-            return
-        self._freeze(own)
+        is_literal = not shape.uses and literal_value(shape.head) is not None
+        is_empty = is_container(own) and is_empty_container(shape.head)
+        if not is_empty and not (is_literal and _is_vector(own)):
+            self._freeze(own)
 
     def _read_application(
         self, shape: Shape, own: Skeleton, given: list[Skeleton], declared: set[int]
@@ -168,6 +176,9 @@ class Classes(Unions):
                 self._unify(own, given[0])
         elif _CONST.fullmatch(head) and _is_array(own):
             self._unify(own[2], given[0])
+        elif found := roles(head, (*given, own)):
+            for one, other in joined(found, (*given, own)):
+                self._unify(one, other)
         elif own != "Bool" or any(isinstance(each, tuple) for each in given):
             self._freeze_all(own, given)
 
@@ -240,7 +251,9 @@ def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candid
         if changed == args and sort == graph.sort[node]:
             new[node] = node
         elif shape.arity == 0:
-            if not shape.uses and isinstance(sort, tuple):
+            if is_container(sort) and is_empty_container(shape.head):
+                new[node] = moves.leaf(with_sort(shape.head, sort), sort)
+            elif not shape.uses and isinstance(sort, tuple):
                 value = literal_value(shape.head)
                 assert value is not None, "a class without frozen members has no other leaves"
                 new[node] = moves.leaf(shortest(value, int(str(sort[1]))), sort)

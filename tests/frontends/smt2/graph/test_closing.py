@@ -12,6 +12,7 @@ from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.validity import problems
+from tests.frontends.smt2.test_passes import complaints
 
 INTS = "(declare-fun a () Int)\n"
 VECTORS = "(declare-fun v () (_ BitVec 8))\n(declare-fun w () (_ BitVec 8))\n"
@@ -145,6 +146,25 @@ FLOAT = "(declare-fun x () %s)\n"
             "(declare-fun m () (Array Bool Int))\n"
             "(declare-fun n () Bool)\n(assert (= (select m n) 7))",
         ),
+        # What a sequence holds, at each place.
+        (
+            "(declare-fun s () (Seq (Seq Real)))\n(declare-fun t () (Seq Real))\n"
+            "(assert (= (seq.nth (seq.++ s (seq.unit t) s) 0) (as seq.empty (Seq Real))))",
+            "(declare-fun s () (Seq (Seq Bool)))\n(declare-fun t () (Seq Bool))\n"
+            "(assert (= (seq.nth (seq.++ s (seq.unit t) s) 0) (as seq.empty (Seq Bool))))",
+        ),
+        # Whole sequences within a sequence.
+        (
+            "(declare-fun s () (Seq (Seq Int)))\n"
+            "(assert (= (seq.nth s 0) (as seq.empty (Seq Int))))",
+            "(declare-fun s () (Seq Bool))\n(assert (seq.nth s 0))",
+        ),
+        # An array within an array, though nothing is declared.
+        (
+            "(assert (= (select ((as const (Array Int (Array Int Int))) ((as const (Array Int Int))"
+            " 7)) 1) ((as const (Array Int Int)) 8)))",
+            "(assert (select ((as const (Array Int Bool)) false) 1))",
+        ),
         # A format of fewer bits: about the same values.
         (
             FLOAT % "(_ FloatingPoint 11 53)"
@@ -168,7 +188,34 @@ FLOAT = "(declare-fun x () %s)\n"
 def test_terms_of_one_sort_get_another_one_together(before: str, after: str) -> None:
     found = [text for text in made("resort", before) if text == after]
     assert found, made("resort", before)
-    assert problems(Smt2().parse(found[0].encode())) == []
+    assert problems(Smt2().parse(found[0].encode()), extensions=True) == []
+
+
+HOLDING = """(declare-sort U 0)
+(declare-fun s () (Seq (Seq (_ BitVec 8))))
+(declare-fun t () (Seq (_ BitVec 8)))
+(declare-fun v () (_ BitVec 8))
+(declare-fun u () (Seq U))
+(declare-fun i () Int)
+(declare-fun m () (Array Int (Seq (Array Int Int))))
+(assert (= (seq.nth s 0) (seq.extract t 1 i)))
+(assert (= (seq.++ s (seq.unit t)) (seq.at s (seq.len s))))
+(assert (seq.prefixof (seq.unit (bvadd v #x03)) (seq.nth s i)))
+(assert (= (seq.indexof s (seq.replace s s (as seq.empty (Seq (Seq (_ BitVec 8))))) 0) i))
+(assert (seq.contains u (as seq.empty (Seq U))))
+(assert (= (select (seq.nth (select m 3) 1) i) 7))
+(assert (forall ((x (Seq Int)) (y Int)) (=> (seq.contains x (seq.unit y)) (> y (seq.nth x 0)))))
+"""
+
+
+@pytest.mark.parametrize("name", ["resort", "widths"])
+def test_what_sequences_hold_gets_another_sort_everywhere(name: str) -> None:
+    assert complaints(HOLDING.encode()) == []
+    found = made(name, HOLDING)
+    assert len(found) > 2
+    for text in found:
+        assert problems(Smt2().parse(text.encode()), extensions=True) == []
+        assert complaints(text.encode()) == [], text
 
 
 @pytest.mark.parametrize(
