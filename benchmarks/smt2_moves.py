@@ -64,7 +64,7 @@ _ELSEWHERE = {
     "edge": ("any", ""),
     "exist": ("any", ""),
     "shorter": (
-        "all with relations; bit-vectors",
+        "all with relations; bit-vectors; regular expressions",
         "ddSMT StrengthenRelation, SeqNthUnit, IteToBVComp, ReflexiveNand,"
         " ZeroExtendPredicate, ExtractZeroExtend, StringReplaceAll",
     ),

@@ -35,6 +35,8 @@ _STRONGER: Mapping[bytes, bytes] = {
 """Shorter operators of the same sorts: mostly what implies the first."""
 _UNARY: Mapping[bytes, bytes] = {b"-": b"-", b"bvsub": b"bvneg"}
 """Of operators of two terms those of the first one that need much the same of a solver."""
+_CHARACTERS = frozenset(b"re.range str.to_re str.to.re".split())
+"""Regular expressions without others in them."""
 _EXTRACT = re.compile(rb"\(_ extract ([0-9]+) ([0-9]+)\)")
 _ZERO = re.compile(rb"\(_ zero_extend ([0-9]+)\)")
 _EITHER_SIGN = re.compile(rb"\(_ (?:zero|sign)_extend ([0-9]+)\)")
@@ -44,7 +46,7 @@ _WIDEST = 1 << 12
 
 def shorter(moves: Moves) -> Iterator[Candidate]:
     """A term becomes a shorter form: a stronger relation, a comparison, an operand, a set of fewer
-    elements."""
+    elements, any character."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
@@ -68,6 +70,8 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
             other = applied(b"bvnot", args[0])
         elif shape.head == b"seq.nth" and first == b"seq.unit":
             other = graph.args[args[0]][0]
+        elif shape.head in _CHARACTERS and sort == "RegLan":
+            other = moves.leaf(b"re.allchar", sort)
         elif shape.head in _UNARY and len(args) == 2:
             other = applied(_UNARY[shape.head], args[0])
         elif shape.head in _RELATIONS and len(args) == 2:

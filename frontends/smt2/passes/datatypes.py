@@ -11,6 +11,8 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 _TACTICS = frozenset(b"check-sat-using apply".split())
+_SIMPLE = (b"skip", b"simplify")
+"""Tactics that may stand for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
 
 
 class TacticTree(LeafTree):
-    """The tactics of Z3's commands: each can be one of its parts, or go."""
+    """The tactics of Z3's commands: each can be one of its parts or a simple one, or go."""
 
     def __init__(self, view: ScriptView) -> None:
         self.document = view.document
@@ -126,7 +128,10 @@ class TacticTree(LeafTree):
         if node not in self.keep:
             found.append(Move(Change((Edit(node, ()),), "drop tactic"), ()))
         parts = reversed(self.children(node, frozenset()))
-        return found + [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
+        found += [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
+        own = self.document.source(node)
+        simple = [each for each in _SIMPLE if len(each) < len(own) and own[:1] != b":"]
+        return found + [Move(Change((Edit(node, (each,)),), "tactic"), ()) for each in simple]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the parts of a tactic, after the name of the combinator."""
@@ -134,7 +139,7 @@ class TacticTree(LeafTree):
 
 
 class Tactics:
-    """The pass over tactics."""
+    """The pass over tactics: each goes, or becomes one of its parts, `skip`, or `simplify`."""
 
     name = "tactics"
 

@@ -237,6 +237,12 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(check-sat-using smt)",
     ),
     (
+        Tactics(),
+        "(check-sat-using (then (using-params propagate-values :max_rounds 2) (repeat qfnra 3)))",
+        r"then [a-z(-]+ .*repeat [a-z]+ 3",
+        "(check-sat-using (then skip (repeat skip 3)))",
+    ),
+    (
         Spelling(),
         "(set-logic QF_UFLIA)\n(declare-fun a () Int)\n(declare-fun f (Int) Int)",
         "f",

@@ -99,6 +99,11 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
             "(= #b1 ((_ extract 0 0) ((_ extract 5 3) v)))",
             "(= #b1 ((_ extract 3 3) v))",
         ),
+        (
+            "shorter",
+            '(str.in_re "x" (re.++ (re.range "a" "b") re.all))',
+            '(str.in_re "x" (re.++ re.allchar re.all))',
+        ),
         ("eliminate", "(and (= v #x01) (bvult v w))", "(and (= #x01 #x01) (bvult #x01 w))"),
     ],
 )
