@@ -31,6 +31,7 @@ from reducekit.frontends.trace.replay import (
 )
 from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor
 from reducekit.frontends.trace.replay.libraries import ENGINES, Library
+from reducekit.frontends.trace.replay.prototypes import Interface
 from reducekit.frontends.trace.replay.records import Encoder
 from reducekit.frontends.trace.replay.server import listings
 from reducekit.oracle.criterion import Matches
@@ -320,6 +321,24 @@ def test_the_memory_of_a_server_stays_as_it_is(library: Library) -> None:
     # What a leak of 100 bytes a replay would add.
     assert after[0] - before[0] < 40
     assert after[1] - before[1] < 40
+
+
+def test_each_replay_begins_with_the_same_heap() -> None:
+    # What a library does that corrupts memory depends on what lies where in the heap.
+    takes = {"init": "$ = calloc(1, 16)", "take": "int malloc(int)", "release": "free(~$)"}
+    heap = Library("libc.so.6", Interface("heap", takes, b"(?!)"))
+    sizes = (24, 100, 600, 1500, 5000, 9000)
+    found = set()
+    for _ in range(2):
+        with ReplayServer(heap) as server:
+            if not server.native:
+                pytest.skip("children that run Python use the heap themselves")
+            for more in (0, 0, 500, 1, 0):
+                takes_of = [Call("take", (size,)) for size in (*sizes, *[40] * more)]
+                played = server.replay([Call("init", ()), *takes_of, Call("release", ())])
+                assert played.kind == "ok"
+                found.add(tuple(played.results[1 : 1 + len(sizes)]))
+    assert len(found) == 1
 
 
 def test_closing_leaves_no_process(library: Library) -> None:
