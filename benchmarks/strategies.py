@@ -20,6 +20,7 @@ from reducekit.strategies.cdd import selector as cdd
 from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
 from reducekit.strategies.probdd import selector as probdd
+from reducekit.strategies.vulcan import selector as vulcan
 
 TABLE = Path(__file__).parent / "results" / "strategies.md"
 COUNT = 1000
@@ -31,6 +32,7 @@ STRATEGIES: Mapping[str, Callable[[int], Selector]] = {
     "halving": halving,
     "probdd": probdd,
     "cdd": cdd,
+    "vulcan": vulcan,
 }
 
 
@@ -79,12 +81,19 @@ def declared(needed: int, reach: int, count: int = COUNT, seed: int = 0) -> Made
     return Made(f"declared within {reach} items before use, {needed} needed", chosen, uses)
 
 
+def paired(needed: int, count: int = COUNT, seed: int = 0) -> Made:
+    """Items that go only two at a time: each uses its neighbour."""
+    chosen = random.Random(seed).sample(range(count), needed)
+    return Made(f"pairs, {needed} needed", frozenset(chosen), [item ^ 1 for item in range(count)])
+
+
 ORACLES: Sequence[Made] = (
     *(scatter(needed) for needed in (1, 10, 50, 200, 500)),
     cluster(50),
     declared(1, COUNT),
     declared(10, COUNT),
     declared(10, 100),
+    paired(10),
 )
 
 

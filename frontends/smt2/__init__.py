@@ -16,6 +16,7 @@ from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
+from reducekit.frontends.smt2.passes.syntax import Identifiers, Local, SubTrees, Syntax
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
@@ -98,11 +99,17 @@ class Smt2(Frontend):
         return f"--strict needs a script of the standard, but {found[0]}: leave --strict out"
 
     def schedule(self, passes: Passes) -> Schedule:
-        """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script."""
+        """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script.
+
+        The `syntax` tree knows no sorts; `exhaustive` goes on where that ends, as Vulcan does.
+        """
         if passes == "own":
             return own_schedule(unchecked=self.unchecked)
         if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
+        if passes in ("syntax", "exhaustive"):
+            closing = (Identifiers(), SubTrees(), Local()) if passes == "exhaustive" else ()
+            return Schedule(prepare=(Layout(),), rounds=(Syntax(),), closing=closing)
         return replace(paper_schedule(), prepare=(Layout(),))
 
     def order(self, text: bytes) -> Any:

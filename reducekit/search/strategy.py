@@ -9,10 +9,11 @@ from typing import Literal, TypeAlias
 from reducekit.search.graph_items import GraphItems
 from reducekit.search.problem import FixedSearch, Graph, Items, Problem, Search, Tree
 
-Passes: TypeAlias = Literal["own", "classic", "tree"]
+Passes: TypeAlias = Literal["own", "classic", "tree", "syntax", "exhaustive"]
 """Which passes of a frontend a strategy searches: `own` are those that the frontend has for the
 best result, `classic` those of the published tool of the format, `tree` is one hierarchy over
-the whole input (classic ones, where the frontend has none)."""
+the whole input, `syntax` one that only knows the grammar, and `exhaustive` that with what Vulcan
+tries where it ends (classic ones, where the frontend has none)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def never(graph: Graph) -> Graph:
 
 OUTSIDE = [
     Strategy("outside", ddmin_items, lambda tree: level_by_level(tree, ddmin_items), passes=passes)
-    for passes in ("own", "classic", "tree")
+    for passes in ("own", "classic", "tree", "syntax", "exhaustive")
 ]
 """What a package from elsewhere may bring: no way for graphs."""
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.strategies import COUNT, Made, cluster, declared, measure, scatter
+from benchmarks.strategies import COUNT, Made, cluster, declared, measure, paired, scatter
 from reducekit.search.selecting import Selector
 from reducekit.search.simulator import simulate
 from reducekit.strategies.adaptive import Backward, backward
@@ -19,6 +19,8 @@ from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
 from reducekit.strategies.probdd import Estimates, best_size
 from reducekit.strategies.probdd import selector as probdd
+from reducekit.strategies.vulcan import Windows
+from reducekit.strategies.vulcan import selector as vulcan
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     "adaptive": backward,
@@ -26,6 +28,7 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "halving": halving,
     "probdd": probdd,
     "cdd": cdd,
+    "vulcan": vulcan,
 }
 every = pytest.mark.parametrize("name", SELECTORS)
 
@@ -274,3 +277,38 @@ def test_runs_of_probdd_and_cdd(oracle: Made, probdd_runs: int, cdd_runs: int) -
     smallest = len(oracle.smallest())
     assert measure(oracle, probdd) == (probdd_runs, smallest)
     assert measure(oracle, cdd) == (cdd_runs, smallest)
+
+
+def test_windows_try_all_that_begins_with_an_item_the_small_sets_first() -> None:
+    found = simulate(lambda count: Windows(tuple(range(count)), size=3), 4, lambda kept: False)
+    whole = frozenset(range(4))
+    gone = [sorted(whole - kept) for kept in found.tested]
+    assert gone == [
+        [0],
+        [0, 1],
+        [0, 2],
+        [0, 1, 2],
+        [1],
+        [1, 2],
+        [1, 3],
+        [1, 2, 3],
+        [2],
+        [2, 3],
+        [3],
+    ]
+
+
+def test_windows_go_back_to_the_first_one_that_what_went_was_in() -> None:
+    search: Selector = Windows((0, 1, 2, 3, 4, 5), size=2)
+    for _ in range(6):
+        search = search.after(())
+    assert search.propose() == [3]
+    assert search.after([3]).propose() == [2]
+
+
+def test_what_goes_only_two_at_a_time_stays_with_ddmin_and_goes_with_vulcan() -> None:
+    oracle = paired(3, 40)
+    ddmin_left = measure(oracle, ddmin, 40)
+    vulcan_left = measure(oracle, vulcan, 40)
+    assert (vulcan_left.left, len(oracle.smallest())) == (6, 6)
+    assert ddmin_left.left > 6

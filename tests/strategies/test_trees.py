@@ -15,8 +15,10 @@ from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
 from reducekit.strategies.hdd import hdd
+from reducekit.strategies.perses import perses
+from reducekit.strategies.vulcan import vulcan
 
-STRATEGIES = (adaptive, ddmin, halving, hdd)
+STRATEGIES = (adaptive, ddmin, halving, hdd, perses, vulcan)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 
 
@@ -73,7 +75,7 @@ SMALL = {0: (1, 4, 9), 1: (2, 3), 4: (5, 8), 5: (6, 7), 9: (10, 11)}
 
 @pytest.mark.parametrize(
     ("strategy", "runs"),
-    [(adaptive, 10), (ddmin, 11), (halving, 12), (hdd, 11)],
+    [(adaptive, 10), (ddmin, 11), (halving, 12), (hdd, 11), (perses, 10)],
     ids=lambda value: value.name if isinstance(value, Strategy) else "",
 )
 def test_only_the_paths_to_what_is_needed_stay(strategy: Strategy, runs: int) -> None:

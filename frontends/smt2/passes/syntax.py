@@ -1,0 +1,236 @@
+"""A script by its syntax alone, for searches that know no sorts: Perses and Vulcan.
+
+The grammar is that of the standard: a script is a list of commands, an application has one
+argument or more, a binder one variable or more, and a term may stand wherever a term stood.
+Names and sorts are not looked at, so many candidates are no scripts that a solver takes: that
+is what these algorithms do, and what they are compared for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.terms import Terms, subterms
+from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.lazy import Lazy
+from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
+from reducekit.strategies.vulcan import one_by_one, over_windows
+
+_OPEN = ord("(")
+_NEAR = 32
+"""So many terms below a node may stand in its place, the nearest first."""
+_OTHERS = 64
+"""So many other terms of a script may, the smallest first."""
+_BINDERS = frozenset(b"let forall exists lambda match".split())
+
+
+class Listed(IndependentItems):
+    """The elements of a list as items, of which some have to stay."""
+
+    def __init__(self, nodes: Sequence[int], least: int, weights: Sequence[int]) -> None:
+        self.nodes = nodes
+        self.least = least
+        self.weights: Sequence[int] = weights
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop elements."""
+        if len(self.nodes) - len(chosen) - len(taken) < self.least:
+            return Change(())
+        return Change(tuple(Edit(self.nodes[item], ()) for item in sorted(chosen)), "drop")
+
+
+class SyntaxTree(Tree):
+    """All of a script, the script itself as the root."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.document = view.document
+        self.script = view.script
+        self.roots: Sequence[int] = (0,)
+
+    def weight(self, node: int) -> int:
+        """Return how many nodes there are, which is about as many as tokens."""
+        return self.document.stop[node] - node
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the terms below a term, the nearest first."""
+        if not node or not self.script.is_term[node]:
+            return ()
+        return Lazy(
+            Move(Change((Edit(node, (each,)),), "descendant"), (each,)) for each in self._near(node)
+        )
+
+    def _near(self, node: int) -> Iterator[int]:
+        found = subterms(self.script, node)
+        for each in found:  # which grows meanwhile
+            if len(found) < _NEAR:
+                found += subterms(self.script, each)
+        yield from found[:_NEAR]
+
+    def parts(self, node: int) -> Items | None:
+        """Return the elements of a list."""
+        nodes, least = self._elements(node)
+        if len(nodes) <= least:
+            return None
+        return Listed(nodes, least, [self.weight(each) for each in nodes])
+
+    def _elements(self, node: int) -> tuple[list[int], int]:
+        """Return what a node has any number of, and how many have to stay."""
+        document, is_term = self.document, self.script.is_term
+        children = list(document.children(node))
+        if not node:
+            return children, 0
+        if document.text[document.start[node]] != _OPEN:
+            return [], 0
+        if is_term[node]:
+            if head_of(document, node) in _BINDERS:
+                return [], 0
+            return subterms(self.script, node), 1
+        above = document.parent[node]
+        if is_term[above]:
+            bound = head_of(document, above) in _BINDERS and node == above + 2
+            return (children, 1) if bound else ([], 0)
+        # The sorts or parameters of a function, and the terms of a get-value.
+        listed = document.parent[above] == 0 and above > 0 and document.stop[node] != node + 1
+        return (children, 0) if listed else ([], 0)
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the lists and terms directly below that stay."""
+        document, is_term = self.document, self.script.is_term
+        found = [
+            each
+            for each in document.children(node)
+            if is_term[each] or document.stop[each] > each + 1
+        ]
+        if not dropped:
+            return found
+        nodes, _ = self._elements(node)
+        gone = {nodes[item] for item in dropped}
+        return [each for each in found if each not in gone]
+
+
+class Syntax:
+    """The pass over the syntax tree of the script."""
+
+    name = "syntax"
+
+    def problem(self, view: ScriptView) -> SyntaxTree | None:
+        """Return the tree."""
+        return SyntaxTree(view) if view.commands.nodes else None
+
+
+class Ways(IndependentItems):
+    """Names, each with another one that may be used instead."""
+
+    def __init__(self, terms: Terms, pairs: Sequence[tuple[int, int]]) -> None:
+        self.terms = terms
+        self.pairs = pairs
+        self.weights: Sequence[int] = [len(terms.references[one]) for one, _ in pairs]
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Use the other name everywhere; its declaration goes with the first one."""
+        pairs = [self.pairs[item] for item in chosen | taken]
+        gone = {one for one, _ in pairs}
+        if len(gone) < len(pairs) or not gone.isdisjoint(other for _, other in pairs):
+            return Change(())
+        definitions, source = self.terms.script.definitions, self.terms.document.source
+        edits: list[Edit] = []
+        for item in sorted(chosen):
+            one, other = self.pairs[item]
+            name = source(definitions[other].node)
+            edits += (Edit(node, (name,)) for node in self.terms.references[one])
+            edits.append(Edit(definitions[one].binder, ()))
+        return Change(tuple(edits), "other identifier")
+
+
+class Identifiers:
+    """Vulcan's identifier replacement: a declared name becomes another one of the same sorts."""
+
+    name = "identifiers"
+
+    def problem(self, view: ScriptView) -> FixedSearch | None:
+        """Return the search over all pairs of names."""
+        terms = view.terms
+        alike: dict[object, list[int]] = {}
+        for index, definition in enumerate(terms.script.definitions):
+            if definition.kind == "fun" and definition.sort is not None:
+                alike.setdefault((definition.parameters, definition.sort), []).append(index)
+        pairs = [
+            (one, other)
+            for some in alike.values()
+            for one in some
+            for other in some
+            if one != other
+        ]
+        return FixedSearch(one_by_one(Ways(terms, pairs))) if pairs else None
+
+
+class OtherTerms(Tree):
+    """Terms, each with all smaller ones of its sort from anywhere in the script."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.document = view.document
+        self.script = script = view.script
+        self.roots: Sequence[int] = [
+            each for command in script.commands for each in subterms(script, command)
+        ]
+        self.by_sort: dict[object, dict[bytes, int]] = {}
+        terms = (node for node in range(1, len(view.document)) if script.is_term[node])
+        for node in sorted(terms, key=self.weight):
+            sort = script.sort[node]
+            if sort is not None and self._is_closed(node):
+                texts = self.by_sort.setdefault(sort, {})
+                if len(texts) < _OTHERS:
+                    texts.setdefault(view.document.source(node), node)
+
+    def _is_closed(self, node: int) -> bool:
+        """Tell whether a term uses nothing that is bound around it."""
+        definitions = self.script.definitions
+        used = (self.script.refs[each] for each in range(node, self.document.stop[node]))
+        return all(each < 0 or self.document.parent[definitions[each].binder] == 0 for each in used)
+
+    def weight(self, node: int) -> int:
+        """Return how many nodes there are in a term."""
+        return self.document.stop[node] - node
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the smaller terms of its sort."""
+        others = self.by_sort.get(self.script.sort[node], {})
+        own = self.document.source(node)
+        return Lazy(
+            Move(Change((Edit(node, (text,)),), "other term"), ())
+            for text, other in others.items()
+            if text != own and self.weight(other) <= self.weight(node)
+        )
+
+    def parts(self, node: int) -> Items | None:
+        """Nothing is dropped."""
+        return None
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the terms directly below."""
+        return subterms(self.script, node)
+
+
+class SubTrees:
+    """Vulcan's sub-tree replacement: a term becomes a smaller one of the script."""
+
+    name = "sub-trees"
+
+    def problem(self, view: ScriptView) -> OtherTerms | None:
+        """Return the tree of terms."""
+        tree = OtherTerms(view)
+        return tree if tree.roots else None
+
+
+class Local:
+    """Vulcan's local exhaustive reduction: all that goes together within a few nodes."""
+
+    name = "windows"
+
+    def problem(self, view: ScriptView) -> FixedSearch | None:
+        """Return the search over all nodes."""
+        nodes = range(1, len(view.document))
+        weights = [view.document.stop[node] - node for node in nodes]
+        return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None

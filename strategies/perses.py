@@ -1,0 +1,23 @@
+"""Perses: the heaviest node of a syntax tree first (Sun, Li, Zhang, Gu, Su, ICSE 2018).
+
+A queue holds the nodes by their weight, the number of tokens. The heaviest is taken out: a
+node that is a list of any number of others is minimised by ddmin over these; any other is
+replaced by nodes below it that may stand in its place. What is left below goes into the queue.
+That is the search of `topdown`, with ddmin for the lists. What the nodes of a text are, and
+which may stand for which, says the tree of its format: nothing but the syntax.
+"""
+
+from __future__ import annotations
+
+from reducekit.search.problem import Search, Tree
+from reducekit.strategies.ddmin import over_graph, over_items
+from reducekit.strategies.graph import strategy
+from reducekit.strategies.topdown import top_down
+
+
+def over_tree(tree: Tree) -> Search:
+    """Return the search over a tree."""
+    return top_down(tree, over_items)
+
+
+perses = strategy("perses", over_graph, over_items, tree=over_tree, passes="syntax")
