@@ -248,7 +248,7 @@ class ClusterExecutor(Executor):
             ready = alone > _TAKING_OVER or self._members.refused
             if self._local is None and self._checks and ready:
                 self._local = self._open_local()
-                self._placement.add_worker(_HERE, self._local.free)
+                self._placement.add_worker(_HERE, self._local.free, ahead=False)
                 self._tell("no worker is left: checks are made on this machine meanwhile")
             return
         self._members.require()

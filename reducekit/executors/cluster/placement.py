@@ -47,11 +47,9 @@ class _Worker:
     """A worker, how many checks it can run at a time, and those that it has since when."""
 
     slots: int
+    most: int
+    """With those that wait there."""
     checks: dict[int, float] = field(default_factory=dict)
-
-    @property
-    def most(self) -> int:
-        return self.slots + math.ceil(self.slots / AHEAD)
 
 
 @dataclass(slots=True)
@@ -75,9 +73,9 @@ class Placement:
         """How many checks can run at a time."""
         return sum(each.slots for each in self.workers.values())
 
-    def add_worker(self, name: str, slots: int) -> None:
-        """Take in a worker."""
-        self.workers[name] = _Worker(slots)
+    def add_worker(self, name: str, slots: int, *, ahead: bool = True) -> None:
+        """Take in a worker; `ahead`: some more checks than it has slots may wait there."""
+        self.workers[name] = _Worker(slots, slots + math.ceil(slots / AHEAD) * ahead)
 
     def remove_worker(self, name: str) -> int:
         """Let a worker go; return how many checks are queued again for that, before others."""

@@ -12,6 +12,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.executors.cluster import admission
+from reducekit.executors.cluster import executor as cluster_executor
 from reducekit.executors.cluster.admission import Shipped
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
@@ -22,6 +23,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Everything, ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from tests.clusters import local_cluster
 from tests.executors.runner import NAP, marked, python, sh
 
 LIMITS = Limits(wall=60.0)
@@ -97,6 +99,26 @@ def test_some_checks_wait_on_the_workers(connection: Connection) -> None:
         for ticket in range(5):
             executor.submit(ticket, b"x", LIMITS)
         assert executor.free == 0
+        assert len(until(executor, 5)) == 5
+
+
+def test_this_machine_gets_no_more_checks_than_it_has_slots(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_executor, "_TAKING_OVER", 0.1)
+    oracle = Oracle((sh('sleep 0.05; grep -q x "$1"'),), ExitZero())
+    with (
+        local_cluster(1, 4) as cluster,
+        Connection(ClusterSpec(address=cluster.scheduler_address, wait=20.0)) as connection,
+        ClusterExecutor(
+            connection, oracle, 4, local=lambda: LocalExecutor(oracle, 2, ".txt")
+        ) as executor,
+    ):
+        cluster.scale(0)
+        while connection.workers:
+            connection.refresh()
+        for ticket in range(executor.free):
+            executor.submit(ticket, b"x", LIMITS)
         assert len(until(executor, 5)) == 5
 
 
