@@ -5,16 +5,19 @@ from __future__ import annotations
 import struct
 import zlib
 
-_FRAME = struct.Struct("<IIB")  # bytes kept in front, bytes kept after, whether deflated
+_FRAME = struct.Struct("<IIB")  # bytes kept in front, bytes kept after, how it is packed
+_PLAIN, _BESIDE, _ALONE = range(3)  # as it is, deflated with the old middle at hand, or without
 _COUNT = struct.Struct("<I")
 _COPY = struct.Struct("<III")  # new bytes, then a copy: from, length (both in the old middle)
 _ANCHOR = 32  # bytes that say where the new text goes on in the old one
-_NEAR = 1 << 15  # bytes that deflate looks back; shorter middles need no search
+_NEAR = 1 << 15  # bytes that deflate looks back
+_LITTLE = 256  # new bytes that deflate needs no old ones for: to take those in costs the most
+_SHORT = 1 << 12  # bytes that are deflated with little memory, which is sooner made ready
 _EFFORT = 16  # times the old middle is searched through at most; then deflate has to do
 _WINDOW = 1 << 12  # bytes that may be gone in one place, to be found quickly
 _AHEAD = 8 * _ANCHOR  # bytes that may be new in one place
 _STRIDE = 128  # bytes that are compared as numbers
-_PLAIN = 32  # bytes that are not worth deflating
+_TINY = 32  # bytes that are not worth deflating
 
 
 def delta(old: bytes, new: bytes) -> bytes:
@@ -28,22 +31,24 @@ def delta(old: bytes, new: bytes) -> bytes:
     behind = _same_end(old, new, min(len(old), len(new)) - front)
     before, after = old[front : len(old) - behind], new[front : len(new) - behind]
     copies, fresh = _copies(before, after)
-    body = b"".join((_COUNT.pack(len(copies)), *(_COPY.pack(*copy) for copy in copies), fresh))
-    deflated = len(body) > _PLAIN
-    if deflated:
-        squeeze = _deflater(before[-_NEAR:])
+    count = len(copies)
+    body = struct.pack(f"<I{count}I", count // 3, *copies) + fresh
+    packing = _PLAIN
+    if len(body) > _TINY:
+        packing = _BESIDE if len(fresh) > _LITTLE and before else _ALONE
+        squeeze = _deflater(len(body), before[-_NEAR:] if packing == _BESIDE else b"")
         body = squeeze.compress(body) + squeeze.flush()
-    return _FRAME.pack(front, behind, deflated) + body
+    return _FRAME.pack(front, behind, packing) + body
 
 
 def patch(old: bytes, change: bytes) -> bytes:
     """Return the text that `change` was made for. Raises ValueError if it does not fit."""
     try:
-        front, behind, deflated = _FRAME.unpack_from(change)
+        front, behind, packing = _FRAME.unpack_from(change)
         middle = old[front : len(old) - behind]
         body = change[_FRAME.size :]
-        if deflated:
-            near = middle[-_NEAR:]
+        if packing != _PLAIN:
+            near = middle[-_NEAR:] if packing == _BESIDE else b""
             stretch = zlib.decompressobj(-15, zdict=near) if near else zlib.decompressobj(-15)
             body = stretch.decompress(body)
         (count,) = _COUNT.unpack_from(body)
@@ -58,20 +63,20 @@ def patch(old: bytes, change: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _copies(old: bytes, new: bytes) -> tuple[list[tuple[int, int, int]], bytes]:
+def _copies(old: bytes, new: bytes) -> tuple[list[int], bytes]:
     """Return what of the new text can be copied, and the joined bytes in between and after.
 
-    A copy is (new bytes in front of it, where it is in the old text, its length).
+    A copy is three numbers: new bytes in front of it, where it is in the old text, its length.
     """
-    if not old or not new or max(len(old), len(new)) <= _NEAR:
+    if min(len(old), len(new)) < _ANCHOR:
         return [], new
-    copies: list[tuple[int, int, int]] = []
+    copies: list[int] = []
     fresh: list[bytes] = []
     done = here = there = searched = 0  # done: up to where the new text is said
     while here < len(new) and searched <= _EFFORT * len(old):
         length = _same_front(old, there, new, here)
         if length >= _ANCHOR:
-            copies.append((here - done, there, length))
+            copies += here - done, there, length
             fresh.append(new[done:here])
             here += length
             there += length
@@ -136,7 +141,9 @@ def _same_end(a: bytes, b: bytes, most: int) -> int:
     return same
 
 
-def _deflater(near: bytes) -> zlib._Compress:
+def _deflater(size: int, near: bytes) -> zlib._Compress:
     if near:
         return zlib.compressobj(1, zlib.DEFLATED, -15, zdict=near)
-    return zlib.compressobj(1, zlib.DEFLATED, -15)
+    if size > _SHORT:
+        return zlib.compressobj(1, zlib.DEFLATED, -15)
+    return zlib.compressobj(1, zlib.DEFLATED, -12, 5)

@@ -7,9 +7,11 @@ import random
 import resource
 import select
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -177,6 +179,23 @@ def test_a_delta_is_undone_by_its_patch(
         new[at : at + gone] = fresh
     for before, after in ((old, bytes(new)), (bytes(new), old)):
         assert patch(before, delta(before, after)) == after
+
+
+def test_a_delta_of_earlier_versions_is_read() -> None:
+    old = b"(assert (= x y))\n" * 100
+    squeeze = zlib.compressobj(1, zlib.DEFLATED, -15, zdict=old[3:-4])
+    body = squeeze.compress(struct.pack("<I", 0) + old[40:900]) + squeeze.flush()
+    assert patch(old, struct.pack("<IIB", 3, 4, 1) + body) == old[:3] + old[40:900] + old[-4:]
+    plain = struct.pack("<IIBIIII", 3, 4, 0, 1, 1, 10, 20)
+    assert patch(old, plain + b"+") == old[:3] + b"+" + old[13:33] + old[-4:]
+
+
+def test_many_places_in_a_short_text_cost_a_few_bytes_each() -> None:
+    lines = [b"(assert (distinct x%d y%d))\n" % (i, i * i % 977) for i in range(1000)]
+    old, new = b"".join(lines), b"".join(line for i, line in enumerate(lines) if i % 10)
+    change = delta(old, new)
+    assert patch(old, change) == new
+    assert len(change) < 600
 
 
 def test_a_step_takes_as_much_as_it_changes(tmp_path: Path) -> None:
