@@ -62,6 +62,10 @@ class Executor(Closing, Protocol):
         """
         return 1
 
+    def build_on(self, text: bytes) -> None:
+        """Take note of the text that the next candidates are made from, if they travel as edits."""
+        return
+
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
 

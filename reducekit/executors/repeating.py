@@ -99,6 +99,10 @@ class Repeating(Executor):
         """How many checks may be submitted now."""
         return self._executor.free
 
+    def build_on(self, text: bytes) -> None:
+        """Take note of the text that the next candidates are made from."""
+        self._executor.build_on(text)
+
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start the first run of `text`; `ticket` is a number of the caller's, not in use."""
         assert ticket not in self._checks, "the ticket is in use"

@@ -303,6 +303,7 @@ class Epoch:
         tentative = self._scheduler.merging.tentative
         if self._base[0] is not tentative:
             self._base = tentative, tentative.render()
+            self.shared.verdicts.executor.build_on(self._base[1])
         return self._base[1]
 
     def _parses(self, text: bytes) -> bool:

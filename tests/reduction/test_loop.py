@@ -15,6 +15,7 @@ from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
 from reducekit.executors.inprocess import InProcess
+from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
@@ -321,3 +322,21 @@ def test_it_stops_at_the_size_asked_for() -> None:
     assert result.stopped is not None
     assert result.stopped.startswith(f"at {len(result.text):,} bytes")
     assert len(oracle.accepted[-2]) > len(TEXT) // 2
+
+
+def test_executors_hear_what_candidates_are_made_from() -> None:
+    class Hearing(InProcess):
+        heard: list[bytes]
+
+        def build_on(self, text: bytes) -> None:
+            self.heard.append(text)
+
+    lines = [b"(assert (= x%d 0))\n" % each for each in range(64)]
+    kept = (b" x7 ", b" x50 ")
+    inner = Hearing(lambda text: all(each in text for each in kept), 8)
+    inner.heard = []
+    with Repeating(inner, Repeat(1, 1)) as executor:
+        reduction = Reduction(Text(), adaptive, executor, lambda _: Limits(), width=8)
+        found = reduction.run(b"".join(lines), 0.0)
+    assert all(each in found.text for each in kept)
+    assert min(map(len, inner.heard)) < len(b"".join(lines)) / 8

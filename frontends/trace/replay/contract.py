@@ -70,6 +70,10 @@ class ContractExecutor(Executor):
         """How many checks may be submitted now."""
         return self._inner.free - len(self._refused)
 
+    def build_on(self, text: bytes) -> None:
+        """Take note of the text that the next candidates are made from."""
+        self._inner.build_on(text)
+
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
         try:

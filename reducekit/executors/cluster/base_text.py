@@ -29,7 +29,7 @@ class BaseText:
         self._worth = 0
 
     def offer(self, text: bytes) -> None:
-        """Take note of a text that is interesting: the next ones will be parts of it."""
+        """Take note of a text that the next ones may be made from."""
         if self._text is not None and len(text) < len(self._text):
             self._newer = text
 
@@ -37,16 +37,15 @@ class BaseText:
         """Describe a candidate by the base; that may be a new one then."""
         if self._text is None:
             self._renew(text, None)
-        new = NewText.of(text, self._text)
-        self._spent += len(new.change)
-        if len(new.change) > _LEAST and self._text is not None and len(text) > len(self._text):
-            self._newer = text  # what the base lacks, the next ones may have as well
         if self._newer is not None and self._spent > max(self._worth, _LEAST * workers):
             step = NewText.of(self._newer, self._text)
             self._worth = len(step.change) * workers
             if self._spent >= self._worth:
                 self._renew(self._newer, Base(step))
-                new = NewText.of(text, self._text)
+        new = NewText.of(text, self._text)
+        self._spent += len(new.change)
+        if len(new.change) > _LEAST and self._text is not None and len(text) > len(self._text):
+            self._newer = text  # what the base lacks, the next ones may have as well
         return new
 
     def orders_for(self, version: int) -> list[Base]:

@@ -157,6 +157,10 @@ class ClusterExecutor(Executor):
             self._look()
             self._take_in(_GLANCE)
 
+    def build_on(self, text: bytes) -> None:
+        """Take note of the text that the next candidates are made from: they differ little."""
+        self._base.offer(text)
+
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Take a check of `text`; it is sent, with others, when the caller waits."""
         assert ticket not in self._numbers, "the ticket is in use"

@@ -155,6 +155,24 @@ def test_the_base_travels_once_and_candidates_as_edits(connection: Connection) -
     assert connection.sent < 2.2 * len(b"".join(lines)) / 3  # deflated, to two workers at most
 
 
+def test_candidates_travel_as_edits_of_what_they_are_made_from(connection: Connection) -> None:
+    lines = [b"(assert (> x%d %d))\n" % (each, each * each % 7919) for each in range(3000)]
+    sent = []
+    for hint in (False, True):
+        with opened(connection, sh("false")) as executor:
+            executor.submit(0, b"".join(lines), LIMITS)
+            until(executor, 1)
+            kept, before = lines, connection.sent
+            for ticket in range(1, 41):
+                kept = [line for each, line in enumerate(kept) if each % 50 != ticket]
+                if hint:  # though no check has said that this is interesting
+                    executor.build_on(b"".join(kept))
+                executor.submit(ticket, b"".join(kept[ticket:]), LIMITS)
+                until(executor, 1)
+            sent.append(connection.sent - before)
+    assert sent[1] < sent[0] / 2
+
+
 def test_checks_of_a_killed_worker_are_made_elsewhere(connection: Connection) -> None:
     told: list[str] = []
     with opened(connection, sh('sleep 0.2; grep -q x "$1"'), told=told) as executor:
