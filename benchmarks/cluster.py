@@ -59,9 +59,11 @@ PROCESSES = 4
 
 
 class Cost(NamedTuple):
-    """What a reduction took, and what it came to."""
+    """What a reduction took, and what it came to: the quickest of some."""
 
     seconds: float
+    usual: float
+    """The median of some."""
     runs: int
     text: bytes
     client: float
@@ -111,7 +113,7 @@ def measure(made: Input, oracle: Path, sleep: float, width: int, executor: Execu
         seconds, used = time.monotonic() - begin, time.process_time() - used
     if sum(line.startswith(NEEDED.encode()) for line in found.text.splitlines()) != made.needed:
         sys.exit("the result lacks what has to be kept")
-    return Cost(seconds, found.counts.runs, found.text, used)
+    return Cost(seconds, seconds, found.counts.runs, found.text, used)
 
 
 def alone(executor: Executor, sleep: float, checks: int) -> float:
@@ -130,7 +132,12 @@ def alone(executor: Executor, sleep: float, checks: int) -> float:
 def best(rounds: int, *runs: Callable[[], Cost]) -> list[Cost]:
     """Run each so often, in turns, and return the quickest: others may use the machine."""
     found = [[run() for run in runs] for _ in range(rounds)]
-    return [min(each, key=lambda cost: cost.seconds) for each in zip(*found, strict=True)]
+    return [
+        min(each, key=lambda cost: cost.seconds)._replace(
+            usual=median(cost.seconds for cost in each)
+        )
+        for each in zip(*found, strict=True)
+    ]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -155,8 +162,9 @@ def main(arguments: list[str] | None = None) -> None:
         "Both have the width of the slots, so the same candidates are checked and the same\n"
         "bytes come out; but for the last row, with a quarter more candidates, which wait on the\n"
         "workers. "
-        f"The quickest of {asked.rounds} runs counts. `client` is the time of the processor "
-        "for the process\nthat searches. Made by "
+        f"`wall` is that of the quickest of {asked.rounds} runs, and the\n"
+        "median; the share is said for both, all else for the quickest. `client` is the time of\n"
+        "the processor for the process that searches. Made by\n"
         f"`python -m benchmarks.cluster --rounds {asked.rounds}`; what is measured is said there.\n"
         f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs; "
         f"load by others before: {os.getloadavg()[0]:.1f}.\n"
@@ -176,7 +184,7 @@ def main(arguments: list[str] | None = None) -> None:
                 return executor
 
             print(
-                "| input | slots | wall, s | speed-up | runs | client, ms a run "
+                "| input | slots | wall, s: quickest, median | speed-up | runs | client, ms a run "
                 "| share of the local speed-up |"
             )
             print("|---|---|---:|---:|---:|---:|---:|", flush=True)
@@ -197,11 +205,16 @@ def main(arguments: list[str] | None = None) -> None:
                     (f"{slots} on Dask", far),
                     (f"{slots} on Dask, width {wide}", ahead),
                 ):
-                    share = f"{100 * here.seconds / cost.seconds:.0f} %" if cost is not one else ""
+                    share = (
+                        f"{100 * here.seconds / cost.seconds:.0f} %, "
+                        f"{100 * here.usual / cost.usual:.0f} %"
+                        if cost is not one
+                        else ""
+                    )
                     speed = f"{one.seconds / cost.seconds:.1f}x"
                     print(
-                        f"| {name} | {label} | {cost.seconds:.2f} | {speed} | {cost.runs} "
-                        f"| {1000 * cost.client / cost.runs:.2f} | {share} |",
+                        f"| {name} | {label} | {cost.seconds:.2f}, {cost.usual:.2f} | {speed} "
+                        f"| {cost.runs} | {1000 * cost.client / cost.runs:.2f} | {share} |",
                         flush=True,
                     )
             nap = Oracle((Command.of(f"sleep {sleep}; :", shell=True),), ExitZero())
