@@ -1,13 +1,16 @@
-"""What one task of Dask costs, and one message by `Client.run`: processor time of each side.
+"""What one task of Dask costs, and a message there and back: processor time of each side.
 
 `python -m benchmarks.dask_cost`
 
-By that it was decided that checks are messages, and only the seeds of hunts are tasks.
+A message is relayed by the scheduler (`Client.run`), or goes straight to the worker. By that it was
+decided that checks are messages, which go straight where they can, and only the seeds of hunts are
+tasks.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +32,19 @@ def same(payload: bytes) -> bytes:
 async def same_soon(payload: bytes) -> bytes:
     """Return what is given, in the event loop of a worker."""
     return payload
+
+
+def answer_same(dask_worker: Any = None) -> None:
+    """Have a worker answer each message of a connection by the same."""
+    from distributed.core import Status
+
+    async def handle(comm: Any) -> Any:
+        with contextlib.suppress(OSError):
+            while True:
+                await comm.write(await comm.read())
+        return Status.dont_reply
+
+    dask_worker.handlers["same"] = handle
 
 
 def used(pid: int) -> float:
@@ -63,6 +79,27 @@ def messages(client: Any) -> None:
     client.sync(send_all)
 
 
+def straight(client: Any) -> None:
+    """Send messages by a connection to each worker, one at a time."""
+    from distributed.comm import connect  # type: ignore[attr-defined]
+
+    async def send(address: str) -> None:
+        security = client.security.get_connection_args("client")
+        comm = await connect(address, **security)  # type: ignore[no-untyped-call]
+        await comm.write({"op": "same"})
+        for _ in range(TASKS // WORKERS):
+            await comm.write(PAYLOAD)
+            await comm.read()
+        await comm.close()
+
+    async def send_all() -> None:
+        await asyncio.gather(*map(send, addresses))
+
+    addresses = list(client.nthreads())
+    client.run(answer_same)
+    client.sync(send_all)
+
+
 def main() -> None:
     """Print the table."""
     from distributed import Client
@@ -75,7 +112,11 @@ def main() -> None:
     ):
         workers = list(client.run(os.getpid).values())
         sides = [[os.getpid()], [client.run_on_scheduler(os.getpid)], workers]
-        rows: dict[str, Callable[[Any], None]] = {"a task": tasks, "a message": messages}
+        rows: dict[str, Callable[[Any], None]] = {
+            "a task": tasks,
+            "a message, relayed": messages,
+            "a message, straight": straight,
+        }
         for name, run in rows.items():
             before = [sum(map(used, side)) for side in sides]
             run(client)

@@ -102,7 +102,7 @@ def ask(
     connection: Connection, address: str, needs: Needs, shipped: Sequence[Shipped]
 ) -> Future[tuple[str, tuple[str, ...]]]:
     """Ask a worker what it has, and give it what is sent along."""
-    return connection.call(
+    return connection.ask(
         address,
         remote.answer,
         connection.name,

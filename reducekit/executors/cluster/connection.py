@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -20,6 +20,7 @@ from reducekit.executors.executor import Closing
 
 _CONNECTING = 10.0  # seconds
 _ANSWERING = 10.0  # seconds that the scheduler may take to say which workers there are
+_REACHING = 2.0  # seconds that a worker may take to answer without the scheduler in between
 _GLANCE = 0.5  # seconds between two such questions
 _PAUSE = 1.0  # seconds between attempts to connect
 _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
@@ -49,6 +50,8 @@ class Connection(Closing):
         self.load = Load()
         self.fit: set[tuple[str, Hashable]] = set()
         """Workers that have said that they have what is needed, with that: asked once."""
+        self.direct: set[str] = set()
+        """Workers that can be reached without the scheduler in between."""
         self.rooms: dict[str, str] = {}
         """The rooms that are open (see `remote`), each with its worker."""
         self.sent = self.received = 0
@@ -94,6 +97,32 @@ class Connection(Closing):
         return asyncio.run_coroutine_threadsafe(
             self._called(address, function, arguments, seconds), self._loop
         )
+
+    def ask(
+        self, address: str, function: Callable[..., Any], *arguments: Any, seconds: float
+    ) -> Future[Any]:
+        """Do what `call` does, and find out whether the worker can be reached directly."""
+
+        async def asked() -> Any:
+            found = await self._called(address, function, arguments, seconds)
+            await self._reach(address)
+            return found
+
+        return asyncio.run_coroutine_threadsafe(asked(), self._loop)
+
+    def attend(
+        self, address: str, opening: Mapping[str, Any], serve: Callable[[Any], Awaitable[None]]
+    ) -> Future[None]:
+        """Connect to a worker for one room, and have `serve` use the connection in our thread.
+
+        Whatever goes wrong is the exception of the future; it is cancelled when the worker goes.
+        """
+        return asyncio.run_coroutine_threadsafe(self._attended(address, opening, serve), self._loop)
+
+    def soon(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function in the thread of the connection."""
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self._loop.call_soon_threadsafe(function, *arguments)
 
     def submit(
         self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any
@@ -222,6 +251,7 @@ class Connection(Closing):
     def _set_workers(self, workers: dict[str, int]) -> None:
         if workers != self.workers:
             self.fit = {each for each in list(self.fit) if each[0] in workers}
+            self.direct = {each for each in list(self.direct) if each in workers}
             for address in self.workers.keys() - workers.keys():
                 for call in self._calls.pop(address, ()):
                     call.cancel()  # otherwise it would try to connect for long
@@ -271,6 +301,51 @@ class Connection(Closing):
         if isinstance(found, BaseException):
             raise found
         return found
+
+    async def _reach(self, address: str) -> None:
+        """Find out whether a worker can be reached without the scheduler in between."""
+        with contextlib.suppress(Exception):  # whatever it is, the scheduler can relay
+            comm = await self._connected(address, {}, _REACHING)
+            comm.abort()
+            self.direct.add(address)
+
+    async def _attended(
+        self, address: str, opening: Mapping[str, Any], serve: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        calls = self._calls.setdefault(address, set())
+        calls.add(task)
+        try:
+            comm = await self._connected(address, opening, _CONNECTING)
+            try:
+                await serve(comm)
+            finally:
+                comm.abort()
+        except OSError as error:  # of all kinds, also those of Dask
+            self.direct.discard(address)  # the next time, the scheduler relays
+            told = isinstance(error, TimeoutError | ConnectionError)
+            raise error if told else ConnectionError("the connection was closed") from None
+        finally:
+            calls.discard(task)
+
+    async def _connected(self, address: str, opening: Mapping[str, Any], seconds: float) -> Any:
+        """Connect to a worker, and make sure that it is the one that knows us."""
+        from distributed.comm import connect  # type: ignore[attr-defined]
+
+        client = self._client
+        if client is None:
+            raise ConnectionError(self.why or "the scheduler does not answer")
+        security = client.security.get_connection_args("client")
+        comm = await connect(address, timeout=seconds, **security)  # type: ignore[no-untyped-call]
+        try:
+            await comm.write({"op": remote.OPERATION, "client": self.name, **opening})
+            if await asyncio.wait_for(comm.read(), seconds) != self.name:
+                raise ConnectionError("it does not know us")
+        except BaseException:
+            comm.abort()
+            raise
+        return comm
 
 
 async def _awaited(task: Any) -> Any:

@@ -14,9 +14,8 @@ import signal
 import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
-from functools import partial
 from statistics import median
 from typing import NamedTuple
 
@@ -35,12 +34,11 @@ from reducekit.executors.cluster.protocol import (
     Setup,
     frame,
 )
+from reducekit.executors.cluster.routes import SLOWNESS, Direct, Relayed, Route, Word
 from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
-_PATIENCE = 3.0  # seconds that a worker waits for something to say
-_SLOWNESS = 10.0  # seconds that its answer may take in addition
 _GLANCE = 0.25
 _HERE = "local"
 """The name among the workers of the slots on this machine, which take over if asked."""
@@ -49,25 +47,14 @@ _SAMPLES = 5  # checks that tell how fast a worker is
 _SLOW = 1.5  # times as long as on the others
 
 
-class _Replied(NamedTuple):
-    """A room has answered a message."""
-
-    address: str
-    room: str
-    reply: Future[tuple[bytes, bool] | None]
-
-
 @dataclass(slots=True)
 class _Room:
     """What we know of a room on a worker."""
 
     name: str
-    number: int = 0
-    """Of the next message."""
-    open: bool = False
-    under_way: int = 0
-    """Messages without an answer."""
+    route: Route
     orders: list[Order] = field(default_factory=list)
+    frames: Frames = field(default_factory=Frames)
     version: int = 0
     """Of the base text that it has."""
     samples: int = 0
@@ -128,7 +115,7 @@ class ClusterExecutor(Executor):
         self._rooms: dict[str, _Room] = {}
         self._again: dict[int, str] = {}
         """Checks that are made once more elsewhere, and the workers that are not believed."""
-        self._inbox: queue.SimpleQueue[_Replied | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Word | None] = queue.SimpleQueue()
         self._told_of_wait = False
         self._closed = False
         connection.watchers.add(self._wake)
@@ -162,12 +149,14 @@ class ClusterExecutor(Executor):
         self._base.offer(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Take a check of `text`; it is sent, with others, when the caller waits."""
+        """Take a check of `text`; it is sent now, or with others when the caller waits."""
         assert ticket not in self._numbers, "the ticket is in use"
         self._submitted += 1
         self._numbers[ticket] = number = self._submitted
         self._checks[number] = _Given(ticket, text, limits)
         self._placement.submit(number)
+        self._place()
+        self._send(at_once=True)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished.
@@ -177,6 +166,7 @@ class ClusterExecutor(Executor):
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             self._look()
+            self._place()
             self._send()
             left = give_up - time.monotonic()
             if self._ready or not self._checks or left <= 0:
@@ -205,12 +195,14 @@ class ClusterExecutor(Executor):
         for address, room in self._rooms.items():
             self._connection.rooms.pop(room.name, None)
             calls.append(
-                self._connection.call(address, remote.release, [room.name], seconds=_SLOWNESS)
+                self._connection.call(address, remote.release, [room.name], seconds=SLOWNESS)
             )
-        self._rooms.clear()
         if self._local is not None:
             self._local.close()
-        wait(calls, _SLOWNESS)
+        wait(calls, SLOWNESS)
+        for room in self._rooms.values():
+            room.route.close()
+        self._rooms.clear()
 
     # -- workers come and go ---------------------------------------------------------
 
@@ -224,9 +216,9 @@ class ClusterExecutor(Executor):
         for address in [each for each in self._rooms if each not in members.admitted]:
             self._lose(address, "it has gone")
         for address in members.admitted - self._rooms.keys():
-            self._rooms[address] = _Room(uuid.uuid4().hex)
-            slots = self._connection.workers.get(address, 1)
-            self._placement.add_worker(address, max(1, slots))
+            slots = max(1, self._connection.workers.get(address, 1))
+            self._rooms[address] = self._opened(address, slots)
+            self._placement.add_worker(address, slots)
         alone = members.seconds_alone
         if alone is not None:
             self._do_without(alone)
@@ -235,12 +227,20 @@ class ClusterExecutor(Executor):
             if self._local is not None:
                 self._end_local()
 
+    def _opened(self, address: str, slots: int) -> _Room:
+        name = uuid.uuid4().hex
+        self._connection.rooms[name] = address
+        kind = Direct if address in self._connection.direct else Relayed
+        setup = frame((self._setup, slots))
+        return _Room(name, kind(self._connection, address, name, setup, self._inbox.put))
+
     def _lose(self, address: str, why: str) -> None:
         """Let a worker go; its checks are made elsewhere."""
         room = self._rooms.pop(address, None)
         if room is None:
             return
         self._connection.rooms.pop(room.name, None)
+        room.route.close()
         again = self._placement.remove_worker(address)
         if again:
             number = "a check" if again == 1 else f"{again} checks"
@@ -271,8 +271,8 @@ class ClusterExecutor(Executor):
 
     # -- checks --------------------------------------------------------------------------
 
-    def _send(self) -> None:
-        """Place what is queued, and send what there is to say, all of a worker in one message."""
+    def _place(self) -> None:
+        """Place what is queued, and say so to the workers."""
         now = time.monotonic()
         for number, worker in self._placement.place(now, self._again):
             _, text, limits = self._checks[number]
@@ -285,37 +285,15 @@ class ClusterExecutor(Executor):
             room.orders += self._base.orders_for(room.version)
             room.version = self._base.version
             room.orders.append(Check(number, new, limits))
-        for address, room in self._rooms.items():
-            polled = not room.under_way and self._placement.workers[address].checks
-            if (room.orders or polled) and (room.open or not room.under_way):
-                self._exchange(address, room)
 
-    def _exchange(self, address: str, room: _Room) -> None:
-        """Send a room its orders; it answers when it has something to say."""
-        setup = b""
-        if not room.number:
-            self._connection.rooms[room.name] = address
-            setup = frame((self._setup, max(1, self._connection.workers.get(address, 1))))
-        orders = frame(room.orders) if room.orders else b""
-        room.orders = []
-        # The first message must be answered before the next one is sent.
-        patience = _PATIENCE if room.number else 0.0
-        reply = self._connection.call(
-            address,
-            remote.exchange,
-            self._connection.name,
-            room.name,
-            room.number,
-            setup,
-            orders,
-            patience,
-            seconds=patience + _SLOWNESS,
-        )
-        self._connection.sent += len(setup) + len(orders)
-        room.number += 1
-        room.under_way += 1
-        put = partial(_Replied, address, room.name)
-        reply.add_done_callback(lambda done: self._inbox.put(put(done)))
+    def _send(self, *, at_once: bool = False) -> None:
+        """Send what there is to say, all of a worker in one message; or only where it is cheap."""
+        for address, room in self._rooms.items():
+            if at_once and not (room.orders and room.route.at_once):
+                continue
+            waiting = bool(self._placement.workers[address].checks)
+            if room.route.send(frame(room.orders) if room.orders else b"", waiting):
+                room.orders = []
 
     def _take_in(self, timeout: float) -> None:
         """Wait for what the network brings, and take all of it in."""
@@ -327,29 +305,26 @@ class ClusterExecutor(Executor):
             message = self._inbox.get(timeout=timeout) if timeout else self._inbox.get_nowait()
             while True:
                 if message is not None:
-                    self._replied(*message)
+                    self._take_word(message)
                 message = self._inbox.get_nowait()
 
-    def _replied(self, address: str, name: str, reply: Future[tuple[bytes, bool] | None]) -> None:
+    def _take_word(self, word: Word) -> None:
         """Take in what a room has said, or that it does not answer any more."""
+        address, error = word.address, word.error
         room = self._rooms.get(address)
-        if room is None or room.name != name:
+        if room is None or room.name != word.room:
             return  # of a room that was given up
-        room.under_way -= 1
-        room.open = True
-        error = reply.exception()
+        room.route.heard()
         if error is not None:
             self._lose(address, f"it does not answer ({str(error) or type(error).__name__})")
             self._members.strike(address, why_no_answer(error))
             return
-        found = reply.result()
-        if found is None:
+        if word.forgotten:
             self._lose(address, "it was without a word from us for too long")
             return
-        reports, ended = found
-        self._connection.received += len(reports)
+        self._connection.received += len(word.reports)
         failed = None
-        for report in Frames().feed(reports):
+        for report in room.frames.feed(word.reports):
             assert isinstance(report, Report)
             self.runs += report.runs
             failed = failed or report.failed
@@ -359,7 +334,7 @@ class ClusterExecutor(Executor):
         if failed is not None:
             self._lose(address, failed)
             self._members.refuse(address, failed)
-        elif ended:
+        elif word.ended:
             self._lose(address, "its checking process was killed")
             self._members.strike(address, "its checking process was killed again and again")
 

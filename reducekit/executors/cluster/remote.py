@@ -1,8 +1,8 @@
 """What a Dask worker runs for us: it keeps the checking processes, and passes messages on.
 
-The functions here are called by `Client.run`, so in the event loop of the worker. A *room* is
-one checking process, that of one executor of one client. A client that says nothing for a
-while is gone: its rooms are closed.
+The functions here are called by `Client.run`, or as a handler for connections of ours, so in the
+event loop of the worker. A *room* is one checking process, that of one executor of one client. A
+client that says nothing for a while is gone: its rooms are closed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 from reducekit.executors.cluster.protocol import LENGTH
 from reducekit.version import __version__
 
+OPERATION = "reducekit-room"
+"""What a connection of a client's own begins with: Dask finds the handler by it."""
 LEASE = 30.0
 """Seconds without a word of the client after which its checks are ended."""
 _GLANCE = 0.5  # seconds between two looks whether a client is there
@@ -30,45 +32,29 @@ _PART = 1 << 20
 
 
 class _Room:
-    """A checking process, the messages to it in their order, and what it has said."""
+    """A checking process, and until when its client is believed to be there."""
 
     def __init__(self, process: asyncio.subprocess.Process, setup: bytes) -> None:
         self.process = process
-        assert process.stdin is not None
-        process.stdin.write(setup)
-        self.next = 0
-        """The number of the message that is to be passed on next."""
-        self.reports: list[bytes] = []
         self.ended = False
+        self.abandoned = False
+        """Whether it was closed because the client was not heard of."""
+        self.write(setup)
         self._changed = asyncio.Event()
-        self._reading = asyncio.ensure_future(self._read())
-        self._lease = asyncio.get_running_loop().call_later(LEASE, self.close)
+        self._loop = asyncio.get_running_loop()
+        self._heard = self._loop.time()
+        self._lease = self._loop.call_later(LEASE, self._look)
 
-    async def pass_on(self, number: int, orders: bytes) -> None:
-        """Pass orders on when it is their turn: they may overtake each other on their way."""
-        await self.until(lambda: self.next >= number, LEASE)
-        if self.next == number:
-            self.next += 1
-            stdin = self.process.stdin
-            assert stdin is not None
-            if orders and not stdin.is_closing():
-                stdin.write(orders)
-            self._tell()
-
-    async def until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait until something holds, or the process has ended, or for so many seconds."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while not condition() and not self.ended and (left := end - loop.time()) > 0:
-            try:
-                await asyncio.wait_for(self._changed.wait(), left)
-            except asyncio.TimeoutError:  # noqa: UP041 - another class before Python 3.11
-                return
+    def write(self, orders: bytes) -> None:
+        """Give the process orders, if it is there."""
+        stdin = self.process.stdin
+        assert stdin is not None
+        if orders and not stdin.is_closing():
+            stdin.write(orders)
 
     def renew(self) -> None:
         """The client is there."""
-        self._lease.cancel()
-        self._lease = asyncio.get_running_loop().call_later(LEASE, self.close)
+        self._heard = self._loop.time()
 
     def close(self) -> None:
         """End the process: it ends all that it runs when it reads no more."""
@@ -76,9 +62,53 @@ class _Room:
         assert self.process.stdin is not None
         self.process.stdin.close()
 
+    async def until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait until something holds, or the process has ended, or for so many seconds."""
+        end = self._loop.time() + seconds
+        while not condition() and not self.ended and (left := end - self._loop.time()) > 0:
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except asyncio.TimeoutError:  # noqa: UP041 - another class before Python 3.11
+                return
+
+    async def end(self) -> None:
+        """Take note that the process says nothing any more."""
+        await self.process.wait()
+        self.ended = True
+        self._lease.cancel()
+        self._tell()
+
     def _tell(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def _look(self) -> None:
+        """Close the room if its client has not been heard of."""
+        left = self._heard + LEASE - self._loop.time()
+        if left > 0:
+            self._lease = self._loop.call_later(left, self._look)
+        else:
+            self.abandoned = True
+            self.close()
+
+
+class _RelayedRoom(_Room):
+    """One to which the scheduler relays messages: it brings them into order, and keeps reports."""
+
+    def __init__(self, process: asyncio.subprocess.Process, setup: bytes) -> None:
+        super().__init__(process, setup)
+        self.next = 0
+        """The number of the message that is to be passed on next."""
+        self.reports: list[bytes] = []
+        self._reading = asyncio.ensure_future(self._read())
+
+    async def pass_on(self, number: int, orders: bytes) -> None:
+        """Pass orders on when it is their turn: they may overtake each other on their way."""
+        await self.until(lambda: self.next >= number, LEASE)
+        if self.next == number:
+            self.next += 1
+            self.write(orders)
+            self._tell()
 
     async def _read(self) -> None:
         stdout = self.process.stdout
@@ -90,10 +120,7 @@ class _Room:
                 body = await stdout.readexactly(LENGTH.unpack(head)[0])
                 self.reports.append(head + body)
                 self._tell()
-        await self.process.wait()
-        self.ended = True
-        self._lease.cancel()
-        self._tell()
+        await self.end()
 
 
 def _quiet(record: logging.LogRecord) -> bool:
@@ -177,6 +204,11 @@ def answer(
     """
     _seen[client] = time.monotonic()
     logging.getLogger("distributed.worker").addFilter(_quiet)  # only once, however often
+
+    async def handle(comm: Any, **opening: Any) -> Any:
+        return await _attend(comm, dask_worker, **opening)
+
+    dask_worker.handlers[OPERATION] = handle
     folder = _folder(client, dask_worker)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -224,7 +256,8 @@ async def exchange(
         if number > 0:
             return None
         process = await _spares.take(client, _folder(client, dask_worker))
-        room = _rooms[name] = _Room(process, setup)
+        room = _rooms[name] = _RelayedRoom(process, setup)
+    assert isinstance(room, _RelayedRoom)
     room.renew()
     await room.pass_on(number, orders)
     await room.until(lambda: bool(room.reports) or room.next > number + 1, patience)
@@ -232,6 +265,69 @@ async def exchange(
     if room.ended:
         _rooms.pop(name, None)
     return b"".join(reports), room.ended
+
+
+async def _attend(
+    comm: Any,
+    dask_worker: Any,
+    client: str,
+    room: str = "",
+    setup: bytes = b"",
+    pulse: float = LEASE,
+) -> Any:
+    """Keep a room for a client's own connection: orders come in, reports go out as they are there.
+
+    Every so many seconds nothing is sent, to say that the worker is there; at the end, whether the
+    room was closed because nothing was heard of the client. When the connection closes, so does
+    the room. Without a room, this just says whether the client is known.
+    """
+    from distributed.core import Status
+
+    try:
+        await comm.write(client if client in _seen else "")
+        if room and client in _seen:
+            process = await _spares.take(client, _folder(client, dask_worker))
+            await _converse(comm, room, _Room(process, setup), pulse)
+    except OSError:
+        pass  # the client has gone
+    comm.abort()
+    return Status.dont_reply
+
+
+async def _converse(comm: Any, name: str, room: _Room, pulse: float) -> None:
+    _rooms[name] = room
+    sending = [asyncio.ensure_future(each) for each in (_report(comm, room), _beat(comm, pulse))]
+    try:
+        while True:
+            orders = await comm.read()
+            room.renew()
+            room.write(orders)
+    finally:
+        for each in sending[1:]:
+            each.cancel()
+        room.close()
+        await room.until(lambda: False, LEASE)
+        _rooms.pop(name, None)
+
+
+async def _report(comm: Any, room: _Room) -> None:
+    """Send what a room has to say until it has ended, also when nobody listens any more."""
+    stdout = room.process.stdout
+    assert stdout is not None
+    while part := await stdout.read(_PART):
+        with contextlib.suppress(OSError):
+            await comm.write(part)
+    await room.end()
+    with contextlib.suppress(OSError):
+        await comm.write(room.abandoned)
+
+
+async def _beat(comm: Any, pulse: float) -> None:
+    """Say again and again that the worker is there."""
+    with contextlib.suppress(OSError):
+        while True:
+            await asyncio.sleep(pulse)
+            await comm.write(b"")
 
 
 async def keep(names: Sequence[str], client: str) -> None:

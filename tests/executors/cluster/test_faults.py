@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.executors.cluster import checking, executor
+from reducekit.executors.cluster import checking, routes
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.protocol import Base, Check, NewText
@@ -39,11 +39,13 @@ def until(it: Executor, count: int) -> dict[int, bool]:
     return {each.ticket: each.interesting for each in found}
 
 
+@pytest.mark.parametrize("kind", ["connection", "relayed"])
 def test_a_worker_that_is_stopped_loses_its_checks(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch
+    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executor, "_PATIENCE", 0.3)
-    monkeypatch.setattr(executor, "_SLOWNESS", 1.0)
+    connection: Connection = request.getfixturevalue(kind)
+    monkeypatch.setattr(routes, "PATIENCE", 0.3)
+    monkeypatch.setattr(routes, "SLOWNESS", 1.0)
     first = next(iter(connection.workers))
     pid = connection.call(first, os.getpid, seconds=10).result()
     with ClusterExecutor(connection, ORACLE, 4) as it:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.executors.cluster import executor
+from reducekit.executors.cluster import routes
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
@@ -110,8 +110,8 @@ def network(tmp_path: Path) -> Iterator[Network]:
 def test_the_same_bytes_as_here_with_a_worker_cut_off(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executor, "_PATIENCE", 0.5)
-    monkeypatch.setattr(executor, "_SLOWNESS", 1.5)
+    monkeypatch.setattr(routes, "PATIENCE", 0.5)
+    monkeypatch.setattr(routes, "SLOWNESS", 1.5)
     options = {"input": TEXT, "format": "text", "oracle": ORACLE, "width": 6}
     here = Session(Options(**options, jobs=2)).run()  # type: ignore[arg-type]
     with Connection(ClusterSpec(address=network.address)) as connection:
