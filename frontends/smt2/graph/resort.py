@@ -64,7 +64,10 @@ class SortClasses(Unions):
         self.literal: dict[tuple[int, int], Skeleton] = {}
         """Of each literal as an argument, by node and position: at each place it is another one."""
         self.named: set[int] = set()
-        """Classes of declared symbols and bound variables; they may have been joined since."""
+        """Classes of declared symbols, bound variables and what holds others; they may have been
+        joined since."""
+        self.floats: set[int] = set()
+        """Those of floating-point literals."""
         self._read()
 
     def sort(self, skeleton: Skeleton, changed: int, target: Sort) -> Sort | None:
@@ -142,6 +145,8 @@ class SortClasses(Unions):
         own = self.literal[node, position] = self._new(self.graph.sort[argument])
         if is_container(own):
             self.named.update(_classes_in(own))
+        elif _is_float(self.graph.sort[argument]):
+            self.floats.update(_classes_in(own))
         return own
 
     def _variable(self, number: int) -> Skeleton:
@@ -228,6 +233,10 @@ def _is_array(skeleton: Skeleton) -> bool:
     return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
 
 
+def _is_float(sort: Sort | None) -> bool:
+    return isinstance(sort, tuple) and sort[0] == "FloatingPoint"
+
+
 def _is_innermost(sort: Any) -> bool:
     return not any(map(is_container, sort[1:]))
 
@@ -250,13 +259,15 @@ def _resorted(moves: Moves, classes: SortClasses) -> Iterator[Candidate]:
     """Yield the graphs in which a class has another sort; of containers, if these have classes."""
     skeletons = (*classes.skeleton.values(), *classes.literal.values())
     named = {classes.find(number) for number in classes.named}
+    floats = {classes.find(number) for number in classes.floats} - named
     ranked = [
         number
         for number in classes.largest(each for some in skeletons for each in _classes_in(some))
-        if number in named and is_container(classes.sorts[number]) == classes.containers
+        if (number in named and is_container(classes.sorts[number]) == classes.containers)
+        or (number in floats and not classes.containers)
     ]
     for number in ranked[:_CLASSES]:
-        for target in _targets(classes.sorts[number]):
+        for target in _targets(classes.sorts[number])[number in floats :]:
             candidate = _changed(moves, classes, number, target)
             if candidate is not None:
                 yield candidate
@@ -268,7 +279,7 @@ def _targets(sort: Sort) -> list[Sort]:
         if sort[0] == "FloatingPoint":
             return ["Bool", *(each for each in _FLOATS if _is_narrower(each, sort))]
         return ["Bool"] if is_container(sort) or sort == ("BitVec", 1) else []
-    return ["Bool", "Int"] if sort == "Real" else ["Bool"]
+    return ["Bool", "Int"] if sort in ("Real", "String") else ["Bool"]
 
 
 def _is_narrower(one: Any, other: Any) -> bool:

@@ -129,7 +129,7 @@ def _width(moves: Moves, node: int) -> int:
 
 
 def eliminate(moves: Moves) -> Iterator[Candidate]:
-    """A declared variable becomes what an equation says that it is."""
+    """A declared variable becomes what an equation says that it is; in that itself, a constant."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
@@ -141,9 +141,31 @@ def eliminate(moves: Moves) -> Iterator[Candidate]:
                 continue
             if graph.sort[variable] != graph.sort[term] or moves.analysis.free[term]:
                 continue
-            if term in moves.above(variable) or not moves.fits(term, variable):
+            if not moves.fits(term, variable):
                 continue
-            yield Candidate("eliminate variable", graph, {variable: term}, variable)
+            replaced = {variable: term}
+            if term in moves.above(variable):
+                value = _without(moves, term, variable)
+                if value is None:
+                    continue
+                replaced = {variable: value, node: moves.leaf(b"true", "Bool")}
+            yield Candidate("eliminate variable", graph, replaced, variable)
+
+
+def _without(moves: Moves, term: int, variable: int) -> int | None:
+    """Add a copy of a term in which the first literal of its sort stands for a variable."""
+    graph = moves.graph
+    sort = graph.sort[variable]
+    literals = [each for each in moves.constants(sort) if not moves.material.uses_of(each)]
+    if not literals:
+        return None
+    copies = {variable: moves.leaf(literals[0], sort)}
+    for node in moves.analysis.cone(term):
+        if node not in copies:
+            args = tuple(copies[each] for each in graph.args[node])
+            same = args == graph.args[node]
+            copies[node] = node if same else graph.add(graph.shape[node], args, graph.sort[node])
+    return copies[term]
 
 
 def values(moves: Moves) -> Iterator[Candidate]:

@@ -87,7 +87,9 @@ class Parameters:
             if definition.kind not in ("fun", "define") or not definition.parameters:
                 continue
             children = list(document.children(definition.binder))
-            if len(children) < 4 or children[1] != definition.node:
+            if len(children) < 3 or children[1] != definition.node:
+                continue
+            if len(children) == 3 and document.source(children[0]) != b"declare-rel":
                 continue
             nodes = list(document.children(children[2]))
             references = terms.references[index]

@@ -205,6 +205,18 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(define-fun g () Int (+ 0 0))\n(assert (= g 3))",
     ),
     (
+        Parameters(),
+        "(declare-rel r (Int Bool))\n(declare-var x Int)\n(rule (r x true))\n(query r)",
+        "rule",
+        "(declare-rel r (Int Bool))\n(declare-var x Int)\n(rule (r x true))\n(query r)",
+    ),
+    (
+        Parameters(),
+        "(declare-rel r (Int Bool))\n(rule (r 1 true))\n(query (r 2 false))",
+        "rule",
+        "(declare-rel r ())\n(rule r)\n(query r)",
+    ),
+    (
         Inline(),
         "(define-fun seven () Int 7)\n(assert (= seven (mod seven 2)))",
         "mod",

@@ -105,6 +105,21 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
             '(str.in_re "x" (re.++ re.allchar re.all))',
         ),
         ("eliminate", "(and (= v #x01) (bvult v w))", "(and (= #x01 #x01) (bvult #x01 w))"),
+        (
+            "eliminate",
+            "(and (= (bvmul v w) v) (bvult v w))",
+            "(and true (bvult (bvmul #x00 w) w))",
+        ),
+        (
+            "widths",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
+            "(= (bv2nat (bvadd v #b1)) (bv2nat ((_ int2bv 8) 7)))",
+        ),
+        (
+            "widths",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 1) 7)))",
+        ),
     ],
 )
 def test_a_rewrite(name: str, before: str, after: str) -> None:
@@ -176,6 +191,14 @@ FLOAT = "(declare-fun x () %s)\n"
             + "(assert (= x (fp #b1 #b10000000001 (_ bv1 52))))\n(assert (fp.lt x (_ -oo 11 53)))",
             FLOAT % "Float32"
             + "(assert (= x (fp #b1 #x81 (_ bv0 23))))\n(assert (fp.lt x (_ -oo 8 24)))",
+        ),
+        (
+            "(assert (fp.lt (_ +zero 8 24) (fp.neg (_ NaN 8 24))))",
+            "(assert (fp.lt (_ +zero 3 5) (fp.neg (_ NaN 3 5))))",
+        ),
+        (
+            '(declare-fun s () String)\n(assert (= s (str.++ s "a")))',
+            "(declare-fun s () Int)\n(assert (= s s))",
         ),
         (
             FLOAT % "Float32" + "(assert (forall ((y Float32)) (= y ((_ to_fp 8 24) RNE x))))",
