@@ -13,8 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from reducekit.errors import ReducekitError
-from reducekit.executors.cluster.admission import in_place
-from reducekit.executors.cluster.protocol import Frames, frame
+from reducekit.executors.cluster.protocol import Frames, frame, in_place
 from reducekit.executors.guard import NoSignals
 from reducekit.hunt.campaign import prepare
 from reducekit.hunt.chunk import Order, Tested

@@ -89,15 +89,6 @@ def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple
     return tuple(map(place, commands))
 
 
-def in_place(command: Command, folder: str) -> Command:
-    """Return a command with the paths that files have on a worker which were sent along."""
-    words = (
-        os.path.join(folder, word.removeprefix(SENT_ALONG)) if word.startswith(SENT_ALONG) else word
-        for word in command.words
-    )
-    return replace(command, words=tuple(words))
-
-
 def ask(
     connection: Connection, address: str, needs: Needs, shipped: Sequence[Shipped]
 ) -> Future[tuple[str, tuple[str, ...]]]:

@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from reducekit.errors import ReducekitError
-from reducekit.executors.cluster.admission import in_place
 from reducekit.executors.cluster.protocol import (
     Base,
     Cancel,
@@ -27,6 +26,7 @@ from reducekit.executors.cluster.protocol import (
     Report,
     Setup,
     frame,
+    in_place,
 )
 from reducekit.executors.local import LocalExecutor
 

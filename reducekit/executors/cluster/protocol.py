@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from reducekit.delta import delta, patch
 from reducekit.executors.executor import Finished
+from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
@@ -91,6 +93,15 @@ class Answer(NamedTuple):
     """Of reducekit."""
     missing: tuple[str, ...]
     """The programs and files that cannot be used there, and why."""
+
+
+def in_place(command: Command, folder: str) -> Command:
+    """Return a command with the paths that files have on a worker which were sent along."""
+    words = (
+        os.path.join(folder, word.removeprefix(SENT_ALONG)) if word.startswith(SENT_ALONG) else word
+        for word in command.words
+    )
+    return replace(command, words=tuple(words))
 
 
 def frame(message: Any) -> bytes:
