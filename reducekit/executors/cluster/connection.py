@@ -64,6 +64,7 @@ class Connection(Closing):
         """Those under way, by worker."""
         self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
+        self._stopping = asyncio.Event()
         self._switch = sys.getswitchinterval()
         self._place = start(spec)
         sys.setswitchinterval(min(_SWITCH, self._switch))
@@ -147,6 +148,7 @@ class Connection(Closing):
         if self._stopped:
             return
         self._stopped = True
+        self.soon(self._stopping.set)
         if self._client is None:  # otherwise it leaves by itself, and says goodbye
             self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join()
@@ -214,9 +216,8 @@ class Connection(Closing):
         while not self._stopped:
             self._set_workers(dict(await asyncio.wait_for(client.nthreads(), _ANSWERING)))
             self._looks += 1
-            end = time.monotonic() + _GLANCE
-            while time.monotonic() < end and not self._stopped:
-                await asyncio.sleep(_SLICE / 2)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), _GLANCE)
             if time.monotonic() > kept + remote.LEASE / 4:
                 kept = time.monotonic()
                 self._keep()
@@ -234,9 +235,7 @@ class Connection(Closing):
         rooms = self._by_worker()
         await asyncio.gather(
             *(
-                self._called(
-                    address, remote.release, (rooms.get(address, []), self.name), _ANSWERING
-                )
+                self._called(address, remote.leave, (rooms.get(address, []), self.name), _ANSWERING)
                 for address in self.workers
             ),
             return_exceptions=True,

@@ -195,7 +195,9 @@ class ClusterExecutor(Executor):
         for address, room in self._rooms.items():
             self._connection.rooms.pop(room.name, None)
             calls.append(
-                self._connection.call(address, remote.release, [room.name], seconds=SLOWNESS)
+                self._connection.call(
+                    address, remote.release, [room.name], self._connection.name, seconds=SLOWNESS
+                )
             )
         if self._local is not None:
             self._local.close()

@@ -27,7 +27,6 @@ OPERATION = "reducekit-room"
 LEASE = 30.0
 """Seconds without a word of the client after which its checks are ended."""
 _GLANCE = 0.5  # seconds between two looks whether a client is there
-_LATER = 2.0  # seconds
 _PART = 1 << 20
 
 
@@ -155,9 +154,8 @@ class _Spares:
             asyncio.get_running_loop().call_later(LEASE, self._look, client)
 
     async def take(self, client: str, folder: str) -> asyncio.subprocess.Process:
-        """Return the one that waits, or start one; the next is started when that disturbs less."""
+        """Return the one that waits, or start one."""
         waiting = self._waiting.pop(client, None)
-        asyncio.get_running_loop().call_later(_LATER, self.prepare, client, folder)
         if waiting is not None:
             process = await waiting
             if process.returncode is None:
@@ -338,17 +336,29 @@ async def keep(names: Sequence[str], client: str) -> None:
             _rooms[each].renew()
 
 
-async def release(names: Sequence[str], client: str = "", dask_worker: Any = None) -> None:
-    """Close rooms and wait for the end of their checks; of a client that goes, all is removed."""
+async def release(names: Sequence[str], client: str, dask_worker: Any = None) -> None:
+    """Close rooms, and wait for the end of their checks."""
+    if await _closed(names):
+        # For the room that comes next: now that nothing runs, the start disturbs nobody.
+        _spares.prepare(client, _folder(client, dask_worker))
+
+
+async def leave(names: Sequence[str], client: str, dask_worker: Any = None) -> None:
+    """Close the rooms of a client that goes, and remove what it has sent along."""
     _seen.pop(client, None)
+    await _closed(names)
+    await _spares.close(client)
+    shutil.rmtree(_folder(client, dask_worker), ignore_errors=True)
+
+
+async def _closed(names: Sequence[str]) -> bool:
+    """Close rooms and wait for the end of their checks; return whether there was one."""
     rooms = [_rooms.pop(each) for each in names if each in _rooms]
     for each in rooms:
         each.close()
     for each in rooms:
         await each.until(lambda: False, LEASE)
-    if client:
-        await _spares.close(client)
-        shutil.rmtree(_folder(client, dask_worker), ignore_errors=True)
+    return bool(rooms)
 
 
 def work(client: str, module: str, order: bytes) -> bytes:
