@@ -70,6 +70,14 @@ class Terms:
                 by_sort.setdefault(definition.sort, []).append(source(definition.node))
         return by_sort
 
+    def bound_at(self, node: int) -> int:
+        """Return the definition that a node is the name of; -1 if it is none."""
+        return self._by_node.get(node, -1)
+
+    @cached_property
+    def _by_node(self) -> dict[int, int]:
+        return {each.node: number for number, each in enumerate(self.script.definitions)}
+
     @cached_property
     def references(self) -> References:
         """The nodes that refer to each definition."""

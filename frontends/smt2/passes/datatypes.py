@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
+from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
@@ -24,39 +26,54 @@ class Member:
     least: int
     """How many of the container's members have to stay."""
     along: Sequence[int]
+    applied: Sequence[int] = ()
+    """The lists that are only a name when no member of the container is left."""
 
 
 class MemberItems(IndependentItems):
     """Constructors and selectors as items."""
 
-    def __init__(self, members: Sequence[Member], sizes: dict[int, int]) -> None:
+    def __init__(
+        self, members: Sequence[Member], sizes: dict[int, int], bases: dict[int, set[int]]
+    ) -> None:
         self.members = members
         self.sizes = sizes
+        self.bases = bases
+        """Of each list of constructors those without fields of the sorts that are declared there:
+        without any, there would be no value."""
         self.weights: Sequence[int] = [1 + len(each.along) for each in members]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop members, but never the last constructor of a datatype."""
+        """Drop members, but never the last constructor of a datatype, or the last without it."""
         gone: dict[int, int] = {}
         for item in chosen | taken:
             each = self.members[item]
             gone[each.container] = gone.get(each.container, 0) + 1
             if self.sizes[each.container] - gone[each.container] < each.least:
                 return Change(())
+        dropped = {self.members[item].node for item in chosen | taken}
+        if any(self.bases.get(each) and self.bases[each] <= dropped for each in gone):
+            return Change(())
         nodes = [
             node
             for item in sorted(chosen)
             for node in (self.members[item].node, *self.members[item].along)
         ]
-        return Change(tuple(Edit(node, ()) for node in nodes), "drop members")
+        edits = [Edit(node, ()) for node in nodes]
+        for item in sorted(chosen):
+            each = self.members[item]
+            if gone[each.container] == self.sizes[each.container]:
+                edits += (Edit(node, (node + 1,)) for node in each.applied)
+        return Change(tuple(edits), "drop members")
 
 
 class Members:
-    """The pass over the constructors and selectors of all datatypes."""
+    """The pass over the constructors and selectors of all datatypes, and over datatypes."""
 
     name = "datatype members"
 
     def problem(self, view: ScriptView) -> MemberItems | None:
-        """Return the constructors without uses, and the selectors without uses."""
+        """Return what nothing uses, or only the cases of matches, and arguments of constructors."""
         terms = view.terms
         document, script = terms.document, terms.script
         parent = document.parent
@@ -68,6 +85,7 @@ class Members:
         used = terms.references
         found: list[Member] = []
         sizes: dict[int, int] = {}
+        bases: dict[int, set[int]] = {}
         selectors: dict[int, list[int]] = {}
         for index, definition in enumerate(script.definitions):
             if definition.kind == "selector":
@@ -77,21 +95,99 @@ class Members:
             element = _element(terms, node, constructors)
             container = parent[element]
             sizes[container] = sizes.get(container, 0) + 1
+            if _is_base(terms, element, script.definitions[index].binder):
+                bases.setdefault(container, set()).add(element)
             own = selectors.get(element, [])
-            if index not in used and not any(each in used for each in own):
-                found.append(Member(element, container, 1, ()))
-            applications = [parent[each] for each in used[index]]
-            arguments = [list(document.children(each))[1:] for each in applications]
-            if any(len(each) != len(own) for each in arguments):
+            uses = _Uses(terms, index)
+            if uses.cases is not None and not any(each in used for each in own):
+                found.append(Member(element, container, 1, uses.cases))
+            arguments = [list(document.children(each))[1:] for each in uses.applied]
+            if uses.others or any(len(each) != len(own) for each in arguments):
                 continue
             sizes[element] = len(own)
             for number, each in enumerate(own):
-                # With its last argument an application would lose its sense too.
-                if each not in used:
-                    along = [group[number] for group in arguments]
-                    place = parent[script.definitions[each].node]
-                    found.append(Member(place, element, int(bool(along)), along))
-        return MemberItems(found, sizes) if found else None
+                along = [group[number] for group in arguments]
+                bound = (terms.bound_at(node) for node in along)
+                if each in used or any(variable in used for variable in bound if variable >= 0):
+                    continue
+                place = parent[script.definitions[each].node]
+                found.append(Member(place, element, 0, along, uses.applied))
+        for element, heads, body in _datatypes_without_uses(terms):
+            sizes[heads] = len(list(document.children(heads)))
+            found.append(Member(element, heads, 1, [body]))
+        return MemberItems(found, sizes, bases) if found else None
+
+
+def _is_base(terms: Terms, constructor: int, command: int) -> bool:
+    """Tell whether a constructor has no field of a sort that the same command declares."""
+    definitions, refs = terms.script.definitions, terms.script.refs
+    used = (refs[node] for node in range(constructor, terms.document.stop[constructor]))
+    return not any(
+        each >= 0 and definitions[each].kind == "sort" and definitions[each].binder == command
+        for each in used
+    )
+
+
+def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
+    """Yield datatypes that nothing uses but themselves, of those that are declared with others.
+
+    With the node that names each come the list it stands in, and the node of its constructors.
+    """
+    document, definitions, used = terms.document, terms.script.definitions, terms.references
+    for index, definition in enumerate(definitions):
+        if definition.kind != "sort":
+            continue
+        body, element = body_of(terms, definition), document.parent[definition.node]
+        if body < 0 or element == definition.binder:
+            continue
+        own = [index, *(terms.bound_at(node) for node in range(body, document.stop[body]))]
+        uses = (use for each in own if each >= 0 for use in used[each])
+        if all(body <= use < document.stop[body] for use in uses):
+            yield element, document.parent[element], body
+
+
+class _Uses:
+    """How a constructor is used."""
+
+    def __init__(self, terms: Terms, index: int) -> None:
+        document, script = terms.document, terms.script
+        parent, name = document.parent, script.definitions[index].name
+        cases: list[int] = []
+        self.applied: list[int] = []
+        """The applications of it, and its patterns with variables."""
+        self.others = False
+        """Whether it is used in a way from which no argument can be dropped."""
+        uses = terms.references[index]
+        for use in uses:
+            above = parent[use]
+            case = _case(terms, use)
+            if case >= 0:
+                cases.append(case)
+            if above == use - 1 and case != above:
+                self.applied.append(above)
+            elif case < 0 and not _is_tester(terms, use, name):
+                self.others = True
+        self.cases = cases if len(cases) == len(uses) else None
+        """The cases of matches that it stands in, if it stands nowhere else."""
+
+
+def _case(terms: Terms, use: int) -> int:
+    """Return the case of a match that a constructor is the pattern of; -1 if there is none."""
+    document = terms.document
+    parent, is_term = document.parent, terms.script.is_term
+    node = parent[use]
+    for case in (node, parent[node]):
+        if case <= 0 or is_term[case] or parent[case] <= 0:
+            return -1
+        if head_of(document, parent[parent[case]]) == b"match":
+            return case if use <= case + 2 else -1
+    return -1
+
+
+def _is_tester(terms: Terms, use: int, name: bytes) -> bool:
+    """Tell whether a use of a constructor asks whether a term was made by it."""
+    source = terms.document.source
+    return source(use - 1) == b"is" or source(use) == b"is-" + name
 
 
 def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
@@ -102,6 +198,21 @@ def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
     if siblings[0] != node or any(each in constructors for each in siblings[1:]):
         return node
     return above
+
+
+def body_of(terms: Terms, definition: Definition) -> int:
+    """Return the node with the constructors of a datatype; -1 for what is none."""
+    document = terms.document
+    name, *children = document.children(definition.binder)
+    kind = document.source(name)
+    if kind in (b"declare-datatype", b"declare-codatatype"):
+        return children[1] if children[0] == definition.node and len(children) == 2 else -1
+    if kind in (b"declare-datatypes", b"declare-codatatypes") and len(children) == 2:
+        heads, bodies = (list(document.children(each)) for each in children)
+        head = document.parent[definition.node]
+        if head in heads and len(heads) == len(bodies):
+            return bodies[heads.index(head)]
+    return -1
 
 
 class TacticTree(LeafTree):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from reducekit.change import Change, Edit, Template
 from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.passes.datatypes import body_of
 from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.sorts import Sort, substitute, write_sort
 from reducekit.frontends.smt2.terms import Terms
@@ -225,7 +226,7 @@ def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]
     """Return the edits that make a parametric datatype a plain one; none if there is no way."""
     document, script, uses = terms.document, terms.script, terms.references
     definition = script.definitions[index]
-    body = _body_of(terms, definition)
+    body = body_of(terms, definition)
     parts = list(document.children(body)) if body >= 0 else []
     if len(parts) != 3 or document.source(parts[0]) != b"par":
         return []
@@ -249,21 +250,6 @@ def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]
             return []
         edits += (Edit(each, (instead,)) for each in uses[parameter])
     return edits
-
-
-def _body_of(terms: Terms, definition: Definition) -> int:
-    """Return the node with the constructors of a datatype; -1 for what is none."""
-    document = terms.document
-    name, *children = document.children(definition.binder)
-    kind = document.source(name)
-    if kind in (b"declare-datatype", b"declare-codatatype"):
-        return children[1] if children[0] == definition.node and len(children) == 2 else -1
-    if kind in (b"declare-datatypes", b"declare-codatatypes") and len(children) == 2:
-        heads, bodies = (list(document.children(each)) for each in children)
-        head = document.parent[definition.node]
-        if head in heads and len(heads) == len(bodies):
-            return bodies[heads.index(head)]
-    return -1
 
 
 class UnusedTree(LeafTree):

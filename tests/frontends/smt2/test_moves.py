@@ -238,6 +238,22 @@ CASES: list[tuple[Pass, str, str, str]] = [
     ),
     (
         Members(),
+        "(declare-datatypes ((E 0) (F 0) (G 0)) (((num (n Int)) (sum (l E) (r E)) (var (v Int)))"
+        " ((some (f F)) (none)) ((g (e E)))))\n(declare-const x E)\n(assert ((_ is num) (num 3)))\n"
+        "(assert (= 1 (match x (((num k) k) ((sum a b) 0) ((var w) 2)))))",
+        "match.*num k.*var",
+        "(declare-datatypes ((E 0)) (((num (n Int)) (var))))\n"
+        "(declare-const x E)\n(assert ((_ is num) (num 3)))\n"
+        "(assert (= 1 (match x (((num k) k) (var 2)))))",
+    ),
+    (
+        Members(),
+        "(declare-datatype T ((c (a Int) (b T)) (d)))\n(assert ((_ is c) (c 1 d)))",
+        "is c",
+        "(declare-datatype T ((c)))\n(assert ((_ is c) c))",
+    ),
+    (
+        Members(),
         "(declare-datatypes () ((E a b c)))\n(assert (= a a))",
         "E",
         "(declare-datatypes () ((E a)))\n(assert (= a a))",
