@@ -36,6 +36,8 @@ from reducekit.search.strategy import Strategy
 
 _PASSES = 10
 """Passes that are searched at the same time, at most."""
+_RESIZED = 1.5
+"""So many times as many candidates for a run, or as few, change how the search goes on."""
 _NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0)
 
 Proposed: TypeAlias = Task[Patched, SchedulePosition]
@@ -108,7 +110,7 @@ class Epoch:
     def __post_init__(self) -> None:
         document = Patched(self.view.document)
         shared = self.shared
-        lookahead = shared.verdicts.executor.lookahead(shared.best.text)
+        lookahead = self._lookahead()
         self.width = max(shared.width, lookahead)
         self._in_a_row = shared.width == 1 and lookahead > 1
         self._scheduler = Scheduler.on(self.width, document, in_a_row=self._in_a_row)
@@ -234,7 +236,10 @@ class Epoch:
         if verdict is None:
             return self._skip_pass()
         self.flight.remove(candidate)
-        return self._take(candidate, verdict, remembered=known is not None)
+        self._take(candidate, verdict, remembered=known is not None)
+        if self.shared.width == 1:
+            self._resize()
+        return None
 
     def _skip_pass(self) -> None:
         """Leave the first pass; its successes that are not proved yet are still checked."""
@@ -259,6 +264,22 @@ class Epoch:
             text, seconds, key = candidate.text, verdict.seconds, candidate.key
             if shared.best.accept(text, seconds, what, name, key):
                 self.told[name] += 1
+        self._drop_obsolete()
+
+    def _lookahead(self) -> int:
+        """Return how many candidates one run checks."""
+        return self.shared.verdicts.executor.lookahead(self.shared.best.text)
+
+    def _resize(self) -> None:
+        """Have as many candidates in flight as a run checks by now, if these are many more or less.
+
+        They are more once the text is shorter, and less where runs turn out to end early.
+        """
+        width, lookahead = self.width, self._lookahead()
+        if width < lookahead * _RESIZED and lookahead < width * _RESIZED:
+            return
+        self.width, self._in_a_row = lookahead, lookahead > 1
+        self._scheduler.resize(lookahead)
         self._drop_obsolete()
 
     def _drop_obsolete(self) -> None:

@@ -91,6 +91,17 @@ class Scheduler(Generic[B, P]):
         rejected, self.merging.rejected = self.merging.rejected, 0
         return rejected
 
+    def resize(self, width: int) -> None:
+        """Have so many in flight from now on, where one run checks all of them.
+
+        What is in flight is let go of, and what is still wanted of it is named again.
+        """
+        self.width, self.in_a_row = width, width > 1
+        for each in self.passes:
+            for partition in each.partitions:
+                partition.discard()
+                partition.search = partition.search.in_a_row(width)
+
     def skip(self) -> None:
         """Search no more in the first pass; its successes are still checked."""
         self.passes[0].discard()

@@ -117,6 +117,34 @@ def test_whatever_the_oracle_it_ends_and_goes_down(
     assert result.counts.accepted == len(oracle.accepted)
 
 
+class Sharing(InProcess):
+    """Checks more texts in a run the shorter they are, and every so often only one."""
+
+    def __init__(self, interesting: Callable[[bytes], bool]) -> None:
+        super().__init__(interesting, 64)
+        self.widths: set[int] = set()
+
+    def lookahead(self, text: bytes) -> int:
+        width = 1 if self.runs // 5 % 3 == 2 else 1 + 3000 // (len(text) + 1)
+        self.widths.add(width)
+        return width
+
+
+@pytest.mark.parametrize("share", [0, 40, 128])
+def test_how_many_texts_a_run_checks_may_change_at_any_time(share: int) -> None:
+    oracle = Watched(whimsical(share, share))
+    executor = Sharing(oracle)
+    run = Reduction(
+        Smt2(), adaptive, executor, lambda seconds: Limits(), listen=oracle.events.append
+    )
+    result = run.run(TEXT, 0.0)
+    assert result.stopped is None
+    assert result.text == [TEXT, *oracle.accepted][-1]
+    assert all(map(oracle.interesting, oracle.accepted))
+    assert len(set(oracle.asked)) == len(oracle.asked)
+    assert len(executor.widths) > 1
+
+
 def test_the_order_of_texts() -> None:
     texts = [b"aa", b"b", b"", b"a"]
     assert sorted(texts, key=by_size) == [b"", b"a", b"b", b"aa"]

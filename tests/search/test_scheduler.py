@@ -171,6 +171,31 @@ def test_what_is_proposed_is_needed(width: int) -> None:
     assert len(everything - scheduler.merging.accepted.items) == 30
 
 
+@pytest.mark.parametrize("widths", [(8, 1, 32), (1, 32, 2)])
+def test_runs_may_look_at_more_and_at_less(widths: tuple[int, ...]) -> None:
+    items, interesting = scattered(300, 12, 0)
+    everything = frozenset(range(300))
+    scheduler = Scheduler[Dropped, int].on(widths[0], Dropped(), in_a_row=True)
+    scheduler.add(0, adaptive.start(items).in_a_row(widths[0]))
+    flight: deque[Task[Dropped, int]] = deque()
+    settled = 0
+    while not scheduler.done:
+        while len(flight) < scheduler.width and (task := scheduler.next()) is not None:
+            flight.append(task)
+        task = flight.popleft()
+        assert task.base is not None
+        scheduler.settle(task, interesting(everything - task.base.with_(task.edits).items))
+        settled += 1
+        if settled % 10 == 0:
+            scheduler.resize(widths[settled // 10 % len(widths)])
+            assert all(each.obsolete for each in flight)
+        for each in [each for each in flight if each.obsolete]:
+            flight.remove(each)
+            scheduler.settle(each, False)
+    assert len(everything - scheduler.merging.accepted.items) == 12
+    assert settled > 40
+
+
 @pytest.mark.parametrize("width", [2, 8, 40])
 def test_what_is_settled_is_freed_without_the_collector_of_cycles(width: int) -> None:
     # A candidate holds its text: of a large input, a few too many fill the memory.
