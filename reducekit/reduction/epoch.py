@@ -280,10 +280,13 @@ class Epoch:
             return
         self.width, self._in_a_row = lookahead, lookahead > 1
         self._scheduler.resize(lookahead)
-        self._drop_obsolete()
+        self._drop_obsolete(refill=True)
 
-    def _drop_obsolete(self) -> None:
-        """End the checks of candidates that nobody needs any more."""
+    def _drop_obsolete(self, *, refill: bool = False) -> None:
+        """End the checks of candidates that nobody needs any more.
+
+        With `refill` others are put in flight first: they may be the same texts.
+        """
         flight = self.flight
         obsolete = [each for each in flight if each.task.obsolete]
         if not obsolete:
@@ -291,6 +294,8 @@ class Epoch:
         for each in obsolete:
             flight.remove(each)
             self._scheduler.settle(each.task, False)
+        if refill:
+            self._fill()
         needed = {each.key for each in flight}
         keys = [each.key for each in obsolete if each.key and each.key not in needed]
         self.shared.verdicts.cancel(keys)

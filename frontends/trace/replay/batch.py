@@ -24,6 +24,8 @@ corrupts memory went back 32 times: 1,682 replays in place of 598, for a larger 
 """
 _LOST = 10
 """So many that pass by themselves, and no fewer than those that do not, end the sharing."""
+_LATE = 0.8
+"""How much a replay still counts after the next one, for what to expect of those to come."""
 _CPU_LEAST = 2.0
 _CPU = 5
 """Seconds of CPU that many small traces get in one replay, at least and in times of the first
@@ -63,6 +65,28 @@ class Trust:
             self.agreed += 1
         else:
             self.refused += 1
+
+
+@dataclass(slots=True)
+class Reach:
+    """How many traces pass in a replay, of late, before one ends it in another way than wanted.
+
+    Of a fault that corrupts memory most traces do so, and none is played after them. Whoever
+    counts on many to share a replay would look for what fails in small steps, each of them a run.
+    """
+
+    passed: float = 32.0
+    strays: float = 0.5
+
+    def note(self, passed: int, *, stray: bool) -> None:
+        """Take in how many passed in a replay, and whether it ended in another way."""
+        self.passed = _LATE * self.passed + passed
+        self.strays = _LATE * self.strays + stray
+
+    @property
+    def traces(self) -> int:
+        """How many traces are worth to be played together."""
+        return 1 + int(self.passed / self.strays)
 
 
 def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:

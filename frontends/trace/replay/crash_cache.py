@@ -14,7 +14,7 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import Passed, Trust, alone, cpu_of_many
+from reducekit.frontends.trace.replay.batch import Passed, Reach, Trust, alone, cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -232,6 +232,7 @@ class CrashExecutor(Executor):
         self._trusted: set[bytes] = set()
         """The texts of which it was taken for granted that they fail by themselves."""
         self.runs = 0
+        self._reach = Reach()
 
     @property
     def free(self) -> int:
@@ -241,10 +242,11 @@ class CrashExecutor(Executor):
         return self._server.free - len(self._known)
 
     def lookahead(self, text: bytes) -> int:
-        """Return how many candidates of this size share a replay."""
+        """Return how many candidates of this size share a replay, as far as these end late."""
         if self._batch is None or self._crashes.trust.lost:
             return 1
-        return max(1, min(MOST_TOGETHER, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
+        most = min(MOST_TOGETHER, self._reach.traces)
+        return max(1, min(most, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
@@ -272,6 +274,8 @@ class CrashExecutor(Executor):
         if self._queue and not (self._known or self._texts):
             self._play_queue()
         finished, self._known = self._known, []
+        if finished and self._batch is not None:
+            return finished  # what is looked ahead for shall not depend on what ends meanwhile
         for ticket, replayed in self._server.wait(0 if finished else timeout):
             text, calls, limits = self._texts.pop(ticket)
             self._note_time(replayed)
@@ -286,7 +290,10 @@ class CrashExecutor(Executor):
                 self._confirmed.discard(ticket)
                 assert self._batch is not None
                 self._crashes.trust.note(again=self._batch.wanted(replayed))
-            finished.append(self._judged(_Waiting(ticket, text, calls, limits), replayed))
+            judged = self._judged(_Waiting(ticket, text, calls, limits), replayed)
+            passed = replayed.kind == "ok"
+            self._reach.note(int(passed), stray=not (passed or judged.interesting))
+            finished.append(judged)
         return finished
 
     def cancel(self, ticket: int) -> None:
@@ -346,25 +353,40 @@ class CrashExecutor(Executor):
             self._crashes.passed.add(each.calls)
             self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
         self._queue = self._queue[played:]
-        if outcome.kind == "ok":
-            return
-        last = self._queue.pop(0)
+        stray = False
+        if outcome.kind != "ok":
+            stray = self._take_last(self._queue.pop(0), outcome, begins[played], after=played > 0)
+        self._reach.note(played, stray=stray)
+
+    def _take_last(
+        self, last: _Waiting, outcome: ReplayOutcome, begin: int, *, after: bool
+    ) -> bool:
+        """Take in what a shared replay says of the check in which it ended, which began there.
+
+        Return whether it ended in another way than wanted. `after` says whether others were
+        played before it.
+        """
+        batch = self._batch
+        assert batch is not None
         wanted = batch.wanted(outcome)
-        ended = alone(outcome, begins[played], len(last.calls))
-        if outcome.last_call - begins[played] >= len(last.calls) or (played and not wanted):
+        ended = alone(outcome, begin, len(last.calls))
+        if outcome.last_call - begin >= len(last.calls) or (after and not wanted):
             # The solver died when it was taken down, or else of something that may be the doing
             # of those before: it is no failure to keep.
             self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
-        elif (played and not self._crashes.trust.earned) or (
+            return True
+        if (after and not self._crashes.trust.earned) or (
             outcome.kind == "timeout" and self._hangs is None
         ):
-            if played:
+            if after:
                 self._confirmed.add(last.ticket)
             self._start(*last)
-        else:
-            if played:
-                self._trusted.add(_digest(last.text))
-            self._known.append(self._judged(last, ended))
+            return False
+        if after:
+            self._trusted.add(_digest(last.text))
+        judged = self._judged(last, ended)
+        self._known.append(judged)
+        return not judged.interesting
 
     def _together(self) -> list[_Waiting]:
         """Return the first of the checks that wait, as many as one replay takes."""

@@ -85,11 +85,24 @@ def test_what_is_cancelled_is_not_played(executor: CrashExecutor) -> None:
         assert [each.ticket for each in executor.wait(1.0)] == [2]
 
 
-def test_how_far_to_look_ahead_depends_on_the_size_alone(executor: CrashExecutor) -> None:
+def test_how_far_to_look_ahead_depends_on_the_size(executor: CrashExecutor) -> None:
     with executor:
         assert executor.lookahead(PASSES.encode()) == MOST_TOGETHER == executor.free
         assert executor.lookahead(b"add 1\n" * 1599) == 10
         assert executor.lookahead(b"add 1\n" * 100_000) == 1
+
+
+def test_candidates_share_no_replay_that_most_of_them_end(executor: CrashExecutor) -> None:
+    with executor:
+        for number in range(1, 13):
+            broken = f"init\nadd {number}\nadd 0\nsat\nfailed 1\n"
+            assert verdicts(executor, [broken]) == [False]
+        assert executor.lookahead(PASSES.encode()) == 1
+        number = 12
+        while executor.lookahead(PASSES.encode()) < MOST_TOGETHER:  # until they pass again
+            number += 4
+            assert verdicts(executor, [fresh(number + each) for each in range(4)]) == [False] * 4
+        assert 16 < number < 100
 
 
 def test_which_failures_can_be_told_when_traces_share_a_process() -> None:
