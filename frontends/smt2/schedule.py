@@ -8,7 +8,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
-from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.graph import (
     GraphPass,
     Kicked,
@@ -89,6 +89,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         Declare(),
         LargeOnly(Variables()),
         Parameters(),
+        Recursive(),
         Members(),
         Attributes(),
         Queries(),

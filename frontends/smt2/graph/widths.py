@@ -39,8 +39,9 @@ _PREDICATES = frozenset(
     b"= distinct bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge bvcomp bvnego bvuaddo bvsaddo"
     b" bvumulo bvsmulo bvusubo bvssubo bvsdivo".split()
 )
-_TO_INT = frozenset(b"bv2nat bv2int ubv_to_int sbv_to_int".split())
-_FROM_INT = re.compile(rb"\(_ (int2bv|nat2bv|int_to_bv) [0-9]+\)")
+_FROM_ANY = re.compile(rb"bv2nat|bv2int|[us]bv_to_int|\(_ to_fp(?:_unsigned)? [0-9]+ [0-9]+\)")
+"""Of a bit-vector of any width; `to_fp` only where a rounding mode comes first."""
+_TO_ANY = re.compile(rb"\(_ (int2bv|nat2bv|int_to_bv|fp\.to_[us]bv) [0-9]+\)")
 _BOUNDARY = re.compile(rb"\(_ (extract|zero_extend|sign_extend|repeat) ([0-9]+)(?: ([0-9]+))?\)")
 _ROTATE = re.compile(rb"\(_ rotate_(?:left|right) [0-9]+\)")
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
@@ -170,8 +171,10 @@ class Classes(Unions):
                 self._unify(given[0], each)
         elif head == b"concat" or _BOUNDARY.fullmatch(head):
             self.boundaries.append(node)
-        elif head in _TO_INT or (_FROM_INT.fullmatch(head) and _is_vector(own)):
+        elif _TO_ANY.fullmatch(head) and _is_vector(own):
             pass  # any width will do
+        elif _FROM_ANY.fullmatch(head) and (len(given) == 2) == head.startswith(b"("):
+            pass
         elif head in (b"select", b"store") and _is_array(given[0]):
             _, index, element = given[0]
             self._unify(index, given[1])
@@ -265,9 +268,9 @@ def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candid
                 new[node] = graph.add(shape, (), sort)
         elif shape.head == b"concat" or _BOUNDARY.fullmatch(shape.head):
             new[node] = _met(moves, shape, changed, sort)
-        elif match := _FROM_INT.fullmatch(shape.head):
+        elif (match := _TO_ANY.fullmatch(shape.head)) and sort != graph.sort[node]:
             head = b"(_ %b %d)" % (match[1], _width(sort))
-            new[node] = graph.add(graph.shapes.application(head, 1), changed, sort)
+            new[node] = graph.add(graph.shapes.application(head, len(args)), changed, sort)
         elif _CONST.fullmatch(shape.head):
             assert sort is not None
             written = print_sort(sort)

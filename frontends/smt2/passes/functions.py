@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.sorts import print_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
@@ -86,12 +87,10 @@ class Parameters:
         for index, definition in enumerate(script.definitions):
             if definition.kind not in ("fun", "define") or not definition.parameters:
                 continue
-            children = list(document.children(definition.binder))
-            if len(children) < 3 or children[1] != definition.node:
+            signature = _signature(terms, definition)
+            if signature < 0:
                 continue
-            if len(children) == 3 and document.source(children[0]) != b"declare-rel":
-                continue
-            nodes = list(document.children(children[2]))
+            nodes = list(document.children(signature))
             references = terms.references[index]
             applications = [parent[node] for node in references if parent[node] == node - 1]
             arguments = [list(document.children(node))[1:] for node in applications]
@@ -104,6 +103,82 @@ class Parameters:
                 variable = variables.get(node + 1, -1) if definition.kind == "define" else -1
                 found.append(Parameter(index, node, variable, [each[number] for each in arguments]))
         return ParameterItems(terms, found, uses) if found else None
+
+
+def _signature(terms: Terms, definition: Definition) -> int:
+    """Return the node that lists the parameters of a function; -1 if there is none."""
+    document = terms.document
+    command, *children = document.children(definition.binder)
+    kind = document.source(command)
+    if kind == b"define-funs-rec":
+        return document.stop[definition.node]
+    if children[:1] != [definition.node] or len(children) < 3 - (kind == b"declare-rel"):
+        return -1
+    return children[1]
+
+
+class Recursive:
+    """Of functions that are defined together those go that no other one needs; a function by
+    itself is defined by itself, and one that does not use itself by `define-fun`."""
+
+    name = "recursive"
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change a function or definition."""
+        terms = view.terms
+        document = terms.document
+        changes: list[Change] = []
+        for command in view.commands.nodes:
+            kind = head_of(document, command)
+            if kind not in (b"define-fun-rec", b"define-funs-rec"):
+                continue
+            name, *parts = document.children(command)
+            if len(parts) == 4 and not _is_recursive(terms, parts[0], parts[3]):
+                changes.append(Change((Edit(name, (b"define-fun",)),), "define-fun"))
+            if len(parts) != 2:
+                continue
+            signatures, bodies = (list(document.children(each)) for each in parts)
+            if len(signatures) != len(bodies):
+                continue
+            if len(bodies) == 1:
+                changes += _alone(terms, command, signatures[0], bodies[0])
+                continue
+            idle = [
+                (signature, body)
+                for signature, body in zip(signatures, bodies, strict=True)
+                if _is_idle(terms, signature + 1, body)
+            ]
+            changes += (
+                Change((Edit(signature, ()), Edit(body, ())), "drop function")
+                for signature, body in idle[len(idle) == len(bodies) :]
+            )
+        return independent(changes)
+
+
+def _is_idle(terms: Terms, name: int, body: int) -> bool:
+    """Tell whether nothing uses a function but its own body."""
+    last = terms.document.stop[body]
+    function = terms.bound_at(name)
+    return function >= 0 and all(body <= use < last for use in terms.references[function])
+
+
+def _is_recursive(terms: Terms, name: int, body: int) -> bool:
+    """Tell whether a function uses itself."""
+    function = terms.bound_at(name)
+    last = terms.document.stop[body]
+    return function < 0 or len(terms.references.within(function, body, last)) > 0
+
+
+def _alone(terms: Terms, command: int, signature: int, body: int) -> Iterator[Change]:
+    """Yield the definition of one function by itself."""
+    parts = list(terms.document.children(signature))
+    if len(parts) != 3:
+        return
+    kind = b"define-fun-rec" if _is_recursive(terms, parts[0], body) else b"define-fun"
+    template: list[bytes | int] = [b"(", kind]
+    for each in (*parts, body):
+        template += (b" ", each)
+    yield Change((Edit(command, (*template, b")")),), "define alone")
 
 
 class Inline:

@@ -14,7 +14,7 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
-from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters
+from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
 from reducekit.frontends.smt2.passes.queries import Queries
@@ -215,6 +215,27 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-rel r (Int Bool))\n(rule (r 1 true))\n(query (r 2 false))",
         "rule",
         "(declare-rel r ())\n(rule r)\n(query r)",
+    ),
+    (
+        Parameters(),
+        "(define-funs-rec ((f ((x Int) (y Int)) Int) (g ((z Int)) Int)) ((g y) (f z 1)))\n"
+        "(assert (= (f 1 2) 3))",
+        r"= \(f \d\)",
+        "(define-funs-rec ((f ((x Int)) Int) (g () Int)) (g (f 0)))\n(assert (= (f 1) 3))",
+    ),
+    (
+        Recursive(),
+        "(define-funs-rec ((f ((x Int)) Int) (g ((z Int)) Int) (h () Bool)) ((f x) (f z) true))\n"
+        "(assert (= (f 1) 2))\n(define-fun-rec k () Int 1)\n(assert (= k 1))",
+        "f",
+        "(define-fun-rec f ((x Int)) Int (f x))\n"
+        "(assert (= (f 1) 2))\n(define-fun k () Int 1)\n(assert (= k 1))",
+    ),
+    (
+        Recursive(),
+        "(define-funs-rec ((f ((x Int)) Int) (g ((z Int)) Int)) (0 (f 1)))",
+        "define-funs-rec",
+        "(define-funs-rec ((f ((x Int)) Int)) (0))",
     ),
     (
         Inline(),

@@ -117,6 +117,16 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
         ),
         (
             "widths",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE w)))",
+            "(= v ((_ fp.to_sbv 1) RTZ ((_ to_fp_unsigned 5 11) RNE w)))",
+        ),
+        (
+            "widths",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #x0000)))",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #b0)))",
+        ),
+        (
+            "widths",
             "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
             "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 1) 7)))",
         ),
