@@ -24,7 +24,7 @@ from reducekit.executors.cluster.admission import Shipped, Tell, sent_along, why
 from reducekit.executors.cluster.base_text import BaseText
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.members import Members
-from reducekit.executors.cluster.placement import AHEAD, Placement
+from reducekit.executors.cluster.placement import AHEAD, TOGETHER, Placement
 from reducekit.executors.cluster.protocol import (
     Cancel,
     Check,
@@ -40,6 +40,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
 _GLANCE = 0.25
+_QUICK = 0.003  # seconds between two checks; another one will follow as soon
 _HERE = "local"
 """The name among the workers of the slots on this machine, which take over if asked."""
 _TAKING_OVER = 2.0  # seconds without a worker after which they do
@@ -116,6 +117,7 @@ class ClusterExecutor(Executor):
         self._again: dict[int, str] = {}
         """Checks that are made once more elsewhere, and the workers that are not believed."""
         self._inbox: queue.SimpleQueue[Word | None] = queue.SimpleQueue()
+        self._submitted_at = 0.0
         self._told_of_wait = False
         self._closed = False
         connection.watchers.add(self._wake)
@@ -149,14 +151,18 @@ class ClusterExecutor(Executor):
         self._base.offer(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Take a check of `text`; it is sent now, or with others when the caller waits."""
+        """Take a check of `text`; it is sent now, or with others that follow, or on waiting."""
         assert ticket not in self._numbers, "the ticket is in use"
         self._submitted += 1
         self._numbers[ticket] = number = self._submitted
         self._checks[number] = _Given(ticket, text, limits)
         self._placement.submit(number)
-        self._place()
-        self._send(at_once=True)
+        now = time.monotonic()
+        quick = now - self._submitted_at < _QUICK
+        self._submitted_at = now
+        if not quick or self._placement.queued >= TOGETHER:
+            self._place()
+            self._send(at_once=True)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished.

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 AHEAD = 4
 """One of so many slots has a check that waits on the worker, so that it never idles."""
+TOGETHER = 2
+"""So many checks are placed on a worker one after the other, if it has room."""
 _LATE = 4.0
 """A check that takes so many times as long as the others is made elsewhere, too."""
 _SOON = 1.0  # seconds within which that does not matter
@@ -67,6 +69,11 @@ class Placement:
     def __len__(self) -> int:
         """Return how many checks are not gone."""
         return len(self._at)
+
+    @property
+    def queued(self) -> int:
+        """How many checks are to be placed."""
+        return len(self._queue)
 
     @property
     def slots(self) -> int:
@@ -137,7 +144,10 @@ class Placement:
         kept = []
         while self._queue:
             ticket = self._queue.popleft()
-            worker = self._roomiest(ticket, spared)
+            # Some after the other go to the same worker: they share a message.
+            worker: str | None = found[-1].worker if len(found) % TOGETHER else None
+            if worker is None or self._room(worker) < 1 or spared.get(ticket) == worker:
+                worker = self._roomiest(ticket, spared)
             if worker is None:
                 kept.append(ticket)
                 break

@@ -127,3 +127,20 @@ def test_no_check_is_lost(steps: list[tuple[str, int]]) -> None:
     assert len(made) == 0
     assert len(done) == len(set(done)) == ticket - cancelled
     assert all(made.load[name] == 0 for name in made.workers)
+
+
+def test_two_checks_share_a_message_where_there_is_room_for_both() -> None:
+    made = Placement()
+    for name in ("a", "b"):
+        made.add_worker(name, 2)
+    for ticket in range(4):
+        made.submit(ticket)
+    assert made.queued == 4
+    assert made.place(0.0) == [Placed(0, "a"), Placed(1, "a"), Placed(2, "b"), Placed(3, "b")]
+    assert made.queued == 0
+    narrow = Placement()
+    for name in ("a", "b"):
+        narrow.add_worker(name, 1)
+    narrow.submit(0)
+    narrow.submit(1)
+    assert narrow.place(0.0) == [Placed(0, "a"), Placed(1, "b")]
