@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ from reducekit.executors.executor import Closing
 _CONNECTING = 10.0  # seconds
 _ANSWERING = 10.0  # seconds that the scheduler may take to say which workers there are
 _REACHING = 2.0  # seconds that a worker may take to answer without the scheduler in between
+_AT_A_TIME = 64  # workers of which that is found out
 _GLANCE = 0.5  # seconds between two such questions
 _PAUSE = 1.0  # seconds between attempts to connect
 _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
@@ -60,6 +62,11 @@ class Connection(Closing):
         """Why the scheduler does not answer; empty if it does."""
         self._client: Any = None
         self._looks = 0
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most = files // 2 if files != resource.RLIM_INFINITY else sys.maxsize
+        """Direct connections at a time: each is an open file, and others are needed, too."""
+        self._attending: set[Future[None]] = set()
+        self._reaching = asyncio.Semaphore(_AT_A_TIME)
         self._calls: dict[str, set[asyncio.Future[Any]]] = {}
         """Those under way, by worker."""
         self._tasks: set[asyncio.Future[Any]] = set()
@@ -118,7 +125,16 @@ class Connection(Closing):
 
         Whatever goes wrong is the exception of the future; it is cancelled when the worker goes.
         """
-        return asyncio.run_coroutine_threadsafe(self._attended(address, opening, serve), self._loop)
+        attending = asyncio.run_coroutine_threadsafe(
+            self._attended(address, opening, serve), self._loop
+        )
+        self._attending.add(attending)
+        attending.add_done_callback(self._attending.discard)
+        return attending
+
+    def goes_straight(self, address: str) -> bool:
+        """Say whether to connect to a worker directly: it can be, and there are not too many."""
+        return address in self.direct and len(self._attending) < self._most
 
     def soon(self, function: Callable[..., None], *arguments: Any) -> None:
         """Call a function in the thread of the connection."""
@@ -304,9 +320,10 @@ class Connection(Closing):
     async def _reach(self, address: str) -> None:
         """Find out whether a worker can be reached without the scheduler in between."""
         with contextlib.suppress(Exception):  # whatever it is, the scheduler can relay
-            comm = await self._connected(address, {}, _REACHING)
-            comm.abort()
-            self.direct.add(address)
+            async with self._reaching:
+                comm = await self._connected(address, {}, _REACHING)
+                comm.abort()
+                self.direct.add(address)
 
     async def _attended(
         self, address: str, opening: Mapping[str, Any], serve: Callable[[Any], Awaitable[None]]

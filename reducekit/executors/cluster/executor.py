@@ -238,7 +238,7 @@ class ClusterExecutor(Executor):
     def _opened(self, address: str, slots: int) -> _Room:
         name = uuid.uuid4().hex
         self._connection.rooms[name] = address
-        kind = Direct if address in self._connection.direct else Relayed
+        kind = Direct if self._connection.goes_straight(address) else Relayed
         setup = frame((self._setup, slots))
         return _Room(name, kind(self._connection, address, name, setup, self._inbox.put))
 

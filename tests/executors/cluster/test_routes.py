@@ -76,6 +76,14 @@ def _relayed() -> list[bool]:
     return [isinstance(each, remote._RelayedRoom) for each in remote._rooms.values()]
 
 
+def test_more_workers_than_files_that_may_be_open(connection: Connection) -> None:
+    connection._most = 1
+    with opened(connection, 'sleep 0.05; grep -q x "$1"') as executor:
+        kinds = {type(room.route) for room in executor._rooms.values()}
+        assert kinds == {routes.Direct, routes.Relayed}
+        assert verdicts(executor, TEXTS) == EXPECTED
+
+
 def test_cancelled_and_closed_where_the_scheduler_relays(relayed: Connection) -> None:
     with opened(relayed, f'grep -q x "$1" || exec sleep {NAP}') as executor:
         for ticket in range(3):
