@@ -58,7 +58,8 @@ class Executor(Closing, Protocol):
         """Return how many candidates, each about as large as `text`, one run can check.
 
         They are checked in the order in which they were submitted, up to the first that is
-        interesting. It must depend on nothing but the text, for the search depends on it.
+        interesting. It must depend on nothing but the text and what `wait` has returned so far:
+        the search depends on it, and must not on timing.
         """
         return 1
 

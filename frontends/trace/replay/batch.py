@@ -78,9 +78,12 @@ class Reach:
     passed: float = 32.0
     strays: float = 0.5
 
-    def note(self, passed: int, *, stray: bool) -> None:
-        """Take in how many passed in a replay, and whether it ended in another way."""
-        self.passed = _LATE * self.passed + passed
+    def note(self, passed: int, *, stray: bool, late: bool = False) -> None:
+        """Take in how many passed in a replay, and whether it ended in another way.
+
+        One that runs out of time (`late`) takes as long as hundreds: the next few are alone.
+        """
+        self.passed = 0.0 if stray and late else _LATE * self.passed + passed
         self.strays = _LATE * self.strays + stray
 
     @property

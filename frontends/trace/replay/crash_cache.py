@@ -356,7 +356,7 @@ class CrashExecutor(Executor):
         stray = False
         if outcome.kind != "ok":
             stray = self._take_last(self._queue.pop(0), outcome, begins[played], after=played > 0)
-        self._reach.note(played, stray=stray)
+        self._reach.note(played, stray=stray, late=outcome.kind == "timeout")
 
     def _take_last(
         self, last: _Waiting, outcome: ReplayOutcome, begin: int, *, after: bool

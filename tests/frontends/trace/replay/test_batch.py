@@ -22,7 +22,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.batch import BatchReplay, Trust
+from reducekit.frontends.trace.replay.batch import BatchReplay, Reach, Trust
 from reducekit.frontends.trace.view import TraceView
 
 LINGELING = load_model("lingeling")
@@ -196,3 +196,16 @@ def test_where_what_fails_passes_by_itself_processes_are_not_shared(faulty: Repl
     assert many.first([calls_of(FAILS)]) is None
     assert not Trust(refused=9).lost
     assert Trust(refused=10).lost
+
+
+def test_traces_follow_none_that_runs_out_of_time() -> None:
+    reach = Reach()
+    many = reach.traces
+    reach.note(5, stray=True)
+    assert 5 < reach.traces < many
+    reach.note(5, stray=True, late=True)
+    assert reach.traces == 1
+    while reach.traces < many:
+        reach.note(1, stray=False)
+    reach.note(0, stray=False, late=True)  # the failure is a hang
+    assert reach.traces > many // 2
