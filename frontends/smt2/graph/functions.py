@@ -54,8 +54,13 @@ def inline(moves: Moves) -> Iterator[Candidate]:
 
 
 def nested(moves: Moves) -> Iterator[Candidate]:
-    """A quantifier directly within one of its kind becomes part of it."""
+    """A quantifier directly within one of its kind becomes part of it; a variable of one becomes
+    another, or what an equation says that it is."""
     graph = moves.graph
+    for node in moves.nodes:
+        shape = graph.shape[node]
+        if shape.head in QUANTIFIERS and len(graph.args[node]) == 1 and not shape.names:
+            yield from _fewer(moves, node)
     for node in moves.nodes:
         shape = graph.shape[node]
         if shape.head not in QUANTIFIERS or len(shape.binds) != 1 or shape.names:
@@ -72,6 +77,40 @@ def nested(moves: Moves) -> Iterator[Candidate]:
         both = moves.quantifier(shape.head, bound)
         merged = graph.add(both, graph.args[inner], "Bool")
         yield Candidate("merge quantifiers", graph, {node: merged}, node)
+
+
+def _fewer(moves: Moves, node: int) -> Iterator[Candidate]:
+    """Yield a quantifier without one of its variables, another term in its place."""
+    graph, free = moves.graph, moves.analysis.free
+    shape, (body,) = graph.shape[node], graph.args[node]
+    bound = _bound(shape)
+    cone = moves.analysis.cone(body)
+    leaves = {graph.shape[each].variable: each for each in cone}
+    visible = {*bound, *free[node]}
+    terms: dict[int, dict[int, None]] = {variable: {} for variable in bound}
+    for place, variable in enumerate(bound):
+        for other in bound[:place]:
+            if graph.variables[other] == graph.variables[variable] and other in leaves:
+                terms[variable][leaves[other]] = None
+                break
+    for each in cone:
+        if graph.shape[each].head == b"=" and len(graph.args[each]) == 2:
+            one, other = graph.args[each]
+            for side, term in ((one, other), (other, one)):
+                variable = graph.shape[side].variable
+                if variable not in terms or graph.sort[side] != graph.sort[term]:
+                    continue
+                if variable not in free[term] and visible >= free[term]:
+                    terms[variable][term] = None
+    for variable, found in terms.items():
+        if variable not in leaves:
+            continue
+        left = [each for each in bound if each != variable]
+        for term in found:
+            inner = moves.substituted(body, {variable: term})
+            if left:
+                inner = graph.add(moves.quantifier(shape.head, left), (inner,), "Bool")
+            yield Candidate("merge bound variable", graph, {node: inner}, node)
 
 
 def _bound(shape: Shape) -> tuple[int, ...]:

@@ -129,8 +129,10 @@ def _width(moves: Moves, node: int) -> int:
 
 
 def eliminate(moves: Moves) -> Iterator[Candidate]:
-    """A declared variable becomes what an equation says that it is; in that itself, a constant."""
+    """A declared variable becomes what an equation says that it is (in that itself, a constant), or
+    a constant where what then are asserted constants go."""
     graph = moves.graph
+    yield from _grounded(moves)
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
         if shape.head != b"=" or len(args) != 2:
@@ -150,6 +152,35 @@ def eliminate(moves: Moves) -> Iterator[Candidate]:
                     continue
                 replaced = {variable: value, node: moves.leaf(b"true", "Bool")}
             yield Candidate("eliminate variable", graph, replaced, variable)
+
+
+def _grounded(moves: Moves) -> Iterator[Candidate]:
+    """Make variables constants that are longer, together with the assertions that go then."""
+    graph, kinds = moves.graph, moves.material.terms.script.definitions
+    asserted: dict[int, list[int]] = {}
+    count: dict[int, int] = {}
+    for root in graph.roots:
+        if graph.shape[root].head != b"assert" or len(graph.args[root]) != 1:
+            continue
+        cone = moves.analysis.cone(graph.args[root][0])
+        used = {each for node in cone for each in graph.shape[node].uses}
+        symbols = {each for each in used if kinds[each].kind != "sort"}
+        for each in symbols:
+            count[each] = count.get(each, 0) + 1
+        if len(symbols) == 1 and not any(graph.shape[node].fresh for node in cone):
+            asserted.setdefault(min(symbols), []).append(graph.args[root][0])
+    for node in moves.nodes:
+        shape = graph.shape[node]
+        if shape.arity or shape.variable >= 0 or len(shape.uses) != 1:
+            continue
+        closed = asserted.get(shape.uses[0], [])
+        texts = moves.constants(graph.sort[node])[:1]
+        if not closed or len(closed) == count[shape.uses[0]] or node in closed:
+            continue
+        if texts and len(texts[0]) > len(shape.head) and not moves.material.uses_of(texts[0]):
+            truth = dict.fromkeys(closed, moves.leaf(b"true", "Bool"))
+            value = moves.leaf(texts[0], graph.sort[node])
+            yield Candidate("eliminate variable", graph, {**truth, node: value}, node)
 
 
 def _without(moves: Moves, term: int, variable: int) -> int | None:

@@ -236,6 +236,14 @@ def widths(moves: Moves) -> Iterator[Candidate]:
                 candidate = _narrowed(moves, classes, number, target)
                 if candidate is not None:
                     yield candidate
+        candidate = _narrowed(moves, classes, number, _next_target(width), top=True)
+        if candidate is not None:
+            yield candidate
+
+
+def _next_target(width: int) -> int:
+    """Return the next width below one; 1 for 1."""
+    return max((target for target in _TARGETS if target < width), default=width)
 
 
 def _classes_in(skeleton: Skeleton) -> Iterator[int]:
@@ -247,9 +255,14 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
                 yield from _classes_in(each)
 
 
-def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candidate | None:
-    """Return the graph in which a class has another width; None where that cannot be built."""
-    graph = moves.graph
+def _narrowed(
+    moves: Moves, classes: Classes, number: int, width: int, *, top: bool = False
+) -> Candidate | None:
+    """Return the graph in which a class has another width; None where that cannot be built.
+
+    With `top` literals keep their top bit; None if that makes no difference.
+    """
+    graph, differs = moves.graph, False
     new: dict[int, int] = {}
     for node in moves.analysis.order:
         shape, args = graph.shape[node], graph.args[node]
@@ -263,7 +276,10 @@ def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candid
             elif not shape.uses and isinstance(sort, tuple):
                 value = literal_value(shape.head)
                 assert value is not None, "a class without frozen members has no other leaves"
-                new[node] = moves.leaf(shortest(value, int(str(sort[1]))), sort)
+                own, after = _width(graph.sort[node]), _width(sort)
+                if top and value >> own - 1 and not value >> after - 1 & 1:
+                    value, differs = value | 1 << after - 1, True
+                new[node] = moves.leaf(shortest(value, after), sort)
             else:
                 new[node] = graph.add(shape, (), sort)
         elif shape.head == b"concat" or _BOUNDARY.fullmatch(shape.head):
@@ -283,7 +299,7 @@ def _narrowed(moves: Moves, classes: Classes, number: int, width: int) -> Candid
         definition: [classes.sort(each, number, width) for each in signature]
         for definition, signature in classes.signature.items()
     }
-    return redeclared("width", moves, new, signatures)
+    return None if top and not differs else redeclared("width", moves, new, signatures)
 
 
 def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:

@@ -56,6 +56,23 @@ def made(name: str, text: str) -> list[str]:
             "(assert (forall ((x Int) (y Int)) (< x y)))",
         ),
         (
+            "nested",
+            "(assert (forall ((x Int) (y Int) (p Bool)) (=> p (< x y))))",
+            "(assert (forall ((x Int) (p Bool)) (=> p (< x x))))",
+        ),
+        (
+            "nested",
+            "(assert (forall ((x Int) (y Int)) (=> (= (+ x 1) y) (exists ((z Int)) (< y z)))))",
+            "(assert (forall ((x Int)) (=> (= (+ x 1) (+ x 1)) (exists ((z Int)) (< (+ x 1) z)))))",
+        ),
+        (
+            "eliminate",
+            "(declare-fun s () (Seq Int))\n(declare-fun t () (Seq Int))\n"
+            "(assert (seq.prefixof s t))\n(assert (= (seq.len s) 0))",
+            "(declare-fun t () (Seq Int))\n(assert (seq.prefixof (as seq.empty (Seq Int)) t))\n"
+            "(assert true)",
+        ),
+        (
             "indices",
             "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 5) v)))",
             "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 0) v)))",
@@ -73,7 +90,7 @@ def test_a_closing_move(name: str, before: str, after: str) -> None:
     [
         ("inline", "(define-fun-rec f ((x Int)) Int (f x))\n(assert (= (f 1) 2))"),
         ("nested", "(assert (forall ((x Int)) (forall ((x Int)) (= x x))))"),
-        ("nested", "(assert (forall ((x Int)) (exists ((y Int)) (= x y))))"),
+        ("nested", "(assert (forall ((x Int)) (exists ((y Int)) (< x y))))"),
         ("indices", "(assert (= #b1 ((_ extract 0 0) #b11)))"),
     ],
 )
@@ -110,6 +127,8 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
             "(and (= (bvmul v w) v) (bvult v w))",
             "(and true (bvult (bvmul #x00 w) w))",
         ),
+        ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #x5)"),
+        ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #xd)"),
         (
             "widths",
             "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
