@@ -54,6 +54,14 @@ class Executor(Closing, Protocol):
     def free(self) -> int:
         """How many checks may be submitted now."""
 
+    @property
+    def steady(self) -> bool:
+        """Whether a check that runs by itself always ends in the same way.
+
+        A success that does not show again was then found in a run with others, not by chance.
+        """
+        return False
+
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates, each about as large as `text`, one run can check.
 

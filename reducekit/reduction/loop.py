@@ -192,9 +192,10 @@ class Reduction:
     def _go_back(self, best: Best, text: bytes) -> None:
         """Make the smallest text told that fails every time the best; if none does, the input."""
         self._returns += 1
-        # What was found interesting has to show again, and in more runs.
+        # What was found interesting has to show again, and in more runs if these may differ.
         self._verdicts.invalidate()
-        self._verdicts.confirmations = self.repeats << self._returns
+        if not self.executor.steady:
+            self._verdicts.confirmations = self.repeats << self._returns
         best.return_to(lambda each: self._repeated(each, best.seconds), text)
 
     def _repeated(self, text: bytes, seconds: float) -> bool:

@@ -34,10 +34,13 @@ class Unsteady:
 
 
 def reduce(
-    oracle: Unsteady, repeats: int, budget: Budget | None = None
+    oracle: Unsteady,
+    repeats: int,
+    budget: Budget | None = None,
+    executor_of: type[InProcess] = InProcess,
 ) -> tuple[Result, list[Event]]:
     events: list[Event] = []
-    with InProcess(oracle) as executor:
+    with executor_of(oracle) as executor:
         reduction = Reduction(
             Smt2(),
             adaptive,
@@ -61,6 +64,22 @@ def test_the_result_is_one_that_fails_every_time(repeats: int) -> None:
     assert texts[-1] == result.text
     assert result.counts.runs == oracle.runs
     assert result.counts.discarded == 0
+
+
+class Shared(InProcess):
+    """Says that only what shares a run may end in another way."""
+
+    @property
+    def steady(self) -> bool:
+        return True
+
+
+def test_what_always_ends_the_same_way_by_itself_is_not_repeated_after_going_back() -> None:
+    found, _ = reduce(Unsteady(steady=100), 2)
+    result, events = reduce(Unsteady(steady=100), 2, executor_of=Shared)
+    assert any(isinstance(event, RolledBack) for event in events)
+    assert 100 <= len(result.text) < 200
+    assert result.counts.runs - result.counts.checks < found.counts.runs - found.counts.checks
 
 
 def test_a_steady_oracle_costs_the_repeats_only() -> None:

@@ -241,6 +241,14 @@ class CrashExecutor(Executor):
             return max(0, MOST_TOGETHER - len(self._queue) - len(self._known))
         return self._server.free - len(self._known)
 
+    @property
+    def steady(self) -> bool:
+        """Whether a replay by itself always ends in the same way: all but hangs do.
+
+        Each begins in the same memory.
+        """
+        return self._server.native and self._batch is not None and self._hangs is None
+
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates of this size share a replay, as far as these end late."""
         if self._batch is None or self._crashes.trust.lost:
