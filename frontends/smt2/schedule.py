@@ -10,11 +10,11 @@ from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.graph import (
+    AsWritten,
     GraphPass,
     Kicked,
     Resorted,
     Restarted,
-    Written,
     is_too_large,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
@@ -29,6 +29,7 @@ from reducekit.frontends.smt2.passes.sorts import (
 )
 from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
 from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Variables
+from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
 from reducekit.frontends.smt2.view import ScriptView
@@ -107,7 +108,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
     others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    last: tuple[Pass, ...] = (SizeLimited(DropBackward(scoped=True)), Scopes(close=False), *others)
+    last: tuple[Pass, ...] = (SizeLimited(DropBackward(last=True)), Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(),),
         once=(
@@ -122,9 +123,9 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         rounds=(*cheap, graph),
         closing=(
             *last,
-            Written(),
+            AsWritten(TermPass(thorough=True)),
             widths,
-            equal_terms,
+            AsWritten(equal_terms),
             SizeLimited(Resorted()),
             Untyped(unchecked=unchecked),
         ),

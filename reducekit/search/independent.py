@@ -17,6 +17,9 @@ class IndependentChanges(IndependentItems):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the edits of all chosen changes together."""
+        if len(chosen) == 1:
+            (item,) = chosen
+            return self.changes[item]
         edits: list[Edit] = []
         what = ""
         for item in sorted(chosen):

@@ -112,6 +112,9 @@ class Closure(NamedTuple):
 class Items(ABC):
     """A sequence of things that can be taken (dropped, substituted) in any combination."""
 
+    bare = True
+    """Whether a single item that fails together with what it orphans is tried without it."""
+
     @cached_property
     def weights(self) -> Sequence[int]:
         """The gain of each item, in bytes or any other unit; as many as there are items."""

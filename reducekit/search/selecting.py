@@ -131,7 +131,7 @@ class Selecting(Divisible):
             chosen |= orphaned
             return Selecting(items, selector.after(chosen), taken.with_(chosen), refuted)
         if len(self._proposed) == 1:
-            if orphaned:
+            if orphaned and items.bare:
                 return Selecting(items, selector, taken, refuted, bare=True)
             refuted = refuted.with_(self._proposed)
         return Selecting(items, selector.after(()), taken, refuted)

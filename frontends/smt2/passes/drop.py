@@ -20,10 +20,18 @@ class CommandItems(Items):
     The items are the commands of `droppable`, in its order; all others stay.
     """
 
-    def __init__(self, document: Document, commands: Commands, droppable: Sequence[int]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        commands: Commands,
+        droppable: Sequence[int],
+        *,
+        bare: bool = True,
+    ) -> None:
         self.document = document
         self.commands = commands
         self.indices = droppable
+        self.bare = bare
         self.item = array("i", [-1]) * len(commands.nodes)
         """The item of each command, -1 for those that stay."""
         for item, index in enumerate(droppable):
@@ -111,13 +119,19 @@ class DropBackward:
 
     name = "commands"
 
-    def __init__(self, *, scoped: bool = False) -> None:
-        self.scoped = scoped
-        """Whether a name that a binder hides is no use of what is declared under it."""
+    def __init__(self, *, last: bool = False) -> None:
+        self.last = last
+        """Whether to take the longer way, on a small script.
+
+        Then a name that a binder hides is no use of what is declared under it, and what cannot
+        go with the declarations that only it uses is tried without them. Where a declaration is
+        what the failure is about, this is found out then: first, the graph has made small what
+        uses it. Tried each time, it is the second check for nearly every assertion that stays.
+        """
 
     def problem(self, view: ScriptView) -> Items | None:
         """Return all commands: those that are used, those that are not, the asserts."""
-        commands = view.scoped_commands if self.scoped else view.commands
+        commands = view.scoped_commands if self.last else view.commands
 
         def rank(index: int) -> int:
             if commands.names[index] == b"assert":
@@ -125,7 +139,7 @@ class DropBackward:
             return 0 if len(commands.users[index]) else 1
 
         found = array("i", sorted(range(len(commands.nodes)), key=rank))
-        return CommandItems(view.document, commands, found) if found else None
+        return CommandItems(view.document, commands, found, bare=self.last) if found else None
 
 
 class ScopeTree(LeafTree):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reducekit.change import Change
+from reducekit.frontend import Pass
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
@@ -268,15 +269,24 @@ def _as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:
     return None
 
 
-class Written:
-    """The thorough pass over the terms as they are written, of scripts that have to stay so."""
+@dataclass(frozen=True)
+class AsWritten:
+    """A pass over terms as they are written, for scripts that have to stay so.
 
-    name = "all of the terms"
+    Elsewhere the moves on the graph include its changes.
+    """
+
+    inner: Pass
+
+    @property
+    def name(self) -> str:
+        """The name of the pass."""
+        return self.inner.name
 
     def problem(self, view: ScriptView) -> Problem | None:
-        """Return the tree of terms; None where the text is how a graph is printed."""
+        """Return what there is to search; None where the text is how a graph is printed."""
         graph = build(view) if not is_too_large(view) else None
         text = view.document.text
         if graph is not None and any(_is_as(each.text, text) for each in styles_of(graph, text)):
             return None
-        return TermPass(thorough=True).problem(view)
+        return self.inner.problem(view)

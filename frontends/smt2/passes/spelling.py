@@ -135,5 +135,6 @@ class Spelling:
         if floats:
             changes.append(Change(tuple(floats), "short sorts"))
         if declarations:
-            changes.append(Change(tuple(declarations), "declare-const"))
+            # Under one key: a solver that does not know the command never does.
+            changes.append(Change(tuple(declarations), "declare-const", b"declare-const"))
         return independent(changes)
