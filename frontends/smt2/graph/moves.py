@@ -30,6 +30,7 @@ _AT_LEAST: Mapping[bytes, int] = {
     **dict.fromkeys(b"= distinct < <= > >=".split(), 2),
 }
 """Operators that take any number of arguments, and the least number."""
+_CONNECTIVES = frozenset((b"not", b"and", b"or", b"=>", b"xor", b"=", b"ite"))
 QUANTIFIERS = frozenset((b"forall", b"exists"))
 
 
@@ -313,6 +314,8 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
+        if sort == "Bool" and graph.args[node] and self._is_connected(node):
+            return
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
@@ -320,6 +323,15 @@ class Moves:
                 continue  # as good as no assertion, which the pass over commands has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
+
+    def _is_connected(self, node: int) -> bool:
+        """Tell whether a term stands below connectives only.
+
+        There a truth value says what another argument says, or what it says of the whole: hoisting
+        the one and replacing the other are tried.
+        """
+        shape = self.graph.shape
+        return all(shape[user].head in _CONNECTIVES for user in self.analysis.users[node])
 
     def _is_asserted(self, node: int) -> bool:
         """Tell whether a term stands in assertions only, each time as the whole."""
