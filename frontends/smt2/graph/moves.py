@@ -31,6 +31,7 @@ _AT_LEAST: Mapping[bytes, int] = {
 }
 """Operators that take any number of arguments, and the least number."""
 _CONNECTIVES = frozenset((b"not", b"and", b"or", b"=>", b"xor", b"=", b"ite"))
+_QUESTIONS = (b"check-", b"get-", b"query", b"simplify", b"apply")
 QUANTIFIERS = frozenset((b"forall", b"exists"))
 
 
@@ -319,7 +320,7 @@ class Moves:
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # what follows is no smaller
-            if text == b"true" and self._is_asserted(node):
+            if sort == "Bool" and self._is_asserted(node) and (text == b"true" or not self._asks):
                 continue  # as good as no assertion, which the pass over commands has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
@@ -332,6 +333,12 @@ class Moves:
         """
         shape = self.graph.shape
         return all(shape[user].head in _CONNECTIVES for user in self.analysis.users[node])
+
+    @cached_property
+    def _asks(self) -> bool:
+        """Whether any command asks for what follows from the assertions."""
+        graph = self.graph
+        return any(graph.shape[root].head.startswith(_QUESTIONS) for root in graph.roots)
 
     def _is_asserted(self, node: int) -> bool:
         """Tell whether a term stands in assertions only, each time as the whole."""
