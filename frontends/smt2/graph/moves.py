@@ -141,14 +141,12 @@ class Moves:
         shape, sort = graph.shape[node], graph.sort[node]
         truth = sort == "Bool"
         constants = ("truth value" if truth else "constant", self.to_constants(node, 1))
-        second = 1 if truth and shape.arity else 2  # of a Boolean term only one is tried
-        others = ("other constant", self.to_constants(node, second, 1))
         declared = ("declared variable", self.to_declared(node))
         if shape.arity == 0:
             if sort is not None:
                 yield constants
                 if shape.uses or shape.variable >= 0:
-                    yield others
+                    yield "other constant", self.to_constants(node, 2, 1)
                     yield declared
             return
         share = analysis.weight[node] / analysis.total
@@ -159,10 +157,10 @@ class Moves:
             yield from (far, direct)
         elif share > LARGE:
             fresh = ("fresh variable", self.to_fresh(node))
-            yield from (constants, others, fresh, far, direct, declared)
+            yield from (constants, fresh, far, direct, declared)
         else:
             fresh = ("fresh variable", self.to_fresh(node, 4))
-            yield from (constants, others, direct, far, declared, fresh)
+            yield from (constants, direct, far, declared, fresh)
         yield "drop arguments", self.drops(node, None)
         if shape.head in QUANTIFIERS:
             yield "drop bound variable", self.unbound(node)
