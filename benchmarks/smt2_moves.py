@@ -13,6 +13,7 @@ from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
 from reducekit.frontends.smt2.graph.kicks import KICKS
 from reducekit.frontends.smt2.graph.moves import Moves
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.passes.graph import AsWritten
 from reducekit.frontends.smt2.schedule import SizeLimited, own_schedule
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
@@ -98,7 +99,9 @@ def page() -> str:
     stage_of: dict[tuple[str, str], list[str]] = {}
     for when, passes in stages:
         for each in passes:
-            inner = each.inner if isinstance(each, SizeLimited) else each
+            inner = each
+            while isinstance(inner, SizeLimited | AsWritten):
+                inner = inner.inner
             known = stage_of.setdefault((inner.name, _what(type(inner))), [])
             if when not in known:
                 known.append(when)

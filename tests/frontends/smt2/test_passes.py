@@ -17,6 +17,7 @@ from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.passes.drop import DropBackward
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
     Abbreviations,
@@ -192,3 +193,10 @@ def test_dropping_all_bindings_leaves_the_patterns_behind(text: bytes) -> None:
     alone = [each for each in found if b"forall" not in each and b":pattern" in each]
     assert bool(alone) == (b":named" in text)
     assert b":pattern" not in text or b":named" in text or b"(assert (> 0 7))\n" in found
+
+
+def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_only() -> None:
+    text = b"(declare-fun a () Int)\n(assert (> a 1))\n(check-sat)\n"
+    alone = b"(declare-fun a () Int)\n(check-sat)\n"
+    assert alone not in [*candidates(text, adaptive, DropBackward(), 0.0)]
+    assert alone in [*candidates(text, adaptive, DropBackward(last=True), 0.0)]

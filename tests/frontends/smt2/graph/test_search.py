@@ -121,10 +121,10 @@ def test_a_fresh_variable_is_declared_as_the_script_declares_its_own() -> None:
 
 def test_a_kind_of_move_that_rarely_helps_is_put_off() -> None:
     """After some failures, most terms are not replaced by constants until the rest is tried."""
-    terms = " ".join(f"(bvmul a (bvadd b #x{n:02x}))" for n in range(60))
+    terms = " ".join(f"(bvudiv a (bvudiv b #x{n:02x}))" for n in range(60))
     text = (
         "(declare-fun a () (_ BitVec 8))\n(declare-fun b () (_ BitVec 8))\n"
-        f"(assert (= (bvxor {terms}) a))"
+        f"(assert (distinct {terms} a))"
     )
     search, tried = search_over(text), []
     for _ in range(200):
@@ -183,7 +183,7 @@ def test_lets_that_have_to_stay_are_kept_though_printing_them_takes_more() -> No
 def test_truth_values_wait_until_the_rest_was_tried() -> None:
     """They rarely help, and an assertion of `true` is as good as none."""
     search, tried = (
-        search_over(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) (< x 7)))"),
+        search_over(HEAD % ("x", "y") + "(assert (or (> (* x 3) y) (< x 7)))\n(check-sat)"),
         list[bytes](),
     )
     while (change := search.propose()) is not None and len(tried) < 200:
@@ -193,6 +193,39 @@ def test_truth_values_wait_until_the_rest_was_tried() -> None:
     assert not any(b"(assert true)" in each for each in tried)
     early = next(at for at, each in enumerate(tried) if b"false" in each)
     assert early >= len(tried) / 2
+
+
+def test_truth_values_are_tried_where_they_say_something() -> None:
+    """Not below a connective; `false` is asserted only where something is asked afterwards."""
+
+    def tried(text: str) -> list[bytes]:
+        search, found = search_over(HEAD % ("x", "y") + text), list[bytes]()
+        while (change := search.propose()) is not None and len(found) < 200:
+            new = (p for e in change.edits for p in e.template if isinstance(p, bytes))
+            found.append(b"".join(new))
+            search = search.after(False)
+        return found
+
+    def truth_values(text: str) -> list[bytes]:
+        return [each for each in tried(text) if b"false" in each or b"true" in each]
+
+    assertion = "(assert (or (> (* x 3) y) (< x 7)))"
+    assert truth_values(assertion) == []
+    assert truth_values(assertion + "\n(check-sat)") == [b"(assert false)"]
+
+
+def test_constants_are_not_tried_where_an_operator_folds_them() -> None:
+    """`(bvadd c 0)` is `c`, and `(bvnot 0)` a constant: both are tried in place of the whole."""
+    text = (
+        "(declare-fun a () (_ BitVec 8))\n(declare-fun b () (_ BitVec 8))\n"
+        "(assert (bvult (%s (bvudiv a b) (bvurem b a)) a))"
+    )
+    for head, most in (("bvadd", 0), ("bvsdiv", 2)):
+        graph, material = graph_of(text % head)
+        moves = Moves(graph, material)
+        inner = [n for n in moves.nodes if graph.shape[n].head in (b"bvudiv", b"bvurem")]
+        assert len(inner) == 2
+        assert sum(len([*moves.to_constants(node, 1)]) for node in inner) == most
 
 
 def test_a_named_term_stands_for_nothing_before_it() -> None:
