@@ -31,10 +31,6 @@ _AT_LEAST: Mapping[bytes, int] = {
 }
 """Operators that take any number of arguments, and the least number."""
 _CONNECTIVES = frozenset((b"not", b"and", b"or", b"=>", b"xor", b"=", b"ite"))
-_FOLDING = frozenset(b"bvnot bvneg bvand bvor bvxor bvxnor bvadd bvmul + * -".split())
-_RESIZED = re.compile(rb"\(_ (zero_extend|sign_extend|repeat|extract|rotate_left|rotate_right) .*")
-"""Operators that a constant folds. Of 637 constants below them that were tried on 312 faults
-seeded at random instructions of four solvers 29 helped; elsewhere one in five did."""
 _QUESTIONS = (b"check-", b"get-", b"query", b"simplify", b"apply")
 QUANTIFIERS = frozenset((b"forall", b"exists"))
 
@@ -317,7 +313,7 @@ class Moves:
         """Replace a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
-        if self._is_folded(node):
+        if sort == "Bool" and graph.args[node] and self._is_connected(node):
             return
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
@@ -327,19 +323,14 @@ class Moves:
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
 
-    def _is_folded(self, node: int) -> bool:
-        """Tell whether a term stands only below operators that a constant folds.
+    def _is_connected(self, node: int) -> bool:
+        """Tell whether a term stands below connectives only.
 
-        There a constant makes the whole a constant or another argument, or the negation of one:
-        replacing the whole and hoisting the argument are tried.
+        There a truth value says what another argument says, or what it says of the whole: hoisting
+        the one and replacing the other are tried.
         """
         shape = self.graph.shape
-        if self.graph.sort[node] == "Bool":
-            return all(shape[user].head in _CONNECTIVES for user in self.analysis.users[node])
-        return all(
-            shape[user].head in _FOLDING or _RESIZED.fullmatch(shape[user].head)
-            for user in self.analysis.users[node]
-        )
+        return all(shape[user].head in _CONNECTIVES for user in self.analysis.users[node])
 
     @cached_property
     def _asks(self) -> bool:

@@ -214,20 +214,6 @@ def test_truth_values_are_tried_where_they_say_something() -> None:
     assert truth_values(assertion + "\n(check-sat)") == [b"(assert false)"]
 
 
-def test_constants_are_not_tried_where_an_operator_folds_them() -> None:
-    """`(bvadd c 0)` is `c`, and `(bvnot 0)` a constant: both are tried in place of the whole."""
-    text = (
-        "(declare-fun a () (_ BitVec 8))\n(declare-fun b () (_ BitVec 8))\n"
-        "(assert (bvult (%s (bvudiv a b) (bvurem b a)) a))"
-    )
-    for head, most in (("bvadd", 0), ("bvsdiv", 2)):
-        graph, material = graph_of(text % head)
-        moves = Moves(graph, material)
-        inner = [n for n in moves.nodes if graph.shape[n].head in (b"bvudiv", b"bvurem")]
-        assert len(inner) == 2
-        assert sum(len([*moves.to_constants(node, 1)]) for node in inner) == most
-
-
 def test_a_named_term_stands_for_nothing_before_it() -> None:
     text = (
         "(declare-const p Bool)\n(assert (or p (not p)))\n(assert (! (not (not p)) :named n))\n"
