@@ -25,7 +25,7 @@ from reducekit.strategies.adaptive import adaptive
 
 WORKERS = (16, 64, 256, 1000, 4000, 10_000)
 CHECKS = (0.05, 1.0, 10.0, 60.0)
-WAY = 0.010
+WAY = 0.005
 """Seconds from a verdict to the start of the next check: `benchmarks.cluster`, one at a time."""
 CANDIDATE = 0.0015
 """Seconds of the client for each candidate of a small text: search, edits, messages."""
