@@ -166,7 +166,7 @@ class Connection(Closing):
         self._stopped = True
         self.soon(self._stopping.set)
         if self._client is None:  # otherwise it leaves by itself, and says goodbye
-            self._loop.call_soon_threadsafe(self._serving.cancel)
+            self.soon(self._serving.cancel)
         self._thread.join()
         sys.setswitchinterval(self._switch)
         self._place.close()
