@@ -136,7 +136,7 @@ class Connection(Closing):
         """Say whether to connect to a worker directly: it can be, and there are not too many."""
         return address in self.direct and len(self._attending) < self._most
 
-    def soon(self, function: Callable[..., None], *arguments: Any) -> None:
+    def soon(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function in the thread of the connection."""
         with contextlib.suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(function, *arguments)
