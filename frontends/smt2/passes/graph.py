@@ -285,8 +285,6 @@ class AsWritten:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return what there is to search; None where the text is how a graph is printed."""
-        graph = build(view) if not is_too_large(view) else None
-        text = view.document.text
-        if graph is not None and any(_is_as(each.text, text) for each in styles_of(graph, text)):
+        if not is_too_large(view) and _as_printed(view) is not None:
             return None
         return self.inner.problem(view)
