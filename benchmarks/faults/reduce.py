@@ -18,13 +18,14 @@ from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
-from reducekit.frontends.trace.replay.contract import ContractExecutor, was_lawful
+from reducekit.frontends.trace.replay.batch import cpu_of_many
+from reducekit.frontends.trace.replay.contract import ContractExecutor
 from reducekit.frontends.trace.replay.crash_cache import (
     CrashCache,
     CrashExecutor,
     batching,
     hangs_after,
+    small_traces,
 )
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.limits import Limits
@@ -78,12 +79,13 @@ def reduce_case(
         batches = opened.enter_context(ReplayServer(library, patch=patch))
         calls = read(text)
         outcome = server.replay(calls, LIMITS)
-        checker, first_failing, hangs = None, None, None
+        checker, many, hangs = None, None, None
         criterion: Criterion
         if case.kind == "wrong":
             criterion = Answers(case.end)
             reference = opened.enter_context(ReplayServer(find_library("ipasir", "cadical103")))
             checker = AnswerChecker(case.api, batches, reference, LIMITS)
+            outcome = checker.judged(calls, outcome)
         elif case.kind == "hang":
             criterion = TimesOut(LIMITS.wall)
             hangs = hangs_after(calls, outcome, batches)
@@ -96,7 +98,7 @@ def reduce_case(
             read,
             criterion,
             cache,
-            proofs=case.kind != "wrong" and not blind,
+            proofs=not blind,
             model=None if blind else model,
             checker=checker,
             batch=None if blind else batching(model, outcome),
@@ -104,25 +106,18 @@ def reduce_case(
         )
         executor = ContractExecutor(replays, read, model) if blind else replays
 
-        def played(calls: Sequence[Call]) -> ReplayOutcome:
+        def replay(calls: Sequence[Call]) -> ReplayOutcome:
             replays.count_run()
             cpu = cpu_of_many(outcome) if hangs is None else hangs
-            return batches.replay(calls, replace(_BATCH, cpu=cpu))
+            played = batches.replay(calls, replace(_BATCH, cpu=cpu))
+            return played if checker is None else checker.judged(calls, played)
 
-        releases = [name for name, call in model.calls.items() if call.role == "release"]
-        if outcome.kind in ("signal", "exit", "timeout") and len(releases) == 1 and not blind:
-            first_failing = BatchReplay(
-                played,
-                Call(releases[0], ()),
-                outcome,
-                batches.playable,
-                cache.prove,
-                cache.trust,
-                partial(was_lawful, model),
-                cache.passed,
-            ).first
+        if not blind:
+            many = small_traces(model, outcome, replay, batches.playable, cache, lawful=True)
         last_call = (lambda text: None) if blind else cache.last
-        frontend = Traces(model, format=form, last=last_call, first_failing=first_failing)
+        frontend = Traces(
+            model, format=form, last=last_call, first_failing=many.first if many else None
+        )
         passes: Counter[str] = Counter()
         gains: Counter[str] = Counter()
         size = [sum(frontend.order(text)[:2])]

@@ -26,7 +26,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
+from reducekit.frontends.trace.replay.batch import cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import (
     Batching,
@@ -34,6 +34,7 @@ from reducekit.frontends.trace.replay.crash_cache import (
     CrashExecutor,
     batching,
     hangs_after,
+    small_traces,
 )
 from reducekit.frontends.trace.view import FirstFailing
 from reducekit.oracle.criterion import TimesOut
@@ -212,20 +213,9 @@ def _first_failing(
 ) -> FirstFailing | None:
     """Return what plays many small traces at a time, each replay counted as a run.
 
-    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
-    None where the failure is not the way in which a replay ends, or where a solver cannot be made
-    anew: no call makes it or takes it down.
+    None where the failure is not the way in which a replay ends, or see `small_traces`.
     """
-    releases = [name for name, call in model.calls.items() if call.role == "release"]
-    makes = any(call.role == "init" for call in model.calls.values())
-    if (
-        wanted.kind not in ("signal", "exit", "timeout")
-        or _told(request)
-        or len(releases) != 1
-        or not makes
-    ):
-        return None
-    if model.calls[releases[0]].arguments:
+    if wanted.kind == "mismatch" or _told(request):
         return None
     cpu = cpu_of_many(wanted) if hangs is None else hangs
     limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=cpu)
@@ -234,19 +224,8 @@ def _first_failing(
         opened[-1].count_run()
         return server.replay(calls, limits)
 
-    def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
-        return not lawful or was_lawful(model, calls, outcome)
-
-    return BatchReplay(
-        played,
-        Call(releases[0], ()),
-        wanted,
-        server.playable,
-        crashes.prove,
-        crashes.trust,
-        kept,
-        crashes.passed,
-    ).first
+    many = small_traces(model, wanted, played, server.playable, crashes, lawful=lawful)
+    return None if many is None else many.first
 
 
 def _told(request: OracleRequest) -> bool:

@@ -8,13 +8,13 @@ So no solver is believed when it says that another one is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.convert import NAMES
-from reducekit.frontends.trace.replay.outcome import ReplayOutcome
+from reducekit.frontends.trace.replay.outcome import MISMATCH, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
 
@@ -32,10 +32,10 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A wrong answer: what is wrong, and which solve (counted from 1) of the trace gave it."""
+    """A wrong answer: what is wrong, and the index of the call that gave it."""
 
     kind: Kind
-    solve: int
+    call: int
 
     def describe(self) -> str:
         """Say in words what is wrong, the same for the same kind."""
@@ -55,6 +55,18 @@ class Round:
     assumed: tuple[int, ...]
     answer: int
     simplifies: bool
+
+
+class _Life(NamedTuple):
+    """What a solver was asked from when it was made until it was taken down.
+
+    `first` is the index in the trace of the first of its `calls`; the others as of `rounds_of`.
+    """
+
+    first: int
+    calls: Sequence[Call]
+    literals: list[int]
+    rounds: list[Round]
 
 
 class Formula:
@@ -191,41 +203,91 @@ class AnswerChecker:
         return bool(self._names)
 
     def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
-        """Return the first wrong answer of a trace whose calls returned `results`."""
-        literals, rounds = rounds_of(calls, results, self._api)
-        if not rounds:
-            return None
-        asked, places = self._with_queries(calls, literals, rounds)
-        answers: Sequence[Value | None] = ()
-        if len(asked) > len(calls):
-            answers = self._server.replay(asked, self._limits).results
-        for number, (each, (first, about)) in enumerate(zip(rounds, places, strict=True), 1):
-            said = answers[first : first + len(about)]
-            if len(said) < len(about):
-                return None  # asking has changed how it ends: nothing is known
-            wrong = self._wrong(literals[: each.end], each, about, said)
-            if wrong is not None:
-                return Wrong(wrong, number)
+        """Return the first wrong answer of a trace whose calls returned `results`.
+
+        The trace may make several solvers, one after the other.
+        """
+        lives = [life for life in self._lives(calls, results) if life.rounds]
+        found = self._first_wrong(lives) if lives else None
+        if found != "unknown":
+            return found
+        # Asking has changed how the replay ends: that may be the doing of one of them.
+        for life in lives if len(lives) > 1 else ():
+            found = self._first_wrong([life])
+            if isinstance(found, Wrong):
+                return found
         return None
 
-    def _with_queries(
-        self, calls: Sequence[Call], literals: Sequence[int], rounds: list[Round]
-    ) -> tuple[list[Call], list[tuple[int, list[int]]]]:
-        """Return the calls with a query for all that is to be known after each solve.
+    def judged(self, calls: Sequence[Call], outcome: ReplayOutcome) -> ReplayOutcome:
+        """Return how a replay ended: as a "mismatch" in the call that gave the first wrong answer.
+
+        What is wrong with it is the standard error then. Of a replay that died, the answers of
+        the solver that it died of are not looked at: it ended as it did.
+        """
+        whole = calls
+        if outcome.kind != "ok":
+            begins = self._begins(calls[: outcome.last_call + 1])
+            whole = calls[: begins[-1]]
+        wrong = self.check(whole, outcome.results[: len(whole)])
+        if wrong is None:
+            return outcome
+        said = wrong.describe()
+        return replace(
+            outcome,
+            kind="mismatch",
+            status=MISMATCH,
+            last_call=wrong.call,
+            stderr=said.encode(),
+            reason=said,
+        )
+
+    def _lives(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Iterator[_Life]:
+        """Yield what each solver of a trace was asked."""
+        begins = self._begins(calls)
+        for first, end in zip(begins, [*begins[1:], len(calls)], strict=True):
+            own = calls[first:end]
+            yield _Life(first, own, *rounds_of(own, results[first:end], self._api))
+
+    def _begins(self, calls: Sequence[Call]) -> list[int]:
+        """Return the index of the first call of each solver of a trace."""
+        made = self._names.get("init")
+        begins = [index for index, call in enumerate(calls) if call.name == made]
+        return [0, *begins[1:]]
+
+    def _first_wrong(self, lives: Sequence[_Life]) -> Wrong | Literal["unknown"] | None:
+        """Return the first wrong answer; unknown if the replay ends early when it is asked for."""
+        asked: list[Call] = []
+        places: list[tuple[int, list[int]]] = []
+        for life in lives:
+            self._add_queries(life, asked, places)
+        answers: Sequence[Value | None] = ()
+        if any(about for _, about in places):
+            answers = self._server.replay(asked, self._limits).results
+        solves = [(life, each) for life in lives for each in life.rounds]
+        for (life, each), (first, about) in zip(solves, places, strict=True):
+            said = answers[first : first + len(about)]
+            if len(said) < len(about):
+                return "unknown"
+            wrong = self._wrong(life.literals[: each.end], each, about, said)
+            if wrong is not None:
+                return Wrong(wrong, life.first + each.index)
+        return None
+
+    def _add_queries(
+        self, life: _Life, asked: list[Call], places: list[tuple[int, list[int]]]
+    ) -> None:
+        """Add the calls of a solver, with a query for all that is to be known after each solve.
 
         Besides, for each solve, where its queries begin and of which literals they are.
         """
-        asked: list[Call] = []
-        places: list[tuple[int, list[int]]] = []
         before = 0
-        for each in rounds:
-            asked += calls[before : each.index + 1]
+        for each in life.rounds:
+            asked += life.calls[before : each.index + 1]
             before = each.index + 1
-            name, about = queries(each, literals, self._names)
+            name, about = queries(each, life.literals, self._names)
             places.append((len(asked), about))
             asked += [Call(name, (literal,)) for literal in about]
-        asked += calls[before:]
-        return asked, places
+        asked += life.calls[before:]
 
     def _wrong(
         self,

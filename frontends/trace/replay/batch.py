@@ -92,6 +92,19 @@ class Reach:
         return 1 + int(self.passed / self.strays)
 
 
+def ends_alike(wanted: ReplayOutcome, outcome: ReplayOutcome) -> bool:
+    """Say whether a replay ended in the same way as another one."""
+    if wanted.kind == "timeout":
+        return outcome.kind == "timeout"
+    if wanted.kind == "mismatch":
+        return (outcome.kind, outcome.reason) == (wanted.kind, wanted.reason)
+    return (outcome.kind, outcome.signal, outcome.status) == (
+        wanted.kind,
+        wanted.signal,
+        wanted.status,
+    )
+
+
 def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:
     """Return how a trace ended by itself that began as call `begin` of a replay and ended it."""
     last = min(outcome.last_call - begin, size - 1)
@@ -198,13 +211,4 @@ class BatchReplay:
         return None
 
     def _fails(self, trace: Sequence[Call], outcome: ReplayOutcome) -> bool:
-        wanted = self.wanted
-        if wanted.kind == "timeout":
-            alike = outcome.kind == "timeout"
-        else:
-            alike = (outcome.kind, outcome.signal, outcome.status) == (
-                wanted.kind,
-                wanted.signal,
-                wanted.status,
-            )
-        return alike and self.lawful(trace, outcome)
+        return ends_alike(self.wanted, outcome) and self.lawful(trace, outcome)

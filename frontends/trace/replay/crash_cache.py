@@ -14,7 +14,15 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import Passed, Reach, Trust, alone, cpu_of_many
+from reducekit.frontends.trace.replay.batch import (
+    BatchReplay,
+    Passed,
+    Reach,
+    Trust,
+    alone,
+    cpu_of_many,
+    ends_alike,
+)
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -134,14 +142,7 @@ class Batching:
 
     def wanted(self, outcome: ReplayOutcome) -> bool:
         """Say whether a replay ended as one that fails as wanted."""
-        ending = self.ending
-        if ending.kind == "timeout":
-            return outcome.kind == "timeout"
-        return (outcome.kind, outcome.signal, outcome.status) == (
-            ending.kind,
-            ending.signal,
-            ending.status,
-        )
+        return ends_alike(self.ending, outcome)
 
     def limits(self, limits: Limits) -> Limits:
         """Return the limits of a replay of many traces. One that hangs keeps the limit of one.
@@ -165,11 +166,40 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
     """
     begins = frozenset(name for name, call in model.calls.items() if call.role == "init")
     releases = [name for name, call in model.calls.items() if call.role == "release"]
-    if ending.kind not in ("signal", "exit", "timeout") or len(releases) != 1 or not begins:
+    if ending.kind not in _ENDED or len(releases) != 1 or not begins:
         return None
     if model.calls[releases[0]].arguments or any(c.produces for c in model.calls.values()):
         return None
     return Batching(begins, Call(releases[0], ()), ending)
+
+
+def small_traces(
+    model: Model,
+    ending: ReplayOutcome,
+    replay: Callable[[Sequence[Call]], ReplayOutcome],
+    playable: Callable[[str], bool],
+    crashes: CrashCache,
+    *,
+    lawful: bool,
+) -> BatchReplay | None:
+    """Return what finds the first of many small traces that ends as `ending`; None if none can.
+
+    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
+    """
+    releases = [name for name, call in model.calls.items() if call.role == "release"]
+    makes = any(call.role == "init" for call in model.calls.values())
+    if ending.kind not in _ENDED or len(releases) != 1 or not makes:
+        return None
+    if model.calls[releases[0]].arguments:
+        return None
+
+    def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
+        return not lawful or was_lawful(model, calls, outcome)
+
+    release = Call(releases[0], ())
+    return BatchReplay(
+        replay, release, ending, playable, crashes.prove, crashes.trust, kept, crashes.passed
+    )
 
 
 def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
@@ -189,8 +219,8 @@ class CrashExecutor(Executor):
     not replayed. A replay in which a call was made that `model` does not allow
     after what the calls before it returned is not interesting, however it ended;
     without a model none is refused. With a `checker`, the answers of a replay that
-    passed are checked, and what is wrong with them is its standard error. The server
-    is closed with the executor, and so is what `opened` holds.
+    passed are checked: see `AnswerChecker.judged`. The server is closed with the executor,
+    and so is what `opened` holds.
 
     Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
     first look (see `hangs_after`), so that no success has to wait for the limit. Whoever
@@ -286,6 +316,7 @@ class CrashExecutor(Executor):
             return finished  # what is looked ahead for shall not depend on what ends meanwhile
         for ticket, replayed in self._server.wait(0 if finished else timeout):
             text, calls, limits = self._texts.pop(ticket)
+            replayed = self._checked(calls, replayed)
             self._note_time(replayed)
             if self._starved(ticket, replayed, limits):
                 self._again.add(ticket)
@@ -352,7 +383,7 @@ class CrashExecutor(Executor):
                 calls.append(batch.release)
         self.runs += 1
         limits = batch.limits(first.limits)
-        outcome = self._server.replay(calls, limits)
+        outcome = self._checked(calls, self._server.replay(calls, limits))
         self._note_time(outcome)
         played = len(together)
         if outcome.kind != "ok":
@@ -427,24 +458,16 @@ class CrashExecutor(Executor):
         """Judge a replay of one trace."""
         ticket, text, calls, _ = waiting
         outcome = replayed.as_outcome()
-        wrong = self._wrong_answer(calls, replayed)
-        if wrong:
-            outcome = replace(outcome, stderr=wrong)
         judged = verdict(self._criterion, [outcome])
-        if judged and not (wrong or self._lawful(calls, replayed)):
+        if judged and not self._lawful(calls, replayed):
             judged = False
         else:
             self._crashes.remember(text, calls, replayed)
         return Finished(ticket, judged, (outcome,))
 
-    def _wrong_answer(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bytes:
-        """Say what is wrong with the answers of a replay; nothing if they are not checked."""
-        if self._checker is None or replayed.kind != "ok":
-            return b""
-        wrong = self._checker.check(calls, replayed.results)
-        if wrong is None or (self._model and not was_lawful(self._model, calls, replayed)):
-            return b""
-        return wrong.describe().encode()
+    def _checked(self, calls: Sequence[Call], replayed: ReplayOutcome) -> ReplayOutcome:
+        """Return how a replay ended, its answers checked if they are."""
+        return replayed if self._checker is None else self._checker.judged(calls, replayed)
 
     def _note_time(self, replayed: ReplayOutcome) -> None:
         """Wait longer for a hang, if what does not hang takes nearly as long."""
@@ -463,8 +486,10 @@ class CrashExecutor(Executor):
         return replayed.cpu < limits.wall / 2
 
     def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
-        ended = replayed.kind in ("signal", "exit") or (
-            replayed.kind == "timeout" and self._hangs is not None
+        ended = (
+            replayed.kind in ("signal", "exit")
+            or (replayed.kind == "timeout" and self._hangs is not None)
+            or (replayed.kind == "mismatch" and self._checker is not None)
         )
         return self._model is None or not ended or was_lawful(self._model, calls, replayed)
 

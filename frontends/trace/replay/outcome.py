@@ -24,7 +24,8 @@ class ReplayOutcome:
 
     `kind`: "ok", "contract" (a call broke the contract of the API), "parse" (a
     call that the library does not have), "mismatch" (a call did not return what
-    the trace says), "signal" and "exit" (the library died or ended by itself),
+    the trace says, or gave a wrong answer), "signal" and "exit" (the
+    library died or ended by itself),
     "timeout" (wall or CPU), "output" (it printed more than the limit).
 
     Exactly one of `status` and `signal` is not None: 0, 86, 87 or 88, or else

@@ -418,7 +418,7 @@ def test_right_answers_pass(checker: AnswerChecker, live: LiveReplay) -> None:
     ("text", "answers", "wrong"),
     [
         # What is claimed is not what the solver answers; the check must find out.
-        ("init;add 1;add 2;add 0;sat", [20], Wrong("unsat", 1)),
+        ("init;add 1;add 2;add 0;sat", [20], Wrong("unsat", 4)),
         ("init;add 1;add 0;assume -1;sat", [20], None),
         ("init;add 1;add 0;sat;add -1;add 2;add 0;assume 2;sat", [10, 20], None),
     ],
@@ -439,7 +439,7 @@ def test_a_wrong_model_is_found(live: LiveReplay) -> None:
     with ReplayServer(library) as server, ReplayServer(find_library("ipasir")) as reference:
         checker = AnswerChecker("lingeling", _Inverted(server), reference, DEFAULT_LIMITS)
         found = checker.check(calls, server.replay(calls).results)
-    assert found == Wrong("model", 1)
+    assert found == Wrong("model", 5)
     assert found.describe() == "wrong answer: the model does not satisfy the formula"
 
 

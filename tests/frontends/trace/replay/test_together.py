@@ -10,8 +10,17 @@ import pytest
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay import (
+    DEFAULT_LIMITS,
+    ReplayOutcome,
+    ReplayServer,
+    find_library,
+    read_fault,
+    resolve,
+)
+from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
 from reducekit.frontends.trace.replay.batch import BatchReplay
 from reducekit.frontends.trace.replay.crash_cache import (
     MOST_TOGETHER,
@@ -126,6 +135,73 @@ def test_a_call_that_the_library_lacks_does_not_spoil_the_others() -> None:
         lacks = [Call("init", ()), Call("no_such_call", (1,))]
         batch = BatchReplay(server.replay, Call("reset", ()), wanted, server.playable)
         assert batch.first([*[lacks] * 20, fails]) == 20
+
+
+class _Inverted(ReplayServer):
+    """Plays with the literals of queries negated, so that each model is wrong."""
+
+    def replay(self, calls: Sequence[Call], limits: Limits = DEFAULT_LIMITS) -> ReplayOutcome:
+        turned = [
+            Call("deref", (-call.arguments[0],))  # type: ignore[operator]  # it takes a literal
+            if call.name == "deref"
+            else call
+            for call in calls
+        ]
+        return super().replay(turned, limits)
+
+
+def test_wrong_answers_share_a_replay() -> None:
+    """Satisfiable is answered wrongly, unsatisfiable is not; all calls after that are cut off."""
+    library, model = find_library("lingeling"), load_model("lingeling")
+    right = "init\nadd {0}\nadd 0\nadd -{0}\nadd 0\nsat\n"
+    wrong = "init\nadd {0}\nadd 0\nsat\nmaxvar\nrelease\n"
+    unlawful = "init\nassume {0}\nadd 1\nadd 0\nfailed {0}\nsat\n"
+    with _Inverted(library) as queried, ReplayServer(find_library("ipasir")) as reference:
+        checker = AnswerChecker("lingeling", queried, reference, DEFAULT_LIMITS)
+        server = ReplayServer(library)
+        calls = read(wrong.format(1).encode())
+        ending = checker.judged(calls, server.replay(calls))
+        assert (ending.kind, ending.last_call) == ("mismatch", 3)
+        with CrashExecutor(
+            server, read, Answers(ending.reason), CrashCache(),
+            proofs=True, model=model, checker=checker, batch=batching(model, ending),
+        ) as executor:  # fmt: skip
+            some = [right.format(number) for number in range(1, 20)]
+            some += [wrong.format(20), right.format(21), unlawful.format(22)]
+            assert verdicts(executor, some) == [False] * 19 + [True, False, False]
+            # All together; the wrong one by itself; what comes after it, which ends unlawfully.
+            assert executor.runs == 3
+            before = executor.runs
+            cut = wrong.format(20).removesuffix("maxvar\nrelease\n")
+            assert verdicts(executor, [cut]) == [True]
+            assert executor.runs == before  # it is known where it went wrong
+        many = BatchReplay(
+            lambda calls: checker.judged(calls, queried.replay(calls)),
+            Call("release", ()), ending, queried.playable,
+        )  # fmt: skip
+        texts = [right.format(30), right.format(31), cut]
+        assert many.first([read(text.encode()) for text in texts]) == 2
+
+
+def test_asking_one_solver_does_not_hide_what_another_answered() -> None:
+    """A trace that ends when it is asked is passed over, those after it are looked at."""
+    dies = "init\nadd 1\nadd 0\nsat\nrelease\n"
+    wrong = "init\nadd 2\nadd 0\nsat\nrelease\n"
+
+    class Dies(_Inverted):
+        def replay(self, calls: Sequence[Call], limits: Limits = DEFAULT_LIMITS) -> ReplayOutcome:
+            end = next((at for at, call in enumerate(calls) if str(call) == "deref 1"), len(calls))
+            return super().replay(calls[:end], limits)
+
+    with (
+        Dies(find_library("lingeling")) as queried,
+        ReplayServer(find_library("ipasir")) as reference,
+    ):
+        checker = AnswerChecker("lingeling", queried, reference, DEFAULT_LIMITS)
+        calls = read((dies + wrong).encode())
+        assert checker.check(calls, queried.replay(calls).results) == Wrong("model", 8)
+        calls = read(dies.encode())
+        assert checker.check(calls, queried.replay(calls).results) is None
 
 
 def fresh(number: int) -> str:
