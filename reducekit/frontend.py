@@ -292,6 +292,15 @@ class Frontend(ABC):
         """
         return None
 
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return what a text has in common with others that hardly fail where it does not.
+
+        Such as all but the names in it. A text is not run if one of the same fingerprint was
+        refuted, but in the sweep of a schedule. It is called for
+        every candidate. None: only the text itself is remembered.
+        """
+        return None
+
     def opener(self, opener: Callable[[Oracle, int], Executor], text: bytes) -> Any:
         """Return what opens executors for a command, given what does so for any text.
 

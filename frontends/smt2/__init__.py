@@ -12,6 +12,7 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.diagram import diagram
+from reducekit.frontends.smt2.fingerprint import fingerprint
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
@@ -97,6 +98,10 @@ class Smt2(Frontend):
         if not found:
             return None
         return f"--strict needs a script of the standard, but {found[0]}: leave --strict out"
+
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return what a script has in common with others that differ in names only."""
+        return fingerprint(text)
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script.

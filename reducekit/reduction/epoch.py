@@ -27,6 +27,7 @@ from reducekit.frontend import Frontend, View
 from reducekit.journal import digest
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
+from reducekit.reduction.fingerprints import Fingerprints
 from reducekit.reduction.local_context import LocalContext
 from reducekit.reduction.plan import SchedulePosition
 from reducekit.reduction.verdicts import Verdict, Verdicts
@@ -58,6 +59,8 @@ class Shared:
     best: Best
     refuted: set[bytes]
     """The changes that failed, by what they change (see `local_context`)."""
+    fingerprints: Fingerprints
+    """Those of the texts that failed."""
     useless: dict[str, bytes]
     """The passes that found nothing, each with the text on which that was."""
     round: int = 0
@@ -75,6 +78,8 @@ class Candidate:
     """Stands for the text among the verdicts; None if it is not worth a run."""
     local: bytes | None = None
     """Stands for what is changed, and into what, among the refuted changes."""
+    fingerprint: bytes | None = None
+    """Stands for the text and all like it among the refuted texts; None where all is tried."""
 
 
 @dataclass(slots=True)
@@ -180,7 +185,7 @@ class Epoch:
     def _fill(self) -> None:
         """Put candidates in flight that are likely to be of use, as many as there is room for."""
         scheduler, flight, shared = self._scheduler, self.flight, self.shared
-        self._start_all(flight)  # in order: those first that are needed first
+        alike = self._start_all(flight, set())  # in order: those first that are needed first
         while len(flight) < self.width and not shared.control.requested:
             task = scheduler.next()
             if task is None:
@@ -191,7 +196,7 @@ class Epoch:
             known = self._known(candidate)
             if known is None:
                 flight.append(candidate)
-                self._start(candidate)
+                self._start_all((candidate,), alike)
             else:
                 self._take(candidate, known, remembered=True)
 
@@ -220,7 +225,7 @@ class Epoch:
         verdicts = self.shared.verdicts
         while not self.shared.control.skip_asked:
             for candidate in self.flight:
-                if candidate.key in verdicts:
+                if candidate.key in verdicts or candidate.fingerprint in self.shared.fingerprints:
                     return candidate
             verdicts.spending.require_check()
             verdicts.wait(verdicts.spending.require_time())
@@ -256,6 +261,8 @@ class Epoch:
         shared.listen(Checked(ok, remembered, what, len(candidate.text)))
         if not ok and candidate.local is not None and scheduler.merging.proved(task):
             shared.refuted.add(candidate.local)
+        if not ok and not remembered and candidate.fingerprint is not None:
+            shared.fingerprints.refute(candidate.fingerprint, shared.best.text)
         if ok and task.partition is not None:
             self._succeeded.add(name)
         keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)
@@ -322,7 +329,9 @@ class Epoch:
         if strict and self._succeeded - {position.pass_.name} and not self._parses(text):
             return Candidate(task, position, text, None)
         local = task.change.local or self._context.key(task.base, task.edits)
-        return Candidate(task, position, text, digest(text), local)
+        everything = position.mode.everything
+        fingerprint = None if everything else self.shared.fingerprints.of(text)
+        return Candidate(task, position, text, digest(text), local, fingerprint)
 
     def _base_text(self) -> bytes:
         """Return the text of what is tentative."""
@@ -351,20 +360,28 @@ class Epoch:
             return verdict
         if not candidate.position.mode.everything and candidate.local in self.shared.refuted:
             return _NOT_WORTH_A_RUN
+        if candidate.fingerprint in self.shared.fingerprints:
+            return _NOT_WORTH_A_RUN
         if self.shared.frontend.refuses(candidate.text) is not None:
             return _NOT_WORTH_A_RUN
         return None
 
-    def _start(self, candidate: Candidate) -> None:
-        """Start the check of a candidate, if it is still needed and there is room."""
-        if candidate.key is not None:
-            self.shared.verdicts.start(candidate.key, candidate.text, self.shared.best.seconds)
+    def _start_all(self, candidates: Iterable[Candidate], alike: set[bytes]) -> set[bytes]:
+        """Start the checks of candidates, as many as there is room for.
 
-    def _start_all(self, candidates: Iterable[Candidate]) -> None:
-        """Start the checks of candidates, as many as there is room for."""
+        What is like one before it waits for that one: if that is refuted, it needs no check.
+        `alike` are the fingerprints of those before, to which these are added.
+        """
+        shared = self.shared
         for each in candidates:
-            if not each.task.obsolete:
-                self._start(each)
+            if each.task.obsolete or each.key is None:
+                continue
+            if each.fingerprint is not None:
+                if each.fingerprint in alike or each.fingerprint in shared.fingerprints:
+                    continue
+                alike.add(each.fingerprint)
+            shared.verdicts.start(each.key, each.text, shared.best.seconds)
+        return alike
 
     def _verdict(self, candidate: Candidate) -> Verdict | None:
         """Wait for the verdict on a candidate; the others in flight run on meanwhile.
@@ -377,6 +394,6 @@ class Epoch:
         while key not in verdicts:
             if self.shared.control.skip_asked:
                 return None
-            self._start_all(self.flight)
+            self._start_all(self.flight, set())
             verdicts.wait(verdicts.spending.require_time())
         return verdicts.use(key, candidate.text, self.shared.best.seconds)

@@ -19,6 +19,7 @@ from reducekit.reduction.budget import Budget, Spending
 from reducekit.reduction.control import Control, Stopped
 from reducekit.reduction.counts import Counts
 from reducekit.reduction.epoch import Epoch, Shared
+from reducekit.reduction.fingerprints import Fingerprints
 from reducekit.reduction.plan import PassChoice, first_position
 from reducekit.reduction.verdicts import Verdicts
 from reducekit.search.strategy import Strategy
@@ -84,6 +85,7 @@ class Reduction:
     _spending: Spending = field(init=False)
     _verdicts: Verdicts = field(init=False)
     _refuted: set[bytes] = field(default_factory=set)
+    _fingerprints: Fingerprints = field(init=False)
     _rounds: int = 0
     _returns: int = 0
     """How often the search has gone back."""
@@ -93,6 +95,9 @@ class Reduction:
         self._verdicts = Verdicts(
             self.executor, self.limits, self.on_checked, self.journal, self._spending
         )
+        # The published algorithms know a text by its bytes.
+        own = self.strategy.passes == "own"
+        self._fingerprints = Fingerprints(self.frontend.fingerprint if own else lambda text: None)
 
     @property
     def elapsed(self) -> float:
@@ -165,6 +170,7 @@ class Reduction:
             self._verdicts,
             best,
             self._refuted,
+            self._fingerprints,
             {},
         )
         view, self.view = self.view, None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from binascii import crc32
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from reducekit.change import Change
 from reducekit.frontend import Pass
+from reducekit.frontends.smt2.fingerprint import TOKEN
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
@@ -28,7 +28,6 @@ _TRIES, _FEW_TRIES = 20, 3
 """So many candidates are tried on a graph that does not show the failure itself; on one of more
 than so many nodes only a few, since printing takes long."""
 _LARGE = 5000
-_TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()]')
 _MOST_KICKED = 2000
 """Scripts of more nodes are not kicked: most of what a random step does there is of no use."""
 _MOST = 1 << 17
@@ -147,7 +146,7 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
 
 def _is_as(printed: bytes, text: bytes) -> bool:
     """Tell whether two scripts differ at most in the names of bound variables."""
-    tokens, others = _TOKEN.findall(printed), _TOKEN.findall(text)
+    tokens, others = TOKEN.findall(printed), TOKEN.findall(text)
     if len(tokens) != len(others):
         return False
     names: dict[bytes, bytes] = {}
