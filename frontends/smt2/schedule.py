@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
-from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, Scopes, SingleAssert
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.graph import (
@@ -112,6 +112,8 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     return Schedule(
         prepare=(Layout(),),
         once=(
+            SingleAssert(),
+            BesideAssert(),
             DropBackward(),
             short,
             graph,

@@ -10,6 +10,7 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.commands import Commands
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
 
@@ -140,6 +141,47 @@ class DropBackward:
 
         found = array("i", sorted(range(len(commands.nodes)), key=rank))
         return CommandItems(view.document, commands, found, bare=self.last) if found else None
+
+
+class SingleAssert:
+    """The pass that drops the only assert of a script, with all that only it uses.
+
+    It hardly ever goes, so any run of commands that has it would fail.
+    """
+
+    name = "single assert"
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return the one change; None where there are several asserts, or none."""
+        commands = view.commands
+        if commands.names.count(b"assert") != 1:
+            return None
+        items = CommandItems(view.document, commands, range(len(commands.nodes)))
+        chosen = frozenset((commands.names.index(b"assert"),))
+        closure = items.close(chosen, frozenset())
+        everything = chosen | closure.required | closure.orphaned
+        return IndependentChanges([items.change(everything, frozenset())])
+
+
+class BesideAssert:
+    """The pass over what nothing uses beside a single assert: questions, options.
+
+    All of it can often go at once. The pass over all commands would try runs of it and others.
+    """
+
+    name = "commands beside it"
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return these commands; None where there are several asserts, or none."""
+        commands = view.commands
+        if commands.names.count(b"assert") != 1:
+            return None
+        found = [
+            index
+            for index, name in enumerate(commands.names)
+            if name != b"assert" and not len(commands.users[index])
+        ]
+        return CommandItems(view.document, commands, found) if found else None
 
 
 class ScopeTree(LeafTree):

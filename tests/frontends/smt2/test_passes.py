@@ -17,7 +17,7 @@ from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.drop import DropBackward
+from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, SingleAssert
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
     Abbreviations,
@@ -193,6 +193,17 @@ def test_dropping_all_bindings_leaves_the_patterns_behind(text: bytes) -> None:
     alone = [each for each in found if b"forall" not in each and b":pattern" in each]
     assert bool(alone) == (b":named" in text)
     assert b":pattern" not in text or b":named" in text or b"(assert (> 0 7))\n" in found
+
+
+def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
+    used = b"(declare-fun a () Int)\n(assert (> a 1))\n"
+    text = b"(set-logic QF_LIA)\n(declare-fun b () Int)\n" + used + b"(check-sat)\n(exit)\n"
+    others = b"(set-logic QF_LIA)\n(declare-fun b () Int)\n(check-sat)\n(exit)\n"
+    assert [*candidates(text, adaptive, SingleAssert(), 1.0)] == [others]
+    assert [*candidates(text, adaptive, BesideAssert(), 1.0)] == [used]
+    for other in (text + b"(assert (< a 1))\n", b"(check-sat)\n"):
+        assert [*candidates(other, adaptive, SingleAssert(), 1.0)] == []
+        assert [*candidates(other, adaptive, BesideAssert(), 1.0)] == []
 
 
 def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_only() -> None:
