@@ -14,7 +14,7 @@ STAGES: dict[str, str] = {
     "once": "then, once",
     "rounds": "in rounds, while any of them helps",
     "closing": "on the result of the rounds",
-    "sweep": "once more in full, on the result of all",
+    "sweep": "once more, on the result of all",
     "thorough": "where nothing else helps, with thorough effort",
 }
 """The stages of a schedule in their order, each in words."""
@@ -92,6 +92,8 @@ class SchedulePosition:
     at: int = 0
     round: int = 0
     helped: bool = False
+    swept: bool = False
+    """Whether a sweep has tried everything once more: the next one only what has changed since."""
     allow_growth: bool = True
     """Whether the passes that prepare the text may make it larger."""
 
@@ -104,7 +106,8 @@ class SchedulePosition:
     def mode(self) -> Mode:
         """Which of its candidates are worth a run."""
         growing = self.stage == _PREPARE and self.allow_growth
-        return Mode(self.stage in (_PREPARE, _SWEEP), growing)
+        sweeps = self.stage == _SWEEP and not self.swept
+        return Mode(self.stage == _PREPARE or sweeps, growing)
 
     def after(self, helped: bool) -> SchedulePosition | None:
         """Return the position after the pass, by whether it has helped; None at the end."""
@@ -132,8 +135,14 @@ class SchedulePosition:
             ):
                 return None
             begins = stage == _ROUNDS
+            swept = position.swept or position.stage == _SWEEP
             position = SchedulePosition(
-                schedule, stage, 0, position.round + begins, allow_growth=self.allow_growth
+                schedule,
+                stage,
+                0,
+                position.round + begins,
+                swept=swept,
+                allow_growth=self.allow_growth,
             )
         return position
 

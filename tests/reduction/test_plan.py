@@ -53,6 +53,15 @@ def test_without_a_sweep_it_is_the_rounds() -> None:
     assert order(replace(WHOLE, sweep=())) == "PABRCR"
 
 
+def test_what_was_refuted_is_tried_again_in_the_first_sweep_only() -> None:
+    place, tried = first_position(WHOLE), ""
+    while place is not None:
+        tried += place.pass_.name if place.mode.everything else "-"
+        place = place.after(len(tried) - 1 == 5)  # the first sweep helps
+    assert tried == "P----S---"
+    assert order(WHOLE, (5,)) == "PABRCSRCS"
+
+
 @pytest.mark.parametrize("helping", [(), (1, 2)])
 def test_a_quick_schedule_ends_with_what_runs_once(helping: tuple[int, ...]) -> None:
     assert order(replace(WHOLE, effort="quick"), helping) == "PAB"
