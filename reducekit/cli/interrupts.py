@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import signal
 from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
+_system = ctypes.CDLL(None)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -34,12 +36,13 @@ class Interrupts:
 
     def ignore(self) -> None:
         """Ignore the signals from now on: an ending interpreter would let them kill it."""
-        # Blocked first: CPython complains of a signal that has come already and
-        # finds its handler gone. Those are handled within this call.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-        for number in _ENDING:
-            if signal.getsignal(number) == self._note:
-                signal.signal(number, signal.SIG_IGN)
+        ignored = [number for number in _ENDING if signal.getsignal(number) == self._note]
+        # CPython complains of a signal that has come already and finds its handler gone. So the
+        # system is told first, which keeps the handler: `signal` then runs it for what has come.
+        for number in ignored:
+            _system.signal(number, ctypes.c_void_p(int(signal.SIG_IGN)))
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.seen = self.seen or number
