@@ -20,13 +20,9 @@ from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_l
 from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import cpu_of_many
 from reducekit.frontends.trace.replay.contract import ContractExecutor
-from reducekit.frontends.trace.replay.crash_cache import (
-    CrashCache,
-    CrashExecutor,
-    batching,
-    hangs_after,
-    small_traces,
-)
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
+from reducekit.frontends.trace.replay.sharing import batching, small_traces
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.signature import signature
@@ -93,7 +89,7 @@ def reduce_case(
             criterion = SameSignature(signature(outcome.as_outcome()))
         cache = CrashCache(lambda text: (read(text), batches.replay(read(text), LIMITS)))
         cache.remember(text, calls, outcome)
-        replays = CrashExecutor(
+        replays = ReplayExecutor(
             server,
             read,
             criterion,

@@ -28,21 +28,15 @@ from reducekit.frontends.trace.replay import (
 )
 from reducekit.frontends.trace.replay.batch import cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.crash_cache import (
-    Batching,
-    CrashCache,
-    CrashExecutor,
-    batching,
-    hangs_after,
-    small_traces,
-)
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
+from reducekit.frontends.trace.replay.sharing import BATCH_SECONDS, Batching, batching, small_traces
 from reducekit.frontends.trace.view import FirstFailing
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
 _USUAL = "lingeling"  # the API that a trace is of where it may be of several
-_BATCH_SECONDS = 10.0  # for many small traces at a time, which take some 50 ms
 _NEEDS_COMMAND = ("reference", "stdin")
 _OTHER_FAILURES = ("exit_code", "slower_than", "match_out", "match_err")
 
@@ -116,7 +110,7 @@ def replay_oracle(
             replays = replace(replays, batch=batching(model, outcome))
         if outcome.kind == "timeout" and not _told(request):
             replays = replace(replays, hangs=hangs_after(trace.calls, outcome, server))
-        executors: list[CrashExecutor] = []
+        executors: list[ReplayExecutor] = []
         learnt = Learnt(
             crashes.last,
             outcome.kind == "mismatch",
@@ -179,12 +173,12 @@ class _Replays:
         return calls, server.replay(calls)
 
     def opener(
-        self, crashes: CrashCache, opened: list[CrashExecutor]
+        self, crashes: CrashCache, opened: list[ReplayExecutor]
     ) -> Callable[[Oracle, int], Executor]:
         """Return what opens executors that replay; they are added to `opened`."""
 
         def opener(oracle: Oracle, jobs: int) -> Executor:
-            executor = CrashExecutor(
+            executor = ReplayExecutor(
                 self.serve(jobs),
                 self.read,
                 oracle.criterion,
@@ -205,7 +199,7 @@ def _first_failing(
     model: Model,
     wanted: ReplayOutcome,
     server: ReplayServer,
-    opened: Sequence[CrashExecutor],
+    opened: Sequence[ReplayExecutor],
     crashes: CrashCache,
     *,
     lawful: bool,
@@ -218,7 +212,7 @@ def _first_failing(
     if wanted.kind == "mismatch" or _told(request):
         return None
     cpu = cpu_of_many(wanted) if hangs is None else hangs
-    limits = replace(_first_limits(request.limits), wall=_BATCH_SECONDS, cpu=cpu)
+    limits = replace(_first_limits(request.limits), wall=BATCH_SECONDS, cpu=cpu)
 
     def played(calls: Sequence[Call]) -> ReplayOutcome:
         opened[-1].count_run()

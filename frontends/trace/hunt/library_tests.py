@@ -31,8 +31,9 @@ from reducekit.frontends.trace.replay import (
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
 from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.live_tester import LiveTester
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
 from reducekit.offers import FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature
@@ -198,7 +199,7 @@ def reduction(system: System, criterion: Criterion) -> OwnReduction:
                 ReplayServer(system.library, jobs=jobs, patch=system.patch)
             )
             checks = isinstance(criterion, Answers)
-            return CrashExecutor(
+            return ReplayExecutor(
                 server,
                 read,
                 oracle.criterion,

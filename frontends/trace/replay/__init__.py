@@ -1,7 +1,7 @@
 """Replay of API traces against a library, each in a process of its own.
 
 - `server_pool.ReplayServer` plays calls and says how that ended (`outcome.ReplayOutcome`);
-  `crash_cache.CrashExecutor` makes of it what a reduction asks.
+  `replay_executor.ReplayExecutor` makes of it what a reduction asks.
 - `libraries.find_library` finds what to play against; `prototypes` says, as
   data, what each call does in it.
 - `faults` overwrites an instruction of the library, so that there is a real

@@ -1,51 +1,17 @@
-"""Checks by replay that remember in which call each one ended, and what that proves."""
+"""In which call replays ended, and what that proves of other traces."""
 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from reducekit.errors import ParseError
-from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import (
-    BatchReplay,
-    Passed,
-    Reach,
-    Trust,
-    alone,
-    cpu_of_many,
-    ends_alike,
-)
-from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
-from reducekit.frontends.trace.replay.server_pool import ReplayServer
-from reducekit.oracle.criterion import Criterion, verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.frontends.trace.replay.batch import Passed, Trust
+from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 
-_ENDED = ("signal", "exit", "mismatch", "timeout")
+ENDED = ("signal", "exit", "mismatch", "timeout")
+"""Ends of a replay that belong to a call."""
 _MOST = 4096  # proofs that are kept
-MOST_TOGETHER = 32
-"""Checks that share a replay at most: each one that was not played was proposed for nothing."""
-CALLS_TOGETHER = 20_000
-"""Calls in one replay: they take some 50 ms, as those of a long recorded trace do."""
-_LOOKAHEAD_CALLS = 16_000
-"""Calls that are looked ahead for: to propose candidates that are not played costs time too."""
-_BATCH_SECONDS = 10.0
-_HANGS = 5
-"""Times as long as all calls before took together, after which a call hangs, at a first look."""
-_HANGS_LEAST = 0.1
-"""Seconds after which it does so at least: a hundred times as long as most replays take."""
-_SLOWER = 3
-"""Times as long as the longest replay that passed, after which one hangs at least."""
-_PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
 class CrashCache:
@@ -72,7 +38,7 @@ class CrashCache:
 
     def last(self, text: bytes) -> int | None:
         """Return the index of the call in which the replay of a text ended; None if not known."""
-        key = _digest(text)
+        key = digest(text)
         if key not in self._last and self._replay is not None:
             self._last[key] = None
             self.remember(text, *self._replay(text))
@@ -80,9 +46,9 @@ class CrashCache:
 
     def remember(self, text: bytes, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
         """Take in how a replay ended."""
-        if outcome.kind not in _ENDED or outcome.last_call < 0:
+        if outcome.kind not in ENDED or outcome.last_call < 0:
             return
-        self._last[_digest(text)] = outcome.last_call
+        self._last[digest(text)] = outcome.last_call
         if outcome.last_call + 1 == len(calls):
             return
         key = _key(calls[: outcome.last_call + 1])
@@ -91,12 +57,12 @@ class CrashCache:
 
     def prove(self, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
         """Take in how a replay ended that somebody has made who is about to ask for it again."""
-        if outcome.kind in _ENDED:
+        if outcome.kind in ENDED:
             self._keep(_key(calls), outcome)
 
     def first_look(self, text: bytes) -> bool:
         """Say whether nobody has asked this of a text before."""
-        key = _digest(text)
+        key = digest(text)
         known = key in self._looked_at
         self._looked_at.add(key)
         return not known
@@ -112,392 +78,12 @@ class CrashCache:
         outcome = self._proofs.pop(key, None)
         if outcome is not None:
             self._used.add(key)
-            self._last[_digest(text)] = outcome.last_call
+            self._last[digest(text)] = outcome.last_call
         return outcome
 
 
-class _Waiting(NamedTuple):
-    """A check that was submitted and has not been played."""
-
-    ticket: int
-    text: bytes
-    calls: Sequence[Call]
-    limits: Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Batching:
-    """How traces share a process, one after the other, each with a solver of its own.
-
-    The idea is that most candidates of a reduction do not fail, and that a process costs more
-    than a short trace. It dies of the first trace that fails: those before it have passed, by
-    one replay in all, and what comes after it is mostly not needed any more. `begins` are the
-    names of the calls that make a solver, `release` takes it down; `ending` is how a replay
-    that fails as wanted ends.
-    """
-
-    begins: frozenset[str]
-    release: Call
-    ending: ReplayOutcome
-
-    def wanted(self, outcome: ReplayOutcome) -> bool:
-        """Say whether a replay ended as one that fails as wanted."""
-        return ends_alike(self.ending, outcome)
-
-    def limits(self, limits: Limits) -> Limits:
-        """Return the limits of a replay of many traces. One that hangs keeps the limit of one.
-
-        As all of them are no longer than a recorded trace, none of which takes as long.
-        """
-        if self.ending.kind == "timeout":
-            return limits
-        return replace(
-            limits,
-            wall=None if limits.wall is None else limits.wall + _BATCH_SECONDS,
-            cpu=cpu_of_many(self.ending),
-        )
-
-
-def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
-    """Return how traces of a model share a process; None if they cannot.
-
-    That is where the failure is not the way in which a replay ends, or where a solver cannot
-    be made anew: no call makes it, or takes it down.
-    """
-    begins = frozenset(name for name, call in model.calls.items() if call.role == "init")
-    releases = [name for name, call in model.calls.items() if call.role == "release"]
-    if ending.kind not in _ENDED or len(releases) != 1 or not begins:
-        return None
-    if model.calls[releases[0]].arguments or any(c.produces for c in model.calls.values()):
-        return None
-    return Batching(begins, Call(releases[0], ()), ending)
-
-
-def small_traces(
-    model: Model,
-    ending: ReplayOutcome,
-    replay: Callable[[Sequence[Call]], ReplayOutcome],
-    playable: Callable[[str], bool],
-    crashes: CrashCache,
-    *,
-    lawful: bool,
-) -> BatchReplay | None:
-    """Return what finds the first of many small traces that ends as `ending`; None if none can.
-
-    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
-    """
-    releases = [name for name, call in model.calls.items() if call.role == "release"]
-    makes = any(call.role == "init" for call in model.calls.values())
-    if ending.kind not in _ENDED or len(releases) != 1 or not makes:
-        return None
-    if model.calls[releases[0]].arguments:
-        return None
-
-    def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
-        return not lawful or was_lawful(model, calls, outcome)
-
-    release = Call(releases[0], ())
-    return BatchReplay(
-        replay, release, ending, playable, crashes.prove, crashes.trust, kept, crashes.passed
-    )
-
-
-def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
-    """Return after how many seconds of CPU a replay hangs at a first look.
-
-    The calls before the one in which it hung are played to know how long they take. Nothing
-    that is left of them takes much longer as a rule.
-    """
-    before = server.replay(calls[: max(0, ending.last_call)])
-    return max(_HANGS_LEAST, _HANGS * before.cpu)
-
-
-class CrashExecutor(Executor):
-    """Checks traces by replay.
-
-    `runs` counts the replays. With `proofs`, what an earlier replay proves is
-    not replayed. A replay in which a call was made that `model` does not allow
-    after what the calls before it returned is not interesting, however it ended;
-    without a model none is refused. With a `checker`, the answers of a replay that
-    passed are checked: see `AnswerChecker.judged`. The server is closed with the executor,
-    and so is what `opened` holds.
-
-    Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
-    first look (see `hangs_after`), so that no success has to wait for the limit. Whoever
-    asks for the same text again, as at the end of a reduction, gets a replay of full length.
-
-    With a `batch`, checks that wait share a replay: see `Batching`. `jobs` is then of no use.
-    """
-
-    def __init__(
-        self,
-        server: ReplayServer,
-        read: Callable[[bytes], Sequence[Call]],
-        criterion: Criterion,
-        crashes: CrashCache,
-        *,
-        proofs: bool,
-        model: Model | None = None,
-        checker: AnswerChecker | None = None,
-        opened: ExitStack | None = None,
-        batch: Batching | None = None,
-        hangs: float | None = None,
-    ) -> None:
-        self._server = server
-        self._read = read
-        self._criterion = criterion
-        self._crashes = crashes
-        self._proofs = proofs
-        self._model = model
-        self._checker = checker
-        self._opened = ExitStack() if opened is None else opened
-        self._batch = batch
-        self._hangs = hangs
-        self._queue: list[_Waiting] = []
-        self._known: list[Finished] = []
-        self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
-        self._again: set[int] = set()
-        self._confirmed: set[int] = set()
-        """The tickets of those that failed after others, and are played by themselves."""
-        self._trusted: set[bytes] = set()
-        """The texts of which it was taken for granted that they fail by themselves."""
-        self.runs = 0
-        self._reach = Reach()
-
-    @property
-    def free(self) -> int:
-        """How many checks may be submitted now."""
-        if self._batch is not None:
-            return max(0, MOST_TOGETHER - len(self._queue) - len(self._known))
-        return self._server.free - len(self._known)
-
-    @property
-    def steady(self) -> bool:
-        """Whether a replay by itself always ends in the same way: all but hangs do.
-
-        Each begins in the same memory.
-        """
-        return self._server.native and self._batch is not None and self._hangs is None
-
-    def lookahead(self, text: bytes) -> int:
-        """Return how many candidates of this size share a replay, as far as these end late."""
-        if self._batch is None or self._crashes.trust.lost:
-            return 1
-        most = min(MOST_TOGETHER, self._reach.traces)
-        return max(1, min(most, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
-
-    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
-        try:
-            calls = self._read(text)
-        except ParseError as error:
-            self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
-            return
-        if self._hangs is not None and self._crashes.first_look(text):
-            limits = replace(limits, cpu=self._hangs)
-        known = self._crashes.proof(text, calls) if self._proofs else None
-        if known is not None:
-            self._know(ticket, known.as_outcome())
-            return
-        if not calls or (self._batch is not None and calls in self._crashes.passed):
-            self._known.append(Finished(ticket, interesting=False, outcomes=()))
-            return
-        if self._batch is not None:
-            self._queue.append(_Waiting(ticket, text, calls, limits))
-            return
-        self._start(ticket, text, calls, limits)
-
-    def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
-        if self._queue and not (self._known or self._texts):
-            self._play_queue()
-        finished, self._known = self._known, []
-        if finished and self._batch is not None:
-            return finished  # what is looked ahead for shall not depend on what ends meanwhile
-        for ticket, replayed in self._server.wait(0 if finished else timeout):
-            text, calls, limits = self._texts.pop(ticket)
-            replayed = self._checked(calls, replayed)
-            self._note_time(replayed)
-            if self._starved(ticket, replayed, limits):
-                self._again.add(ticket)
-                self._start(
-                    ticket, text, calls, replace(limits, wall=_PATIENCE * (limits.wall or 0))
-                )
-                continue
-            self._again.discard(ticket)
-            if ticket in self._confirmed or _digest(text) in self._trusted:
-                self._confirmed.discard(ticket)
-                assert self._batch is not None
-                self._crashes.trust.note(again=self._batch.wanted(replayed))
-            judged = self._judged(_Waiting(ticket, text, calls, limits), replayed)
-            passed = replayed.kind == "ok"
-            self._reach.note(int(passed), stray=not (passed or judged.interesting))
-            finished.append(judged)
-        return finished
-
-    def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
-        self._known = [done for done in self._known if done.ticket != ticket]
-        self._queue = [each for each in self._queue if each.ticket != ticket]
-        self._texts.pop(ticket, None)
-        self._again.discard(ticket)
-        self._confirmed.discard(ticket)
-        self._server.cancel(ticket)
-
-    def close(self) -> None:
-        """End all checks."""
-        self._known.clear()
-        self._queue.clear()
-        self._server.close()
-        self._opened.close()
-
-    def count_run(self) -> None:
-        """Count a replay that somebody else has made for the same reduction."""
-        self.runs += 1
-
-    def _start(self, ticket: int, text: bytes, calls: Sequence[Call], limits: Limits) -> None:
-        self.runs += 1
-        self._texts[ticket] = text, calls, limits
-        self._server.submit(ticket, calls, limits)
-
-    def _play_queue(self) -> None:
-        """Play the checks that wait, as many as fit, and take in what that says of each.
-
-        The first one alone has a fresh process; so if another one seems to fail as wanted, it
-        is played once more by itself. What comes after it was not played, and goes on waiting.
-        """
-        batch = self._batch
-        assert batch is not None
-        together = self._together()
-        first = together[0]
-        if len(together) == 1:
-            self._queue.pop(0)
-            self._start(*first)
-            return
-        begins: list[int] = []
-        calls: list[Call] = []
-        for each in together:
-            begins.append(len(calls))
-            calls += each.calls
-            if not each.calls or each.calls[-1].name != batch.release.name:
-                calls.append(batch.release)
-        self.runs += 1
-        limits = batch.limits(first.limits)
-        outcome = self._checked(calls, self._server.replay(calls, limits))
-        self._note_time(outcome)
-        played = len(together)
-        if outcome.kind != "ok":
-            played = max(0, bisect_right(begins, outcome.last_call) - 1)
-        for each in together[:played]:
-            self._crashes.passed.add(each.calls)
-            self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
-        self._queue = self._queue[played:]
-        stray = False
-        if outcome.kind != "ok":
-            stray = self._take_last(self._queue.pop(0), outcome, begins[played], after=played > 0)
-        self._reach.note(played, stray=stray, late=outcome.kind == "timeout")
-
-    def _take_last(
-        self, last: _Waiting, outcome: ReplayOutcome, begin: int, *, after: bool
-    ) -> bool:
-        """Take in what a shared replay says of the check in which it ended, which began there.
-
-        Return whether it ended in another way than wanted. `after` says whether others were
-        played before it.
-        """
-        batch = self._batch
-        assert batch is not None
-        wanted = batch.wanted(outcome)
-        ended = alone(outcome, begin, len(last.calls))
-        if outcome.last_call - begin >= len(last.calls) or (after and not wanted):
-            # The solver died when it was taken down, or else of something that may be the doing
-            # of those before: it is no failure to keep.
-            self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
-            return True
-        if (after and not self._crashes.trust.earned) or (
-            outcome.kind == "timeout" and self._hangs is None
-        ):
-            if after:
-                self._confirmed.add(last.ticket)
-            self._start(*last)
-            return False
-        if after:
-            self._trusted.add(_digest(last.text))
-        judged = self._judged(last, ended)
-        self._known.append(judged)
-        return not judged.interesting
-
-    def _together(self) -> list[_Waiting]:
-        """Return the first of the checks that wait, as many as one replay takes."""
-        found: list[_Waiting] = []
-        size = 0
-        for each in self._queue:
-            size += len(each.calls) + 1
-            if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
-                break
-            found.append(each)
-            if self._crashes.trust.lost or not self._separable(each.calls):
-                break
-        return found
-
-    def _separable(self, calls: Sequence[Call]) -> bool:
-        """Say whether others can be played after a trace in the same process.
-
-        That is if it makes a solver first, and only one, and takes it down last if at all.
-        """
-        batch = self._batch
-        assert batch is not None
-        names = [call.name for call in calls]
-        if not names or names[0] not in batch.begins or "return" in names:
-            return False
-        if sum(map(names.count, batch.begins)) != 1:
-            return False
-        return batch.release.name not in names[:-1]
-
-    def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
-        """Judge a replay of one trace."""
-        ticket, text, calls, _ = waiting
-        outcome = replayed.as_outcome()
-        judged = verdict(self._criterion, [outcome])
-        if judged and not self._lawful(calls, replayed):
-            judged = False
-        else:
-            self._crashes.remember(text, calls, replayed)
-        return Finished(ticket, judged, (outcome,))
-
-    def _checked(self, calls: Sequence[Call], replayed: ReplayOutcome) -> ReplayOutcome:
-        """Return how a replay ended, its answers checked if they are."""
-        return replayed if self._checker is None else self._checker.judged(calls, replayed)
-
-    def _note_time(self, replayed: ReplayOutcome) -> None:
-        """Wait longer for a hang, if what does not hang takes nearly as long."""
-        if self._hangs is not None and replayed.kind == "ok":
-            self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
-
-    def _starved(self, ticket: int, replayed: ReplayOutcome, limits: Limits) -> bool:
-        """Say whether time was up because the machine was busy: it is to be played once more.
-
-        A replay does not sleep. One that has used little CPU time has not had its turn.
-        """
-        if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
-            return False
-        if self._hangs is not None or self._criterion.wall is not None:
-            return False
-        return replayed.cpu < limits.wall / 2
-
-    def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
-        ended = (
-            replayed.kind in ("signal", "exit")
-            or (replayed.kind == "timeout" and self._hangs is not None)
-            or (replayed.kind == "mismatch" and self._checker is not None)
-        )
-        return self._model is None or not ended or was_lawful(self._model, calls, replayed)
-
-    def _know(self, ticket: int, outcome: Outcome) -> None:
-        self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))
-
-
-def _digest(text: bytes) -> bytes:
+def digest(text: bytes) -> bytes:
+    """Return 128 bits that stand for a text."""
     return hashlib.blake2b(text, digest_size=16).digest()
 
 

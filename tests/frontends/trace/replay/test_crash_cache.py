@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 
@@ -15,7 +16,7 @@ SLEEPS = b"init\noption sleeponabort 1\nadd 1\nadd 0\nmelt 1\n"
 def test_a_replay_that_did_not_get_to_run_is_made_again_with_more_time() -> None:
     server = ReplayServer(find_library("lingeling"))
     criterion = Matches(exit_code=86)
-    with CrashExecutor(
+    with ReplayExecutor(
         server, lambda text: read_trace(text, "lgl").calls, criterion, CrashCache(), proofs=True
     ) as executor:
         executor.submit(1, SLEEPS, Limits(wall=0.3))

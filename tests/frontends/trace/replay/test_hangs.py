@@ -13,12 +13,9 @@ from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
 from reducekit.frontends.trace.replay.batch import BatchReplay
-from reducekit.frontends.trace.replay.crash_cache import (
-    CrashCache,
-    CrashExecutor,
-    batching,
-    hangs_after,
-)
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
+from reducekit.frontends.trace.replay.sharing import batching
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
 
@@ -64,7 +61,7 @@ def test_who_asks_again_waits_for_the_limit(
     seen.clear()
     model = load_model("lingeling")
     batch = batching(model, ending)
-    with CrashExecutor(
+    with ReplayExecutor(
         server, read, TimesOut(LONG.wall), CrashCache(), proofs=True, model=model, batch=batch,
         hangs=SHORT,
     ) as executor:  # fmt: skip
@@ -100,7 +97,7 @@ def test_a_hang_is_waited_for_longer_where_what_passes_takes_nearly_as_long(
     server: ReplayServer,
 ) -> None:
     passed = server.replay(read(PASSES), Limits(cpu=SHORT))
-    with CrashExecutor(
+    with ReplayExecutor(
         server, read, TimesOut(LONG.wall), CrashCache(), proofs=True, hangs=SHORT
     ) as executor:
         executor._note_time(replace(passed, cpu=SHORT / 10))

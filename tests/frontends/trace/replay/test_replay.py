@@ -29,10 +29,11 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.crash_cache import CrashCache, CrashExecutor
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.libraries import ENGINES, Library
 from reducekit.frontends.trace.replay.prototypes import Interface
 from reducekit.frontends.trace.replay.records import Encoder
+from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
 from reducekit.frontends.trace.replay.server import listings
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
@@ -532,7 +533,7 @@ def test_an_executor(library: Library) -> None:
         return read_trace(text, "lgl").calls
 
     server = fault_in(library, "lglmelt+1:abort")
-    with CrashExecutor(server, read, criterion, cache, proofs=False) as executor:
+    with ReplayExecutor(server, read, criterion, cache, proofs=False) as executor:
         texts = [b"init\nfreeze 1\nmelt 1\n", b"init\nassume 0\n", b"\xff\xfe", b"init\nfoo\n"]
         verdicts = {}
         for ticket, text in enumerate(texts):

@@ -22,12 +22,9 @@ from reducekit.frontends.trace.replay import (
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
 from reducekit.frontends.trace.replay.batch import BatchReplay
-from reducekit.frontends.trace.replay.crash_cache import (
-    MOST_TOGETHER,
-    CrashCache,
-    CrashExecutor,
-    batching,
-)
+from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.replay_executor import MOST_TOGETHER, ReplayExecutor
+from reducekit.frontends.trace.replay.sharing import batching
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 
@@ -41,20 +38,20 @@ def read(text: bytes) -> Sequence[Call]:
 
 
 @pytest.fixture(name="executor")
-def faulty_executor() -> CrashExecutor:
+def faulty_executor() -> ReplayExecutor:
     library = find_library("lingeling")
     fault = read_fault("lglmelt+1:abort")
     assert fault is not None
     server = ReplayServer(library, patch=resolve(fault, library.path))
     ending = server.replay(read(FAILS.encode()))
     model = load_model("lingeling")
-    return CrashExecutor(
+    return ReplayExecutor(
         server, read, Matches(exit_code=-signal.SIGILL), CrashCache(),
         proofs=False, model=model, batch=batching(model, ending),
     )  # fmt: skip
 
 
-def verdicts(executor: CrashExecutor, texts: Sequence[str]) -> list[bool]:
+def verdicts(executor: ReplayExecutor, texts: Sequence[str]) -> list[bool]:
     """Submit all, and return what is said of each."""
     for ticket, text in enumerate(texts):
         assert executor.free > 0
@@ -79,13 +76,13 @@ def verdicts(executor: CrashExecutor, texts: Sequence[str]) -> list[bool]:
         ([PASSES, TWO_SOLVERS, PASSES], 3),
     ],
 )
-def test_verdicts_and_replays(executor: CrashExecutor, texts: Sequence[str], runs: int) -> None:
+def test_verdicts_and_replays(executor: ReplayExecutor, texts: Sequence[str], runs: int) -> None:
     with executor:
         assert verdicts(executor, texts) == [text == FAILS for text in texts]
         assert executor.runs == runs
 
 
-def test_what_is_cancelled_is_not_played(executor: CrashExecutor) -> None:
+def test_what_is_cancelled_is_not_played(executor: ReplayExecutor) -> None:
     with executor:
         for ticket in range(3):
             executor.submit(ticket, PASSES.encode(), Limits(wall=10, cpu=10))
@@ -94,14 +91,14 @@ def test_what_is_cancelled_is_not_played(executor: CrashExecutor) -> None:
         assert [each.ticket for each in executor.wait(1.0)] == [2]
 
 
-def test_how_far_to_look_ahead_depends_on_the_size(executor: CrashExecutor) -> None:
+def test_how_far_to_look_ahead_depends_on_the_size(executor: ReplayExecutor) -> None:
     with executor:
         assert executor.lookahead(PASSES.encode()) == MOST_TOGETHER == executor.free
         assert executor.lookahead(b"add 1\n" * 1599) == 10
         assert executor.lookahead(b"add 1\n" * 100_000) == 1
 
 
-def test_candidates_share_no_replay_that_most_of_them_end(executor: CrashExecutor) -> None:
+def test_candidates_share_no_replay_that_most_of_them_end(executor: ReplayExecutor) -> None:
     with executor:
         for number in range(1, 13):
             broken = f"init\nadd {number}\nadd 0\nsat\nfailed 1\n"
@@ -162,7 +159,7 @@ def test_wrong_answers_share_a_replay() -> None:
         calls = read(wrong.format(1).encode())
         ending = checker.judged(calls, server.replay(calls))
         assert (ending.kind, ending.last_call) == ("mismatch", 3)
-        with CrashExecutor(
+        with ReplayExecutor(
             server, read, Answers(ending.reason), CrashCache(),
             proofs=True, model=model, checker=checker, batch=batching(model, ending),
         ) as executor:  # fmt: skip
@@ -210,7 +207,7 @@ def fresh(number: int) -> str:
 
 
 def test_a_trusted_success_takes_no_second_replay_until_one_is_asked_for(
-    executor: CrashExecutor,
+    executor: ReplayExecutor,
 ) -> None:
     with executor:
         number = 0
@@ -230,7 +227,7 @@ def test_a_trusted_success_takes_no_second_replay_until_one_is_asked_for(
         assert executor.runs - before == 2
 
 
-def test_what_has_passed_is_not_played_again(executor: CrashExecutor) -> None:
+def test_what_has_passed_is_not_played_again(executor: ReplayExecutor) -> None:
     with executor:
         some = [fresh(number) for number in range(1, 5)]
         assert verdicts(executor, some) == [False] * 4
@@ -239,7 +236,7 @@ def test_what_has_passed_is_not_played_again(executor: CrashExecutor) -> None:
         assert executor.runs == before
 
 
-def test_where_what_fails_passes_by_itself_each_has_a_process(executor: CrashExecutor) -> None:
+def test_where_what_fails_passes_by_itself_each_has_a_process(executor: ReplayExecutor) -> None:
     with executor:
         for _ in range(10):
             executor._crashes.trust.note(again=False)
