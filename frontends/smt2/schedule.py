@@ -37,6 +37,9 @@ from reducekit.search.problem import Problem
 
 _MOST = 1 << 22
 _RESTARTS = 2
+_LAYOUT = 0.01
+"""Layout comes first if it makes a script shorter by such a share; otherwise where a graph was
+not printed, which brings it along."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,14 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
     last: tuple[Pass, ...] = (SizeLimited(DropBackward(last=True)), Scopes(close=False), *others)
     return Schedule(
-        prepare=(Layout(),),
+        prepare=(Layout(least=_LAYOUT),),
         once=(
             SingleAssert(),
             BesideAssert(),
             DropBackward(),
             short,
             graph,
+            Layout(),
             DropBackward(),
             *symbols,
             widths,

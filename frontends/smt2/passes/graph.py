@@ -19,6 +19,8 @@ from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.restarts import Restart
+from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.passes.layout import tidy
 from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import FixedSearch, Problem, Search
@@ -176,9 +178,10 @@ class GraphPass:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search over the graph; of a script too large for one, over its terms."""
-        graph = build(view) if not is_too_large(view) else None
+        laid_out = view if is_too_large(view) else _laid_out(view)
+        graph = build(laid_out) if not is_too_large(view) else None
         if self.first is None and graph is not None:
-            self.first = view
+            self.first = laid_out
         text = view.document.text
         styles = [] if graph is None else styles_of(graph, text)
         if graph is None or not styles:
@@ -186,8 +189,14 @@ class GraphPass:
         last = styles[-1]
         proved = _is_as(last.text, text)
         tried = styles[:-1] if proved and not _is_smaller(last.text, text) else styles
-        entry = Entry(graph, Material(view.terms), view, tried, last, proved)
+        entry = Entry(graph, Material(laid_out.terms), view, tried, last, proved)
         return FixedSearch(entry if tried else entry.without_style())
+
+
+def _laid_out(view: ScriptView) -> ScriptView:
+    """Return a script with its blanks normalised: the same nodes, of which some are other text."""
+    text = tidy(view.document)
+    return view if text == view.document.text else ScriptView(parse(text))
 
 
 class Kicked:

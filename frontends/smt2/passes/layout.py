@@ -62,9 +62,14 @@ class Layout:
 
     name = "layout"
 
+    def __init__(self, least: float = 0.0) -> None:
+        self.least = least
+        """The share of a script that has to go."""
+
     def problem(self, view: ScriptView) -> Items | None:
         """Return the one change of the whole text."""
+        before = view.document.text
         text = tidy(view.document)
-        if text == view.document.text:
+        if text == before or len(text) > (1 - self.least) * len(before):
             return None
         return IndependentChanges([Change((Edit(0, (text,)),), "layout")])

@@ -18,6 +18,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, SingleAssert
+from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
     Abbreviations,
@@ -193,6 +194,32 @@ def test_dropping_all_bindings_leaves_the_patterns_behind(text: bytes) -> None:
     alone = [each for each in found if b"forall" not in each and b":pattern" in each]
     assert bool(alone) == (b":named" in text)
     assert b":pattern" not in text or b":named" in text or b"(assert (> 0 7))\n" in found
+
+
+COMMENTED = b"(check-sat) ; a comment\n"
+BROKEN = b"(assert\n(p))\n(check-sat)\n"
+"""A layout that costs no bytes."""
+
+
+def test_layout_may_be_left_alone_where_it_costs_little() -> None:
+    for text, laid_out in ((COMMENTED, b"(check-sat)\n"), (BROKEN, BROKEN.replace(b"t\n", b"t "))):
+        assert [*candidates(text, adaptive, Layout(), 1.0)] == [laid_out]
+    assert [*candidates(COMMENTED, adaptive, Layout(least=0.1), 1.0)] == [b"(check-sat)\n"]
+    assert [*candidates(BROKEN, adaptive, Layout(least=0.1), 1.0)] == []
+
+
+def test_a_layout_that_costs_nothing_is_mended_without_a_check_of_its_own() -> None:
+    script = b"(declare-fun p () Bool)\n(assert\n(and p (not\np)))\n"
+    asked: list[bytes] = []
+
+    def check(text: bytes) -> bool:
+        asked.append(b" ".join(text.split()))
+        return all(word in text for word in (b"(declare-fun", b"(assert", b"(not"))
+
+    assert (
+        reduce(script, check, format="smt2").text == b"(declare-fun p () Bool)\n(assert (not p))\n"
+    )
+    assert asked.count(b" ".join(script.split())) == 1  # the input
 
 
 def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
