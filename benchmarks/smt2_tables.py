@@ -54,6 +54,8 @@ class Row:
     tenth: int
     hundredth: int
     """Checks until so much of the size was left; -1: never."""
+    level: int
+    """Checks until it was no larger than the other reducer's result; -1: never, or none known."""
 
 
 def tokens(text: bytes) -> int:
@@ -61,21 +63,28 @@ def tokens(text: bytes) -> int:
     return sum(1 for match in _TOKEN.finditer(text) if match[1])
 
 
-def run(case: Path, effort: Effort, cap: float) -> Row:
-    """Reduce a case."""
+def size_of(text: bytes, unit: str) -> int:
+    """Return the size of a script in tokens or bytes."""
+    return tokens(text) if unit == "tokens" else len(text)
+
+
+def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) -> Row:
+    """Reduce a case, of which another reducer left as much as `other`."""
     source = case / "input.smt2"
     text = source.read_bytes()
     reached = dict.fromkeys(_SHARES, -1)
-    checks = 0
+    checks, level = 0, -1
 
     def listen(event: Event) -> None:
-        nonlocal checks
+        nonlocal checks, level
         if isinstance(event, Checked):
             checks += not event.remembered
         elif isinstance(event, Accepted):
             for share in _SHARES:
                 if reached[share] < 0 and len(event.text) <= share * len(text):
                     reached[share] = checks
+            if level < 0 and other is not None and size_of(event.text, unit) <= other:
+                level = checks
 
     begin, before = time.monotonic(), os.times()
     report = reduce(
@@ -100,7 +109,10 @@ def run(case: Path, effort: Effort, cap: float) -> Row:
         round(time.monotonic() - begin, 1),
         bool(report.verified),
         report.stopped is not None,
-        *reached.values(),
+        reached[0.5],
+        reached[0.1],
+        reached[0.01],
+        level,
     )
 
 
@@ -152,7 +164,7 @@ def table(
     yield "# SMT-LIB cases reduced\n"
     yield f"Made by `{command}`."
     yield "`other` is the reducer beside ours; the columns 50 %, 10 % and 1 % are the checks until"
-    yield "so much of the bytes was left.\n"
+    yield "so much of the bytes was left, `as small` those until no more than of the other.\n"
     known = [row for row in rows if row.case in others]
 
     def size(row: Row) -> int:
@@ -166,16 +178,22 @@ def table(
         yield f"- {len(known)} cases with both: {unit} {mean(sizes):.3f} of the other's, checks"
         yield f"  {mean(checks):.5f} of its, by geometric means; the worst is {worst.case} with"
         yield f"  {ratio:.2f} of its {unit}; {sum(s > 1.05 for s in sizes)} are above 1.05."
+        level = [max(1, row.level) / others[row.case][1] for row in known if row.level >= 0]
+        yield f"- As small as its result after {mean(level):.5f} of its checks, in {len(level)}"
+        yield "  of these cases."
     yield f"- Geometric means: {mean([size(row) for row in rows]):.1f} {unit},"
     yield f"  {mean([max(1, row.checks) for row in rows]):.1f} checks,"
     yield f"  {mean([max(0.01, row.cpu) for row in rows]):.2f} s of CPU."
     yield f"- Not verified: {sum(not row.verified for row in rows)};"
     yield f"  stopped early: {sum(row.capped for row in rows)}.\n"
-    yield f"| case | {unit} in | {unit} | checks | CPU s | 50 % | 10 % | 1 % | other | its checks |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    shown = ("50 %", "10 %", "1 %", "as small", "other", "its checks")
+    yield f"| case | {unit} in | {unit} | checks | CPU s | {' | '.join(shown)} |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for row in rows:
         begin = row.tokens_in if unit == "tokens" else row.bytes_in
-        until = " | ".join("-" if n < 0 else f"{n:,}" for n in (row.half, row.tenth, row.hundredth))
+        until = " | ".join(
+            "-" if n < 0 else f"{n:,}" for n in (row.half, row.tenth, row.hundredth, row.level)
+        )
         other = others.get(row.case)
         theirs = "- | -" if other is None else f"{other[0]:,} | {other[1]:,}"
         late = " (stopped)" if row.capped else ""
@@ -211,7 +229,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wanted = any(fnmatch.fnmatch(case.name, each) for each in given.cases.split(","))
         if not wanted or case.name in done or not (case / "input.smt2").exists():
             continue
-        rows.append(run(case, given.effort, given.cap))
+        other = others.get(case.name)
+        rows.append(run(case, given.effort, given.cap, given.unit, other and other[0]))
         write(values, rows)
         lines = table(rows, others, given.unit, command)
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")

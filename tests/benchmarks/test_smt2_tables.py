@@ -30,12 +30,13 @@ def test_cases_are_reduced_and_set_beside_published_results(tmp_path: Path) -> N
     (row,) = read(tmp_path / "table.tsv")
     assert row.verified
     assert not row.capped
-    assert 0 < row.half <= row.checks
+    assert 0 < row.half <= row.level <= row.checks
     page = (tmp_path / "table.md").read_text()
     assert f"- 1 cases with both: bytes {row.bytes / 100:.3f} of the other's" in page
+    assert f"- As small as its result after {row.level / 1000:.5f} of its checks, in 1" in page
     make(tmp_path / "cases", "two")
     (tmp_path / "cases" / "one" / "oracle").write_text("#!/bin/sh\nexit 1\n")
     main([*words, "--resume"])
     first, second = read(tmp_path / "table.tsv")
     assert first == row
-    assert (second.case, second.bytes) == ("two", row.bytes)
+    assert (second.case, second.bytes, second.level) == ("two", row.bytes, -1)
