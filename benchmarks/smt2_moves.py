@@ -36,7 +36,8 @@ So a move on a node acts on all its uses at once. Every candidate is well sorted
 known, and no bound variable leaves its binder.
 
 - What is no script of well-sorted terms is tried only where the failure is a parse or sort error,
-  where the command takes a naked term for a command (so it does not read scripts), or with
+  where the command takes a naked term for a command (so it does not read scripts; that is asked
+  where no check-sat is needed), or with
   `--unchecked`. With `--strict` nothing else is tried than scripts of the SMT-LIB standard.
 - What was refused is not tried again where nothing near it has changed: what comes in its place,
   and the terms right above it with all beside it.

@@ -1,10 +1,11 @@
 """Changes without regard to sorts: for oracles that do not mind, such as a parser's own bugs.
 
 Such a text is no script any more, so it is only tried where the failure may be
-that of a text. One probe tells: a command's content in place of the command,
+that of a text. Where a question like check-sat is needed, the failure is about
+an answer. Otherwise one probe tells: a command's content in place of the command,
 which no solver takes for a command; a word also in parentheses. Only where
-it succeeds is anything below tried. Unchecked, a second probe is a term in
-place of one of another sort.
+it succeeds is anything below tried. Unchecked, there is always a probe, and a
+second one is a term in place of one of another sort.
 """
 
 from __future__ import annotations
@@ -87,5 +88,8 @@ class Untyped:
         self.unchecked = unchecked
 
     def problem(self, view: ScriptView) -> UntypedTree | None:
-        """Return the tree of nodes."""
-        return UntypedTree(view, unchecked=self.unchecked) if view.commands.nodes else None
+        """Return the tree of nodes; None where there are none, or a question is asked."""
+        names = view.commands.names
+        if not names or (not self.unchecked and any(each.startswith(b"check-") for each in names)):
+            return None
+        return UntypedTree(view, unchecked=self.unchecked)

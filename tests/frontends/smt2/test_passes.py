@@ -28,6 +28,7 @@ from reducekit.frontends.smt2.passes.sorts import (
     Unused,
 )
 from reducekit.frontends.smt2.passes.term_tree import TermPass
+from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
@@ -194,6 +195,15 @@ def test_dropping_all_bindings_leaves_the_patterns_behind(text: bytes) -> None:
     alone = [each for each in found if b"forall" not in each and b":pattern" in each]
     assert bool(alone) == (b":named" in text)
     assert b":pattern" not in text or b":named" in text or b"(assert (> 0 7))\n" in found
+
+
+@pytest.mark.parametrize("question", [b"(check-sat)\n", b"(check-sat-assuming (p))\n"])
+def test_where_an_answer_is_needed_no_naked_term_is_tried(question: bytes) -> None:
+    script = b"(declare-fun p () Bool)\n(assert (not p))\n"
+    probe = b"(declare-fun p () Bool)\n(not p)\n"
+    assert [*candidates(script, adaptive, Untyped(unchecked=False), 0.0)] == [probe]
+    assert [*candidates(script + question, adaptive, Untyped(unchecked=False), 0.0)] == []
+    assert probe + question in candidates(script + question, adaptive, Untyped(), 0.0)
 
 
 COMMENTED = b"(check-sat) ; a comment\n"
