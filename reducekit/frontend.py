@@ -53,11 +53,12 @@ class Schedule:
     first. `rounds` are repeated while any of them helps; in them, a change that
     was refuted is not tried again where nothing has changed. `closing` are the
     expensive ones, for the result of the rounds, and `sweep` those that are tried
-    on the result of all, the first time in full; when one helps, the rounds go on.
-    Without a `sweep`, it is the rounds. With quick effort a schedule ends with what runs
-    once, or, where nothing does, after the closing passes, whether they helped
-    or not. Only with thorough effort, `thorough` are the ones that look beyond
-    what is smaller right away; when one helps, the rounds go on.
+    in full on the result of all; when one helps, the rounds go on, and the next time
+    those come first of which anything has changed. Without a `sweep`, it is the
+    rounds. With quick effort a schedule ends with what runs once, or, where nothing
+    does, after the closing passes, whether they helped or not. Only with thorough
+    effort, `thorough` are the ones that look beyond what is smaller right away; when
+    one helps, the rounds go on.
     """
 
     rounds: Sequence[Pass]
@@ -296,7 +297,7 @@ class Frontend(ABC):
         """Return what a text has in common with others that hardly fail where it does not.
 
         Such as all but the names in it. A text is not run if one of the same fingerprint was
-        refuted, but in the first sweep of a schedule. It is called for every candidate. None:
+        refuted, but in the sweep of a schedule. It is called for every candidate. None:
         only the text itself is remembered.
         """
         return None

@@ -93,7 +93,7 @@ class SchedulePosition:
     round: int = 0
     helped: bool = False
     swept: bool = False
-    """Whether a sweep has tried everything once more: the next one only what has changed since."""
+    """Whether a sweep has tried everything: the next one begins with what has changed since."""
     allow_growth: bool = True
     """Whether the passes that prepare the text may make it larger."""
 
@@ -130,12 +130,15 @@ class SchedulePosition:
         position, schedule = self, self.schedule
         while position.at >= len(position._passes()):
             stage = _ROUNDS if position.helped and position.stage >= _ROUNDS else position.stage + 1
+            swept = position.swept or position.stage == _SWEEP
+            if position.stage == _SWEEP and position.swept and not position.helped:
+                # What has changed since the last sweep does not help: now everything again.
+                stage, swept = _SWEEP, False
             if stage == _END or (
                 schedule.effort == "quick" and position.stage == _last_if_quick(schedule)
             ):
                 return None
             begins = stage == _ROUNDS
-            swept = position.swept or position.stage == _SWEEP
             position = SchedulePosition(
                 schedule,
                 stage,
