@@ -176,7 +176,8 @@ class OwnTests:
     """Opens a tester. It is called in several processes where there are several jobs."""
     words: Callable[[int], Sequence[str]]
     """Returns the options that make the input of a seed again, after `generate FORMAT`."""
-    reduction: Callable[[Criterion], OwnReduction]
+    reduction: Callable[[Criterion, bytes], OwnReduction]
+    """Returns how an input is reduced that shows a bug."""
     summary: Callable[[Mapping[str, int], int, float], tuple[str, ...]]
     """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
     notes: tuple[str, ...] = ()

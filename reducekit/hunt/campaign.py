@@ -50,7 +50,8 @@ class Campaign:
 
     results: Callable[[Control], Iterator[InputResult | None]]
     """Tests all inputs, and yields None where a reduction slows no test down."""
-    reduction: Callable[[Finding], ReductionConfig]
+    reduction: Callable[[Finding, bytes], ReductionConfig]
+    """Says how an input is reduced that shows a bug."""
     suffix: str
     """Of the files of bugs."""
     noun: str
@@ -193,7 +194,7 @@ def _by_programs(
         breaks_rules,
     )
 
-    def reduction(finding: Finding) -> ReductionConfig:
+    def reduction(finding: Finding, text: bytes) -> ReductionConfig:
         frontend = registry.frontend(options.format, **frontend_options)
         return ReductionConfig(
             frontend,
@@ -237,8 +238,8 @@ def _by_library(
             return tests.files(paths, control)
         return tests.seeds(_seeds(options, values), control)
 
-    def reduction(finding: Finding) -> ReductionConfig:
-        found = own.reduction(finding.criterion)
+    def reduction(finding: Finding, text: bytes) -> ReductionConfig:
+        found = own.reduction(finding.criterion, text)
         return ReductionConfig(
             found.frontend,
             own.limits,

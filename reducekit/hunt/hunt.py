@@ -177,7 +177,7 @@ class Hunt:
 
     def _reduce(self, campaign: Campaign, bug: Bug, text: bytes) -> None:
         """Reduce a bug; every improvement is written. Raises KeyboardInterrupt after a signal."""
-        config = campaign.reduction(bug.finding)
+        config = campaign.reduction(bug.finding, text)
 
         def listen(event: Event) -> None:
             self._listen(Reducing(bug, event))

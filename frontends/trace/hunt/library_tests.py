@@ -30,10 +30,12 @@ from reducekit.frontends.trace.replay import (
     find_library,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
+from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.live_tester import LiveTester
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
+from reducekit.frontends.trace.replay.sharing import batching, release_of, small_traces
 from reducekit.offers import FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature
@@ -139,7 +141,10 @@ class LibraryTester(Closing):
             server = self._opened.enter_context(
                 ReplayServer(self._system.library, patch=self._system.patch)
             )
-            self._replays = server, _checker(self._system, self._opened)
+            again = self._opened.enter_context(
+                ReplayServer(self._system.library, patch=self._system.patch)
+            )
+            self._replays = server, _checker(self._system, again, self._opened)
         server, checker = self._replays
         calls = read_trace(text, self._system.model.formats[0]).calls
         outcome = server.replay(calls, self._system.limits)
@@ -176,47 +181,79 @@ class LibraryTester(Closing):
         return Tested(criterion=criterion, timed_out=late, counts=counts)
 
 
-def _checker(system: System, stack: ExitStack) -> AnswerChecker | None:
-    """Return what checks answers, its servers closed by the stack; None if none are checked."""
+def _checker(system: System, server: ReplayServer, stack: ExitStack) -> AnswerChecker | None:
+    """Return what checks answers, its reference closed by the stack; None if none are checked."""
     if system.reference is None:
         return None
-    server = stack.enter_context(ReplayServer(system.library, patch=system.patch))
     reference = stack.enter_context(ReplayServer(system.reference))
     return AnswerChecker(system.library.interface.api, server, reference, system.limits)
 
 
-def reduction(system: System, criterion: Criterion) -> OwnReduction:
-    """Return how a trace is reduced that shows a bug."""
+def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction:
+    """Return how a trace is reduced that shows a bug.
+
+    As by `own_oracle`, candidates share a replay where they can, and small ones always do.
+    """
+    model = system.model
 
     def read(text: bytes) -> tuple[Call, ...]:
-        return read_trace(text, system.model.formats[0]).calls
+        return read_trace(text, model.formats[0]).calls
 
     crashes = CrashCache()
+    small: list[BatchReplay] = []  # of the executor that was opened last
 
     def opened(oracle: Oracle, jobs: int) -> Executor:
         with ExitStack() as stack:
             server = stack.enter_context(
                 ReplayServer(system.library, jobs=jobs, patch=system.patch)
             )
-            checks = isinstance(criterion, Answers)
-            return ReplayExecutor(
+            other = stack.enter_context(ReplayServer(system.library, patch=system.patch))
+            checker = _checker(system, other, stack) if isinstance(criterion, Answers) else None
+
+            def judged(calls: Sequence[Call], limits: Limits) -> ReplayOutcome:
+                replayed = other.replay(calls, limits)
+                return replayed if checker is None else checker.judged(calls, replayed)
+
+            def counted(calls: Sequence[Call]) -> ReplayOutcome:
+                executor.count_run()
+                return judged(calls, replace(system.limits, cpu=cpu_of_many(ending)))
+
+            ending = judged(read(text), system.limits)
+            found = small_traces(model, ending, counted, other.playable, crashes, lawful=True)
+            small[:] = [] if found is None else [found]
+            executor = ReplayExecutor(
                 server,
                 read,
                 oracle.criterion,
                 crashes,
-                proofs=not checks,
-                model=system.model,
-                checker=_checker(system, stack) if checks else None,
+                proofs=True,
+                model=model,
+                checker=checker,
+                batch=batching(model, ending) if jobs == 1 else None,
                 opened=stack.pop_all(),
             )
+            return executor
+
+    def first_failing(traces: Sequence[Sequence[Call]]) -> int | None:
+        return small[-1].first(traces) if small else None
 
     return OwnReduction(
-        Traces(system.model, last=crashes.last),
+        Traces(
+            model,
+            last=crashes.last,
+            first_failing=first_failing if _sharing(model, criterion) else None,
+        ),
         opened,
         _PATIENCE,
         lambda text: len(read(text)),
         "calls",
     )
+
+
+def _sharing(model: Model, criterion: Criterion) -> bool:
+    """Say whether small traces that show a bug can share a replay."""
+    died = isinstance(criterion, Ends) and criterion.expected.limit is None
+    return release_of(model) is not None and (died or isinstance(criterion, Answers))
 
 
 def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:

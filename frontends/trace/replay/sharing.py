@@ -56,7 +56,7 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
     That is where the failure is not the way in which a replay ends, or where a solver cannot
     be made anew: no call makes it, or takes it down.
     """
-    release = _release(model)
+    release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
     if any(call.produces for call in model.calls.values()):
@@ -77,7 +77,7 @@ def small_traces(
 
     With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
     """
-    release = _release(model)
+    release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
 
@@ -89,7 +89,7 @@ def small_traces(
     )
 
 
-def _release(model: Model) -> Call | None:
+def release_of(model: Model) -> Call | None:
     """Return the call that takes a solver down; None where none can be made anew after it."""
     releases = _named(model, "release")
     if len(releases) != 1 or model.calls[releases[0]].arguments or not _named(model, "init"):

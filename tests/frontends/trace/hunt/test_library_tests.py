@@ -56,7 +56,7 @@ def test_no_answer_is_wrong_after_a_broken_contract() -> None:
     begin, _, rest = found.text.partition(b"\n")
     texts = [found.text, b"\n".join((begin, b"maxvar", rest))]
     oracle = Oracle((Command(("x",)),), found.criterion)
-    with reduction(system, found.criterion).opener(oracle, 1) as executor:
+    with reduction(system, found.criterion, found.text).opener(oracle, 1) as executor:
         verdicts = []
         for ticket, text in enumerate(texts):
             executor.submit(ticket, text, DEFAULT_LIMITS)
