@@ -13,7 +13,7 @@ from benchmarks.faults.field import LIMITS, Case
 from reducekit.events import Accepted, Event, PassEnded
 from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.formats import reader
 from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
@@ -64,10 +64,8 @@ def reduce_case(
     """
     model, library = load_model(case.api), case.library
     form = model.formats[0]
+    read = reader(form)
     begin = time.process_time()
-
-    def read(text: bytes) -> Sequence[Call]:
-        return read_trace(text, form).calls
 
     with ExitStack() as opened:
         patch = case.patch

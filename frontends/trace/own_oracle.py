@@ -13,7 +13,7 @@ from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
 from reducekit.frontend import OracleRequest, OwnOracle
 from reducekit.frontends.trace.calls import Call, Trace, with_result
-from reducekit.frontends.trace.formats import print_trace, read_trace
+from reducekit.frontends.trace.formats import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay import (
@@ -95,7 +95,7 @@ def replay_oracle(
     if target.fault is not None:
         fault = read_fault(target.fault, target.faults)
     patch = None if fault is None else resolve(fault, library.path)
-    replays = _Replays(library, patch, target.check_returns, trace.format)
+    replays = _Replays(library, patch, target.check_returns, reader(trace.format))
     with ExitStack() as opened:
         with request.guard.held():
             server = replays.serve()
@@ -137,7 +137,9 @@ def replay_oracle(
             replays.opener(crashes, executors),
             limits,
             notes=(f"note: {library.note}",) if library.note else (),
-            finish=lambda text: _with_results(text, replays, server, model) if recorded else text,
+            finish=lambda text: (
+                _with_results(text, trace.format, replays, server, model) if recorded else text
+            ),
             close=opened.pop_all().close,
         )
 
@@ -149,7 +151,8 @@ class _Replays:
     library: Library
     patch: Patch | None
     check_results: bool
-    format: str
+    read: Callable[[bytes], Sequence[Call]]
+    """Returns the calls of a text."""
     model: Model | None = None
     """What all replays have to keep to; None where the first one does not."""
     batch: Batching | None = None
@@ -162,10 +165,6 @@ class _Replays:
         return ReplayServer(
             self.library, jobs=jobs, patch=self.patch, check_results=self.check_results
         )
-
-    def read(self, text: bytes) -> Sequence[Call]:
-        """Return the calls of a text."""
-        return read_trace(text, self.format).calls
 
     def once(self, server: ReplayServer, text: bytes) -> tuple[Sequence[Call], ReplayOutcome]:
         """Replay a text."""
@@ -301,9 +300,11 @@ def _replay_command(target: Target, named_model: str | None, model: Model) -> tu
     return (*words, "--check-returns") if target.check_returns else tuple(words)
 
 
-def _with_results(text: bytes, replays: _Replays, server: ReplayServer, model: Model) -> bytes:
-    """Return a trace with what its calls return, if its replay then ends as without."""
-    trace = read_trace(text, replays.format)
+def _with_results(
+    text: bytes, name: str, replays: _Replays, server: ReplayServer, model: Model
+) -> bytes:
+    """Return a trace of a format with what its calls return, if its replay ends as without."""
+    trace = read_trace(text, name)
     before = server.replay(trace.calls)
     calls = [
         with_result(call, result)

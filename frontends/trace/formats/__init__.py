@@ -13,15 +13,19 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats.lines import Syntax, parse_calls, print_calls, spell_call
 
-__all__ = ["FORMATS", "detect", "print_trace", "read_trace", "spell", "unpack"]
+__all__ = ["FORMATS", "detect", "print_trace", "read_trace", "reader", "spell", "unpack"]
 
+_MOST_LINES = 1 << 18
+"""Of different lines that are kept."""
 # Calls with a result on their line, and how many arguments come before it
 # (CaDiCaL 1.5.3 to 3.0, mobical.cpp).
 _ARITY = {
@@ -148,6 +152,34 @@ def read_trace(text: bytes, name: str | None = None) -> Trace:
     found = name or detect(text)
     calls, tail = parse_calls(text, FORMATS[found])
     return Trace(calls, found, text, tail)
+
+
+def reader(name: str) -> Callable[[bytes], Sequence[Call]]:
+    """Return what reads the calls of many texts that are much alike, in the format `name`.
+
+    A line that was read before is not read again, so that a candidate of a reduction costs a
+    look at each of its lines. The calls do not say in which line they stand. Raises ParseError
+    as `read_trace` does.
+    """
+    known: dict[bytes, Call] = {}
+
+    def read(text: bytes) -> Sequence[Call]:
+        lines = text.split(b"\n")
+        if not lines.pop():
+            with suppress(KeyError):
+                return [known[line] for line in lines]
+        calls = read_trace(text, name).calls
+        if len(known) < _MOST_LINES:
+            # What is more than a line, as a call with its result or a comment, is not kept.
+            plain = [call for call in calls if call.result is None and call.name != "return"]
+            known.update(
+                (call.raw[:-1], replace(call, line=0))
+                for call in plain
+                if call.raw.find(b"\n") == len(call.raw) - 1
+            )
+        return calls
+
+    return read
 
 
 def print_trace(calls: Iterable[Call], name: str, tail: bytes = b"") -> bytes:

@@ -15,7 +15,7 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Executor
 from reducekit.frontend import OwnReduction, OwnTests, Tested, Testing
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.formats import print_trace, read_trace
+from reducekit.frontends.trace.formats import print_trace, read_trace, reader
 from reducekit.frontends.trace.formats.convert import NAMES
 from reducekit.frontends.trace.frontend import Traces
 from reducekit.frontends.trace.generate.generator import Generator
@@ -196,9 +196,7 @@ def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction
     """
     model = system.model
 
-    def read(text: bytes) -> tuple[Call, ...]:
-        return read_trace(text, model.formats[0]).calls
-
+    read = reader(model.formats[0])
     crashes = CrashCache()
     small: list[BatchReplay] = []  # of the executor that was opened last
 

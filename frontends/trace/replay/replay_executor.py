@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
@@ -38,13 +37,14 @@ _SLOWER = 3
 _PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
-class _Waiting(NamedTuple):
-    """A check that was submitted and has not been played."""
+@dataclass(slots=True)
+class _Waiting:
+    """A check that was submitted and has not been played; its calls, once it was looked at."""
 
     ticket: int
     text: bytes
-    calls: Sequence[Call]
     limits: Limits
+    calls: Sequence[Call] = ()
 
 
 def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
@@ -100,7 +100,8 @@ class ReplayExecutor(Executor):
         self._hangs = hangs
         self._queue: list[_Waiting] = []
         self._known: list[Finished] = []
-        self._texts: dict[int, tuple[bytes, Sequence[Call], Limits]] = {}
+        self._played: dict[int, _Waiting] = {}
+        """Those that are being played by themselves, by ticket."""
         self._again: set[int] = set()
         self._confirmed: set[int] = set()
         """The tickets of those that failed after others, and are played by themselves."""
@@ -132,49 +133,60 @@ class ReplayExecutor(Executor):
         return max(1, min(most, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
-        try:
-            calls = self._read(text)
-        except ParseError as error:
-            self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
-            return
-        if self._hangs is not None and self._crashes.first_look(text):
-            limits = replace(limits, cpu=self._hangs)
+        """Start a check of `text`; `ticket` is a number of the caller's, not in use.
+
+        With a batch, it is read when its turn has come: most are cancelled before.
+        """
+        waiting = _Waiting(ticket, text, limits)
+        if self._batch is not None:
+            self._queue.append(waiting)
+        elif self._has_to_be_played(waiting):
+            self._start(waiting)
+
+    def _has_to_be_played(self, waiting: _Waiting) -> bool:
+        """Read a trace, unless that was done; what is known of it is noted in place of a replay."""
+        ticket, text = waiting.ticket, waiting.text
+        if not waiting.calls:
+            try:
+                waiting.calls = self._read(text)
+            except ParseError as error:
+                self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
+                return False
+            if self._hangs is not None and self._crashes.first_look(text):
+                waiting.limits = replace(waiting.limits, cpu=self._hangs)
+        calls = waiting.calls
         known = self._crashes.proof(text, calls) if self._proofs else None
         if known is not None:
             self._know(ticket, known.as_outcome())
-            return
+            return False
         if not calls or (self._batch is not None and calls in self._crashes.passed):
             self._known.append(Finished(ticket, interesting=False, outcomes=()))
-            return
-        if self._batch is not None:
-            self._queue.append(_Waiting(ticket, text, calls, limits))
-            return
-        self._start(ticket, text, calls, limits)
+            return False
+        return True
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
-        if self._queue and not (self._known or self._texts):
+        if self._queue and not (self._known or self._played):
             self._play_queue()
         finished, self._known = self._known, []
         if finished and self._batch is not None:
             return finished  # what is looked ahead for shall not depend on what ends meanwhile
         for ticket, replayed in self._server.wait(0 if finished else timeout):
-            text, calls, limits = self._texts.pop(ticket)
-            replayed = self._checked(calls, replayed)
+            waiting = self._played.pop(ticket)
+            replayed = self._checked(waiting.calls, replayed)
             self._note_time(replayed)
-            if self._starved(ticket, replayed, limits):
+            if self._starved(waiting, replayed):
                 self._again.add(ticket)
-                self._start(
-                    ticket, text, calls, replace(limits, wall=_PATIENCE * (limits.wall or 0))
-                )
+                wall = _PATIENCE * (waiting.limits.wall or 0)
+                waiting.limits = replace(waiting.limits, wall=wall)
+                self._start(waiting)
                 continue
             self._again.discard(ticket)
-            if ticket in self._confirmed or digest(text) in self._trusted:
+            if ticket in self._confirmed or digest(waiting.text) in self._trusted:
                 self._confirmed.discard(ticket)
                 assert self._batch is not None
                 self._crashes.trust.note(again=self._batch.wanted(replayed))
-            judged = self._judged(_Waiting(ticket, text, calls, limits), replayed)
+            judged = self._judged(waiting, replayed)
             passed = replayed.kind == "ok"
             self._reach.note(int(passed), stray=not (passed or judged.interesting))
             finished.append(judged)
@@ -184,7 +196,7 @@ class ReplayExecutor(Executor):
         """End a check and forget it; one that is not running is ignored."""
         self._known = [done for done in self._known if done.ticket != ticket]
         self._queue = [each for each in self._queue if each.ticket != ticket]
-        self._texts.pop(ticket, None)
+        self._played.pop(ticket, None)
         self._again.discard(ticket)
         self._confirmed.discard(ticket)
         self._server.cancel(ticket)
@@ -200,10 +212,10 @@ class ReplayExecutor(Executor):
         """Count a replay that somebody else has made for the same reduction."""
         self.runs += 1
 
-    def _start(self, ticket: int, text: bytes, calls: Sequence[Call], limits: Limits) -> None:
+    def _start(self, waiting: _Waiting) -> None:
         self.runs += 1
-        self._texts[ticket] = text, calls, limits
-        self._server.submit(ticket, calls, limits)
+        self._played[waiting.ticket] = waiting
+        self._server.submit(waiting.ticket, waiting.calls, waiting.limits)
 
     def _play_queue(self) -> None:
         """Play the checks that wait, as many as fit, and take in what that says of each.
@@ -214,10 +226,9 @@ class ReplayExecutor(Executor):
         batch = self._batch
         assert batch is not None
         together = self._together()
-        first = together[0]
-        if len(together) == 1:
-            self._queue.pop(0)
-            self._start(*first)
+        if len(together) < 2:
+            for each in together:
+                self._start(each)
             return
         begins: list[int] = []
         calls: list[Call] = []
@@ -227,7 +238,7 @@ class ReplayExecutor(Executor):
             if not each.calls or each.calls[-1].name != batch.release.name:
                 calls.append(batch.release)
         self.runs += 1
-        limits = batch.limits(first.limits)
+        limits = batch.limits(together[0].limits)
         outcome = self._checked(calls, self._server.replay(calls, limits))
         self._note_time(outcome)
         played = len(together)
@@ -236,10 +247,10 @@ class ReplayExecutor(Executor):
         for each in together[:played]:
             self._crashes.passed.add(each.calls)
             self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
-        self._queue = self._queue[played:]
         stray = False
         if outcome.kind != "ok":
-            stray = self._take_last(self._queue.pop(0), outcome, begins[played], after=played > 0)
+            stray = self._take_last(together[played], outcome, begins[played], after=played > 0)
+        self._queue[:0] = together[played + 1 :]
         self._reach.note(played, stray=stray, late=outcome.kind == "timeout")
 
     def _take_last(
@@ -264,7 +275,7 @@ class ReplayExecutor(Executor):
         ):
             if after:
                 self._confirmed.add(last.ticket)
-            self._start(*last)
+            self._start(last)
             return False
         if after:
             self._trusted.add(digest(last.text))
@@ -273,15 +284,20 @@ class ReplayExecutor(Executor):
         return not judged.interesting
 
     def _together(self) -> list[_Waiting]:
-        """Return the first of the checks that wait, as many as one replay takes."""
+        """Take from those that wait what one replay plays; none if something is known of all."""
         found: list[_Waiting] = []
         size = 0
-        for each in self._queue:
+        while self._queue:
+            each = self._queue.pop(0)
+            if not self._has_to_be_played(each):
+                continue
             size += len(each.calls) + 1
-            if found and (size > CALLS_TOGETHER or not self._separable(each.calls)):
+            separable = self._separable(each.calls)
+            if found and (size > CALLS_TOGETHER or not separable):
+                self._queue.insert(0, each)
                 break
             found.append(each)
-            if self._crashes.trust.lost or not self._separable(each.calls):
+            if self._crashes.trust.lost or not separable:
                 break
         return found
 
@@ -301,14 +317,14 @@ class ReplayExecutor(Executor):
 
     def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
         """Judge a replay of one trace."""
-        ticket, text, calls, _ = waiting
+        text, calls = waiting.text, waiting.calls
         outcome = replayed.as_outcome()
         judged = verdict(self._criterion, [outcome])
         if judged and not self._lawful(calls, replayed):
             judged = False
         else:
             self._crashes.remember(text, calls, replayed)
-        return Finished(ticket, judged, (outcome,))
+        return Finished(waiting.ticket, judged, (outcome,))
 
     def _checked(self, calls: Sequence[Call], replayed: ReplayOutcome) -> ReplayOutcome:
         """Return how a replay ended, its answers checked if they are."""
@@ -319,16 +335,17 @@ class ReplayExecutor(Executor):
         if self._hangs is not None and replayed.kind == "ok":
             self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
 
-    def _starved(self, ticket: int, replayed: ReplayOutcome, limits: Limits) -> bool:
+    def _starved(self, waiting: _Waiting, replayed: ReplayOutcome) -> bool:
         """Say whether time was up because the machine was busy: it is to be played once more.
 
         A replay does not sleep. One that has used little CPU time has not had its turn.
         """
-        if replayed.kind != "timeout" or limits.wall is None or ticket in self._again:
+        wall = waiting.limits.wall
+        if replayed.kind != "timeout" or wall is None or waiting.ticket in self._again:
             return False
         if self._hangs is not None or self._criterion.wall is not None:
             return False
-        return replayed.cpu < limits.wall / 2
+        return replayed.cpu < wall / 2
 
     def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
         ended = (

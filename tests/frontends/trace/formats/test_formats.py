@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, altered, with_result, without_results
-from reducekit.frontends.trace.formats import FORMATS, detect, print_trace, read_trace, spell
+from reducekit.frontends.trace.formats import (
+    FORMATS,
+    detect,
+    print_trace,
+    read_trace,
+    reader,
+    spell,
+)
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 FORMAT_OF = {
@@ -186,3 +194,34 @@ def test_the_last_line_may_lack_its_end() -> None:
     trace = read_trace(b"init\nrelease", "lgl")
     assert print_trace(trace.calls, "lgl") == b"init\nrelease"
     assert print_trace(reversed(trace.calls), "lgl") == b"release\ninit\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("lgl", ["init\nadd 1\nsat\nreturn 10\nadd 1\n", "init\nsat\nadd 1\n", "init\nadd 1", ""]),
+        (
+            "mobical",
+            ["0 init\nadd 1\n# why\nsolve 10\n", "init\nsolve\n\nadd 1\n"],
+        ),
+        ("words", ["init\n# why\nadd 1\n", "init\nadd 1\n", "add 1\nreturn 1\nreturn 2\n"]),
+    ],
+)
+def test_texts_that_are_much_alike_are_read_as_any(name: str, texts: list[str]) -> None:
+    read = reader(name)
+    for text in (*texts, *texts):
+        expected = read_trace(text.encode(), name).calls
+        assert [replace(call, line=0) for call in read(text.encode())] == [
+            replace(call, line=0) for call in expected
+        ]
+    with pytest.raises(ParseError):
+        read(b"init\nadd 1\n1\n")
+
+
+def test_a_line_is_read_once() -> None:
+    read = reader("lgl")
+    first = read(b"init\nadd 1\n")
+    assert [call.line for call in first] == [1, 2]
+    again = read(b"add 1\nadd 1\n")
+    assert again[0] is again[1]
+    assert again[0] == replace(first[1], line=0)

@@ -15,6 +15,8 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault, resolve
 from reducekit.oracle.command import Command
 from reducekit.oracle.oracle import Oracle
+from reducekit.reduction import Reduction
+from reducekit.registry import strategy
 
 WRONG_MODELS = "lglextend+0x110:delete=eb07"
 
@@ -62,3 +64,24 @@ def test_no_answer_is_wrong_after_a_broken_contract() -> None:
             executor.submit(ticket, text, DEFAULT_LIMITS)
             verdicts += [finished.interesting for finished in executor.wait()]
     assert verdicts == [True, False]
+
+
+def test_candidates_of_a_bug_share_replays() -> None:
+    library = find_library("lingeling")
+    fault = read_fault(WRONG_MODELS)
+    assert fault is not None
+    system = System(
+        load_model("lingeling"), library, resolve(fault, library.path), find_library("ipasir"),
+        DEFAULT_LIMITS, variables=12,
+    )  # fmt: skip
+    with LibraryTester(system) as tester:
+        found = tester.test(0)
+    assert found.criterion is not None
+    own = reduction(system, found.criterion, found.text)
+    with own.opener(Oracle((Command(("x",)),), found.criterion), 1) as executor:
+        reduced = Reduction(
+            own.frontend, strategy("adaptive"), executor, lambda seconds: DEFAULT_LIMITS, repeats=1
+        ).run(found.text, 0.1)
+        assert executor.runs < 30, "one by one it takes 58"
+    assert own.size(found.text) > 100
+    assert own.size(reduced.text) <= 3
