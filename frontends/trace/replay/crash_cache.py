@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.replay.batch import Passed, Trust
+from reducekit.frontends.trace.replay.batch import Passed, Trust, key_of
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 
 ENDED = ("signal", "exit", "mismatch", "timeout")
@@ -28,8 +28,8 @@ class CrashCache:
     ) -> None:
         self._replay = replay
         self._last: dict[bytes, int | None] = {}
-        self._proofs: dict[bytes, ReplayOutcome] = {}
-        self._used: set[bytes] = set()
+        self._proofs: dict[int, ReplayOutcome] = {}
+        self._used: set[int] = set()
         self._looked_at: set[bytes] = set()
         self.trust = Trust()
         """Whether what fails after other traces in a process fails by itself too."""
@@ -51,14 +51,14 @@ class CrashCache:
         self._last[digest(text)] = outcome.last_call
         if outcome.last_call + 1 == len(calls):
             return
-        key = _key(calls[: outcome.last_call + 1])
+        key = key_of(calls[: outcome.last_call + 1])
         if key not in self._used:
             self._keep(key, outcome)
 
     def prove(self, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
         """Take in how a replay ended that somebody has made who is about to ask for it again."""
         if outcome.kind in ENDED:
-            self._keep(_key(calls), outcome)
+            self._keep(key_of(calls), outcome)
 
     def first_look(self, text: bytes) -> bool:
         """Say whether nobody has asked this of a text before."""
@@ -67,14 +67,14 @@ class CrashCache:
         self._looked_at.add(key)
         return not known
 
-    def _keep(self, key: bytes, outcome: ReplayOutcome) -> None:
+    def _keep(self, key: int, outcome: ReplayOutcome) -> None:
         if len(self._proofs) >= _MOST:
             self._proofs.pop(next(iter(self._proofs)))
         self._proofs[key] = outcome
 
     def proof(self, text: bytes, calls: Sequence[Call]) -> ReplayOutcome | None:
         """Return how the replay of a text has to end, once, if an earlier one shows it."""
-        key = _key(calls)
+        key = key_of(calls)
         outcome = self._proofs.pop(key, None)
         if outcome is not None:
             self._used.add(key)
@@ -85,9 +85,3 @@ class CrashCache:
 def digest(text: bytes) -> bytes:
     """Return 128 bits that stand for a text."""
     return hashlib.blake2b(text, digest_size=16).digest()
-
-
-def _key(calls: Sequence[Call]) -> bytes:
-    """Stand for the calls as they are played: what they returned does not matter."""
-    played = [(call.name, call.arguments) for call in calls if call.name != "return"]
-    return hashlib.blake2b(repr(played).encode(), digest_size=16).digest()
