@@ -245,6 +245,7 @@ def _refuse_success(
 ) -> None:
     """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
     name = request.name
+    file = "-" if name == "standard input" else name  # as one types it
     if outcome.kind == "parse":
         raise NotInterestingError(f"{name}: the library cannot play it: {outcome.reason}")
     problems = check(trace, model)
@@ -252,7 +253,7 @@ def _refuse_success(
     if outcome.kind == "contract":
         raise NotInterestingError(
             f"{name} breaks the contract of the API, which is no failure of the solver\n"
-            f"{outcome.reason}{hint}\n(reducekit trace --check {name} shows all such calls)"
+            f"{outcome.reason}{hint}\n(reducekit trace --check {file} shows all such calls)"
         )
     if outcome.kind != "ok" or _told(request):
         return
@@ -260,12 +261,12 @@ def _refuse_success(
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     recorded = sum(call.result is not None for call in trace.calls)
     checked = " and returned what the trace says" if target.check_returns and recorded else ""
-    ways = [f"  reducekit replay --results {name}   shows what each call returns"]
+    ways = [f"  reducekit replay --results {file}   shows what each call returns"]
     if not target.check_returns:
         compared = f"{recorded} results" if recorded else "it has none"
         ways.insert(
             0,
-            f"  --check-returns   compares results with the `return` lines ({compared})",
+            f"  --check-returns   compares results with the lines 'return' ({compared})",
         )
     ways += [
         "  --check-returns --library NAME   compares them with those of a second engine,",

@@ -77,6 +77,14 @@ def test_a_trace_that_passes(tool: Tool) -> None:
     assert "2 add" in done.err
     assert "--check-returns" in done.err
     assert "--library" in done.err
+    assert "with the lines 'return'" in done.err
+
+
+def test_a_trace_from_standard_input_that_passes(tool: Tool) -> None:
+    with tool.write("lgl.trace", PASSES).open() as stream:
+        done = tool("trace", "-", stdin=stream)
+    assert done.code == 1
+    assert "reducekit replay --results - " in done.err
 
 
 def test_a_broken_contract_is_no_failure(tool: Tool) -> None:
