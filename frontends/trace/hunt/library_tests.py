@@ -141,10 +141,7 @@ class LibraryTester(Closing):
             server = self._opened.enter_context(
                 ReplayServer(self._system.library, patch=self._system.patch)
             )
-            again = self._opened.enter_context(
-                ReplayServer(self._system.library, patch=self._system.patch)
-            )
-            self._replays = server, _checker(self._system, again, self._opened)
+            self._replays = server, _checker(self._system, server, self._opened)
         server, checker = self._replays
         calls = read_trace(text, self._system.model.formats[0]).calls
         outcome = server.replay(calls, self._system.limits)
@@ -195,7 +192,6 @@ def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction
     As by `own_oracle`, candidates share a replay where they can, and small ones always do.
     """
     model = system.model
-
     read = reader(model.formats[0])
     crashes = CrashCache()
     small: list[BatchReplay] = []  # of the executor that was opened last
