@@ -178,11 +178,12 @@ class GraphPass:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search over the graph; of a script too large for one, over its terms."""
-        laid_out = view if is_too_large(view) else _laid_out(view)
-        graph = build(laid_out) if not is_too_large(view) else None
+        if is_too_large(view):
+            return TermPass().problem(view)
+        laid_out, text = _laid_out(view), view.document.text
+        graph = build(laid_out)
         if self.first is None and graph is not None:
             self.first = laid_out
-        text = view.document.text
         styles = [] if graph is None else styles_of(graph, text)
         if graph is None or not styles:
             return TermPass().problem(view)
