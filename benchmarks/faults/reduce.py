@@ -18,7 +18,7 @@ from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import cpu_of_many
+from reducekit.frontends.trace.replay.batch import cpu_of_many, ends_alike
 from reducekit.frontends.trace.replay.contract import ContractExecutor
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
@@ -142,11 +142,11 @@ def reduce_case(
         with executor:
             result = reduction.run(text, outcome.seconds)
         count, settings, _, _ = frontend.order(result.text)
-    with ReplayServer(library, patch=patch) as server:
-        last = server.replay(read(result.text), LIMITS)
-    fails = (last.kind, last.signal) == (outcome.kind, outcome.signal)
-    if case.kind == "wrong":
-        fails = last.kind == "ok"
+        with ReplayServer(library, patch=patch) as fresh:
+            last = fresh.replay(read(result.text), LIMITS)
+        if checker is not None:
+            last = checker.judged(read(result.text), last)
+        fails = ends_alike(outcome, last)
     return Reduced(
         case.name, count, settings, replays.runs, time.process_time() - begin,
         result.stopped is None, fails, tuple(until.get(share) for share in SHARES),
