@@ -96,6 +96,7 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
         format="smt2",
     )
     after = os.times()
+    half, tenth, hundredth = reached.values()
     cpu = sum(after[:4]) - sum(before[:4])
     return Row(
         case.name,
@@ -109,9 +110,9 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
         round(time.monotonic() - begin, 1),
         bool(report.verified),
         report.stopped is not None,
-        reached[0.5],
-        reached[0.1],
-        reached[0.01],
+        half,
+        tenth,
+        hundredth,
         level,
     )
 
