@@ -1,0 +1,138 @@
+"""Small random formulas in place of all clauses of a long trace, played many at a time.
+
+Whoever drops calls from a long trace needs a success for every few of them. The idea is that a
+failure that takes a hundred clauses mostly takes none in particular: the solver must have
+something to do when it comes to a certain step. One random formula in some hundred of that size
+does that too, and hundreds of them share a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.model.definition import CallModel
+from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.passes.batches import smaller, step_to
+from reducekit.frontends.trace.passes.options import OptionMode
+from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.view import TraceView
+
+_WORK = 20_000
+"""Calls that are played without options, and as many with those of the trace: a replay each."""
+_MADE = 2 * _WORK
+"""Calls that are made for that: some break the contract, or were there before."""
+_SIZES = (8, 16, 32, 64, 128, 256)
+"""Calls of a formula. All formulas of a size have as many calls together as those of any other."""
+_LENGTHS = ((3,), (2, 3), (2, 2, 3, 3, 4))
+"""Lengths of a formula's clauses, each as likely as it stands there often; or the trace's own."""
+_RATIO = 8.0
+"""Clauses for a variable are one to so many."""
+_OTHERS = 3
+"""Half of the formulas are followed by up to so many other calls: assumptions and the like."""
+
+
+class RandomFormulas:
+    """The pass that goes to the smallest that fails of the random formulas that are tried."""
+
+    name = "random formulas"
+
+    def __init__(self, options: OptionMode) -> None:
+        self._options: OptionMode = options
+
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the one step, None if there is none."""
+        call = _clause_call(view)
+        if view.first_failing is None or call is None:
+            return None
+        chance = Random(view.document.text)
+        found = None
+        for options in self._heads(view):
+            traces = _traces(view, call, options, chance)
+            found = found or smaller(view, traces, _WORK)
+        return step_to(view, found, self.name)
+
+    def _heads(self, view: TraceView) -> Sequence[Sequence[Call]]:
+        """Return what options are set before the formula: first none, if these may go."""
+        given = [view.bare[index] for index in view.options]
+        return ((), given) if given and self._options != "none" else (given, given)
+
+
+def _clause_call(view: TraceView) -> CallModel | None:
+    """Return the call that adds a literal, or ends a clause with 0; None if the trace has none."""
+    for index in view.roles("clause"):
+        model = view.model.calls[view.bare[index].name]
+        if model.group and len(model.arguments) == 1 and model.arguments[0].type.zero:
+            return model
+    return None
+
+
+def _traces(
+    view: TraceView, clause: CallModel, options: Sequence[Call], chance: Random
+) -> Iterator[Sequence[Call]]:
+    """Yield what makes a solver, sets options, adds a formula, and ends as the trace does."""
+    bare = view.bare
+    init, end = [bare[index] for index in view.roles("init")], bare[-1:]
+    solves = [bare[index] for index in view.roles("solve") if index < len(bare) - 1]
+    ends = [end, [*solves[-1:], *end]]
+    own = [len(group) - 1 for group in view.groups]
+    others = _others(view)
+    made = 0
+    while made < _MADE:
+        for size in _SIZES:
+            for _ in range(_SIZES[-1] // size):
+                formula = _formula(chance, size, chance.choice((*_LENGTHS, own)))
+                literals = [each for some in formula for each in (*some, 0)]
+                calls = [
+                    *init,
+                    *options,
+                    *(Call(clause.name, (each,)) for each in literals),
+                    *_some(chance, others, max(literals)),
+                    *chance.choice(ends),
+                ]
+                made += len(calls)
+                if _is_allowed(view, calls):
+                    yield calls
+
+
+def _formula(chance: Random, size: int, lengths: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield clauses of about so many literals and ends of clauses in all."""
+    count = max(1, round(size / (1 + sum(lengths) / len(lengths))))
+    variables = max(1, round(count / _RATIO ** chance.random()))
+    for _ in range(count):
+        length = min(chance.choice(lengths), variables)
+        clause = chance.sample(range(1, variables + 1), length)
+        yield [chance.choice((each, -each)) for each in clause]
+
+
+def _others(view: TraceView) -> Sequence[CallModel]:
+    """Return the calls of a trace that take a literal and are neither clauses nor queries."""
+    names = {call.name for call in view.bare}
+    return [
+        model
+        for name, model in view.model.calls.items()
+        if name in names
+        and model.role not in ("clause", "query")
+        and len(model.arguments) == 1
+        and model.arguments[0].type.kind in ("literal", "variable")
+        and not model.arguments[0].star
+    ]
+
+
+def _some(chance: Random, models: Sequence[CallModel], variables: int) -> Iterator[Call]:
+    """Yield a few calls with any of the variables, for one of two formulas."""
+    if models and variables > 0 and chance.random() < 0.5:
+        for _ in range(chance.randint(1, _OTHERS)):
+            model, variable = chance.choice(models), chance.randint(1, variables)
+            negated = model.arguments[0].type.kind == "literal" and chance.random() < 0.5
+            yield Call(model.name, (-variable if negated else variable,))
+
+
+def _is_allowed(view: TraceView, calls: Sequence[Call]) -> bool:
+    machine = Machine(view.model)
+    for call in calls:
+        if machine.allowed(call) is not None:
+            return False
+        machine.after(call)
+    return True
