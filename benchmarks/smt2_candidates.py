@@ -26,7 +26,7 @@ from benchmarks.smt2_corpus import files
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
+from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.kicks import kick
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
@@ -95,7 +95,7 @@ def candidate_of(view: ScriptView, random: Random) -> tuple[str, bytes] | None:
     if kind < 0.6:
         found = list(islice(moves.of(random.choice(moves.nodes)), 60))
     elif kind < 0.85:
-        found = list(islice(random.choice((*CLOSING, *LATE))[1](moves), _CLOSING))
+        found = list(islice(random.choice((*CLOSING, *LATE, *RARE))[1](moves), _CLOSING))
     else:
         kicked = kick(moves, random)
         found = [] if kicked is None else [kicked]

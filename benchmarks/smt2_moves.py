@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
+from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.kicks import KICKS
 from reducekit.frontends.smt2.graph.moves import Moves
 from reducekit.frontends.smt2.graph.printing import Style
@@ -117,6 +117,8 @@ def page() -> str:
     lines += _table(_COLUMNS, [_row(name, f) for name, f in CLOSING])
     lines += ["", "## Late moves, where nothing else helps", ""]
     lines += _table(_COLUMNS, [_row(name, f) for name, f in LATE])
+    lines += ["", "## Moves that rarely help, with `--effort thorough`", ""]
+    lines += _table(_COLUMNS, [_row(name, f) for name, f in RARE])
     lines += ["", "## Kicks, with `--effort thorough`", ""]
     kicks = dict.fromkeys(KICKS)
     lines += _table(("kick", "what becomes what"), [(f.__name__, _what(f)) for f in kicks])

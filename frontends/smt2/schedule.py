@@ -13,6 +13,7 @@ from reducekit.frontends.smt2.passes.graph import (
     AsWritten,
     GraphPass,
     Kicked,
+    Rare,
     Resorted,
     Restarted,
     is_too_large,
@@ -136,7 +137,11 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
             Untyped(unchecked=unchecked),
         ),
         sweep=(DropBackward(),),
-        thorough=(Kicked(), *(Restarted(graph, number) for number in range(1, _RESTARTS + 1))),
+        thorough=(
+            SizeLimited(Rare()),
+            Kicked(),
+            *(Restarted(graph, number) for number in range(1, _RESTARTS + 1)),
+        ),
     )
 
 

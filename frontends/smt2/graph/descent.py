@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.change import Change
-from reducekit.frontends.smt2.graph.closing import LATE, closing
+from reducekit.frontends.smt2.graph.closing import CLOSING, Closing, closing
 from reducekit.frontends.smt2.graph.listing import Listing
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import HUGE as _HUGE
@@ -57,8 +57,8 @@ class Place:
     closed: tuple[int, int] = (0, 0)
     tally: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """How often each kind of move was tried, and how often it helped."""
-    late: bool = False
-    """Whether only the late moves are tried."""
+    only: Sequence[tuple[str, Closing]] = ()
+    """The closing moves that are tried, and nothing else; empty: whatever there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +230,8 @@ class _Sequence:
     def __iter__(self) -> Iterator[Step]:
         """Yield what to try on a graph."""
         moves, here = self.moves, self.here
-        if here.late:
-            for closed, candidate in closing(moves, here.closed, LATE):
+        if here.only:
+            for closed, candidate in closing(moves, here.closed, here.only):
                 yield Step(candidate, replace(here, closed=closed))
             return
         done, weight = here.done, moves.analysis.total
@@ -258,7 +258,7 @@ class _Sequence:
             self.here = here = replace(here, styled=weight)
             yield from _styles(moves.graph, here)
         everything = done.union(moves.nodes)
-        for closed, candidate in closing(moves, here.closed):
+        for closed, candidate in closing(moves, here.closed, CLOSING):
             yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
         yield from self._put_off(everything)
         seen.difference_update(done)

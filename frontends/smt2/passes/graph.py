@@ -12,6 +12,7 @@ from reducekit.frontend import Pass
 from reducekit.frontends.smt2.fingerprint import TOKEN
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
+from reducekit.frontends.smt2.graph.closing import LATE, RARE, Closing
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
@@ -251,10 +252,12 @@ class Restarted:
         return FixedSearch(Restart(start(graph, Material(first.terms, shuffle), place, listing)))
 
 
-class Resorted:
-    """The pass that gives another sort to all terms that have to be of one sort together."""
+@dataclass(frozen=True)
+class _ClosingMoves:
+    """A pass of closing moves and nothing else."""
 
-    name = "sorts"
+    name: str
+    moves: Sequence[tuple[str, Closing]]
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search; None for a script that is large, or not as a graph is printed."""
@@ -262,8 +265,22 @@ class Resorted:
         if found is None:
             return None
         graph, printed = found
-        place = Place(printed.style, late=True)
+        place = Place(printed.style, only=self.moves)
         return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
+
+
+class Resorted(_ClosingMoves):
+    """The pass that gives another sort to all terms that have to be of one sort together."""
+
+    def __init__(self) -> None:
+        super().__init__("sorts", LATE)
+
+
+class Rare(_ClosingMoves):
+    """The pass of moves that rarely help, with thorough effort."""
+
+    def __init__(self) -> None:
+        super().__init__("rare moves", RARE)
 
 
 def _as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
+from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.kicks import kick
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
@@ -44,7 +44,7 @@ def ill_sorted(text: bytes) -> list[bytes]:
 def candidates(moves: Moves) -> list[Candidate]:
     """Return all candidates for a small graph, of the descent and of the closing moves."""
     found = [candidate for node in moves.nodes for candidate in moves.of(node)]
-    for _, closing in (*CLOSING, *LATE):
+    for _, closing in (*CLOSING, *LATE, *RARE):
         found += islice(closing(moves), 200)
     for number in range(12):
         kicked = kick(moves, Random(number))

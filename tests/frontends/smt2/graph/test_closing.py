@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.closing import CLOSING, LATE
+from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.floats import narrowed
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
@@ -31,7 +31,7 @@ def made(name: str, text: str) -> list[str]:
         listing.printed_again(candidate.graph, Style.SHORTEST, candidate.replaced, everything)[0]
         .whole()
         .decode()
-        for candidate in dict((*CLOSING, *LATE))[name](moves)
+        for candidate in dict((*CLOSING, *LATE, *RARE))[name](moves)
     ]
 
 
@@ -64,6 +64,11 @@ def made(name: str, text: str) -> list[str]:
             "nested",
             "(assert (forall ((x Int) (y Int)) (=> (= (+ x 1) y) (exists ((z Int)) (< y z)))))",
             "(assert (forall ((x Int)) (=> (= (+ x 1) (+ x 1)) (exists ((z Int)) (< (+ x 1) z)))))",
+        ),
+        (
+            "exist",
+            INTS + "(assert (< (* a (+ a 1)) (- a)))",
+            "(assert (< (- a) (- a)))",
         ),
         (
             "eliminate",
