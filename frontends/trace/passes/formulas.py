@@ -8,6 +8,7 @@ does that too, and hundreds of them share a replay.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
@@ -60,9 +61,9 @@ class RandomFormulas:
 
 
 def _clause_call(view: TraceView) -> CallModel | None:
-    """Return the call that adds a literal, or ends a clause with 0; None if the trace has none."""
-    for index in view.roles("clause"):
-        model = view.model.calls[view.bare[index].name]
+    """Return the call that most of the trace's literals are added by, if a 0 ends its clauses."""
+    for name, _ in Counter(view.bare[index].name for index in view.roles("clause")).most_common():
+        model = view.model.calls[name]
         if model.group and len(model.arguments) == 1 and model.arguments[0].type.zero:
             return model
     return None

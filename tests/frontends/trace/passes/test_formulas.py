@@ -102,6 +102,16 @@ def test_the_same_are_made_of_the_same_trace() -> None:
     assert one.replays == other.replays
 
 
+def test_clauses_are_added_by_the_call_that_adds_most() -> None:
+    player = Player(lambda calls: False)
+    lines = ["init", "constrain 1", "constrain 0", *CLAUSES, "solve"]
+    cadical = load_model("cadical")
+    trace = read_trace("".join(line + "\n" for line in lines).encode(), cadical.formats[0])
+    RandomFormulas("all").problem(TraceView(trace, cadical, first_failing=player))
+    assert any(call.startswith("add ") for calls in player.replays[0] for call in calls)
+    assert not any(call.startswith("constrain") for calls in player.replays[0] for call in calls)
+
+
 def test_nothing_is_made_where_traces_are_played_alone_or_clauses_are_one_call() -> None:
     trace = read_trace("".join(line + "\n" for line in LONG).encode(), "lgl")
     assert RandomFormulas("all").problem(TraceView(trace, LINGELING)) is None
