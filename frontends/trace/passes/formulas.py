@@ -35,7 +35,7 @@ _OTHERS = 3
 
 
 class RandomFormulas:
-    """The pass that goes to the smallest that fails of the random formulas that are tried."""
+    """The pass that puts a small random formula in place of all clauses, if one fails as well."""
 
     name = "random formulas"
 
