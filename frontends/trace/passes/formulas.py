@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import CallModel
-from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.substitutions import Substitutions
@@ -93,7 +93,7 @@ def _traces(
                     *chance.choice(ends),
                 ]
                 made += len(calls)
-                if _is_allowed(view, calls):
+                if first_violation(calls, view.model) is None:
                     yield calls
 
 
@@ -128,12 +128,3 @@ def _some(chance: Random, models: Sequence[CallModel], variables: int) -> Iterat
             model, variable = chance.choice(models), chance.randint(1, variables)
             negated = model.arguments[0].type.kind == "literal" and chance.random() < 0.5
             yield Call(model.name, (-variable if negated else variable,))
-
-
-def _is_allowed(view: TraceView, calls: Sequence[Call]) -> bool:
-    machine = Machine(view.model)
-    for call in calls:
-        if machine.allowed(call) is not None:
-            return False
-        machine.after(call)
-    return True
