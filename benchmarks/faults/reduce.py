@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,26 +11,23 @@ from functools import partial
 from benchmarks.faults.field import LIMITS, Case
 from reducekit.events import Accepted, Event, PassEnded
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import reader
 from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayOutcome, ReplayServer, find_library
+from reducekit.frontends.trace.replay import ReplayServer, find_library
 from reducekit.frontends.trace.replay.answers import AnswerChecker
-from reducekit.frontends.trace.replay.batch import cpu_of_many, ends_alike
+from reducekit.frontends.trace.replay.batch import ends_alike
 from reducekit.frontends.trace.replay.contract import ContractExecutor
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
 from reducekit.frontends.trace.replay.sharing import batching, small_traces
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
-from reducekit.oracle.limits import Limits
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy
 from reducekit.session.golden import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
-_BATCH = Limits(wall=10.0, cpu=10, memory=4 << 30, output=1 << 20)
 
 
 @dataclass(slots=True)
@@ -100,14 +96,11 @@ def reduce_case(
         )
         executor = ContractExecutor(replays, read, model) if blind else replays
 
-        def replay(calls: Sequence[Call]) -> ReplayOutcome:
-            replays.count_run()
-            cpu = cpu_of_many(outcome) if hangs is None else hangs
-            played = batches.replay(calls, replace(_BATCH, cpu=cpu))
-            return played if checker is None else checker.judged(calls, played)
-
         if not blind:
-            many = small_traces(model, outcome, replay, batches.playable, cache, lawful=True)
+            many = small_traces(
+                model, outcome, batches, cache, LIMITS, replays.count_run,
+                lawful=True, checker=checker, hangs=hangs,
+            )  # fmt: skip
         last_call = (lambda text: None) if blind else cache.last
         frontend = Traces(
             model, format=form, last=last_call, first_failing=many.first if many else None

@@ -26,11 +26,10 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.batch import cpu_of_many
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.replay.sharing import BATCH_SECONDS, Batching, batching, small_traces
+from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
 from reducekit.frontends.trace.view import FirstFailing
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
@@ -210,14 +209,16 @@ def _first_failing(
     """
     if wanted.kind == "mismatch" or _told(request):
         return None
-    cpu = cpu_of_many(wanted) if hangs is None else hangs
-    limits = replace(_first_limits(request.limits), wall=BATCH_SECONDS, cpu=cpu)
-
-    def played(calls: Sequence[Call]) -> ReplayOutcome:
-        opened[-1].count_run()
-        return server.replay(calls, limits)
-
-    many = small_traces(model, wanted, played, server.playable, crashes, lawful=lawful)
+    many = small_traces(
+        model,
+        wanted,
+        server,
+        crashes,
+        _first_limits(request.limits),
+        lambda: opened[-1].count_run(),
+        lawful=lawful,
+        hangs=hangs,
+    )
     return None if many is None else many.first
 
 

@@ -30,7 +30,7 @@ from reducekit.frontends.trace.replay import (
     find_library,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
-from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many
+from reducekit.frontends.trace.replay.batch import BatchReplay
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.live_tester import LiveTester
@@ -204,16 +204,19 @@ def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction
             other = stack.enter_context(ReplayServer(system.library, patch=system.patch))
             checker = _checker(system, other, stack) if isinstance(criterion, Answers) else None
 
-            def judged(calls: Sequence[Call], limits: Limits) -> ReplayOutcome:
-                replayed = other.replay(calls, limits)
-                return replayed if checker is None else checker.judged(calls, replayed)
-
-            def counted(calls: Sequence[Call]) -> ReplayOutcome:
-                executor.count_run()
-                return judged(calls, replace(system.limits, cpu=cpu_of_many(ending)))
-
-            ending = judged(read(text), system.limits)
-            found = small_traces(model, ending, counted, other.playable, crashes, lawful=True)
+            ending = other.replay(read(text), system.limits)
+            if checker is not None:
+                ending = checker.judged(read(text), ending)
+            found = small_traces(
+                model,
+                ending,
+                other,
+                crashes,
+                system.limits,
+                lambda: executor.count_run(),
+                lawful=True,
+                checker=checker,
+            )
             small[:] = [] if found is None else [found]
             executor = ReplayExecutor(
                 server,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many, ends_alike
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import ENDED, CrashCache
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
+from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
 
 BATCH_SECONDS = 10.0
@@ -67,25 +69,37 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
 def small_traces(
     model: Model,
     ending: ReplayOutcome,
-    replay: Callable[[Sequence[Call]], ReplayOutcome],
-    playable: Callable[[str], bool],
+    server: ReplayServer,
     crashes: CrashCache,
+    limits: Limits,
+    count: Callable[[], None],
     *,
     lawful: bool,
+    checker: AnswerChecker | None = None,
+    hangs: float | None = None,
 ) -> BatchReplay | None:
     """Return what finds the first of many small traces that ends as `ending`; None if none can.
 
-    With `lawful`, a trace that breaks the contract, given what its calls return, is passed over.
+    Each replay is told to `count`. With `lawful`, a trace that breaks the contract, given what its
+    calls return, is passed over. `checker` tells wrong answers; `hangs` is after how many seconds
+    of CPU a trace hangs, if that is the failure.
     """
     release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
+    cpu = cpu_of_many(ending) if hangs is None else hangs
+    limits = replace(limits, wall=BATCH_SECONDS, cpu=cpu)
+
+    def replay(calls: Sequence[Call]) -> ReplayOutcome:
+        count()
+        outcome = server.replay(calls, limits)
+        return outcome if checker is None else checker.judged(calls, outcome)
 
     def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
         return not lawful or was_lawful(model, calls, outcome)
 
     return BatchReplay(
-        replay, release, ending, playable, crashes.prove, crashes.trust, kept, crashes.passed
+        replay, release, ending, server.playable, crashes.prove, crashes.trust, kept, crashes.passed
     )
 
 
