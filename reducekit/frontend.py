@@ -90,6 +90,8 @@ class OracleRequest:
     text: bytes
     name: str
     """What the input is called in messages."""
+    file: str
+    """How one types its name: `-` where it is no file."""
     failure: Mapping[str, Any]
     limits: Limits
     guard: Guard

@@ -245,8 +245,7 @@ def _refuse_success(
     library: Library,
 ) -> None:
     """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
-    name = request.name
-    file = "-" if name == "standard input" else name  # as one types it
+    name, file = request.name, request.file
     if outcome.kind == "parse":
         raise NotInterestingError(f"{name}: the library cannot play it: {outcome.reason}")
     problems = check(trace, model)

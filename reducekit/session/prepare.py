@@ -207,8 +207,9 @@ def _frontend(options: Options) -> Frontend:
 def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard) -> OwnOracle:
     """Return how the format checks candidates. Raises UsageError if it needs a command."""
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
+    file = "-" if isinstance(options.input, bytes) else str(options.input)
     own = frontend.own_oracle(
-        OracleRequest(text, name_of(options), failure, options.limits(), guard)
+        OracleRequest(text, name_of(options), file, failure, options.limits(), guard)
     )
     if own is None:
         raise UsageError(MISSING_COMMAND)
