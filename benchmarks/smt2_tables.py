@@ -54,8 +54,8 @@ class Row:
     tenth: int
     hundredth: int
     """Checks until so much of the size was left; -1: never."""
-    level: int
-    """Checks until it was no larger than the other reducer's result; -1: never, or none known."""
+    level: int = -1
+    """Checks until it was no larger than the other reducer's result; -1: never, or not known."""
 
 
 def tokens(text: bytes) -> int:
@@ -126,6 +126,8 @@ def read(path: Path) -> list[Row]:
 def _row(values: Mapping[str, str]) -> Row:
     made: dict[str, Any] = {}
     for field in fields(Row):
+        if field.name not in values:  # a column that is younger than the table
+            continue
         value = values[field.name]
         kind = str(field.type)
         if kind == "bool":

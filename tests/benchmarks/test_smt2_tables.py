@@ -40,3 +40,17 @@ def test_cases_are_reduced_and_set_beside_published_results(tmp_path: Path) -> N
     first, second = read(tmp_path / "table.tsv")
     assert first == row
     assert (second.case, second.bytes, second.level) == ("two", row.bytes, -1)
+
+
+def test_a_table_from_before_its_last_column_is_gone_on_with(tmp_path: Path) -> None:
+    make(tmp_path / "cases", "one")
+    words = [str(tmp_path / "cases"), "--out", str(tmp_path / "table")]
+    main(words)
+    table = tmp_path / "table.tsv"
+    lines = table.read_text().splitlines()
+    assert lines[0].endswith("\tlevel")
+    table.write_text("".join(line.rpartition("\t")[0] + "\n" for line in lines))
+    (tmp_path / "cases" / "one" / "oracle").write_text("#!/bin/sh\nexit 1\n")
+    main([*words, "--resume"])
+    (row,) = read(table)
+    assert row.level == -1
