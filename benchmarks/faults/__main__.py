@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from benchmarks.faults import results
 from benchmarks.faults.command import OURS, covers, reduce_by
-from benchmarks.faults.field import FIELD, THIRDS, read_field, trace_of, write_field
+from benchmarks.faults.field import FIELD, THIRDS, Case, read_field, trace_of, write_field
 from benchmarks.faults.make import attempts, wanted
-from benchmarks.faults.reduce import reduce_case
+from benchmarks.faults.reduce import Reduced, reduce_case
 
 SEED = 2013
 TOTAL = 430
@@ -37,25 +39,34 @@ def make(total: int, most: int) -> None:
         progress.write_text(str(number + 1))
 
 
-def reduce(third: str, output: Path, strategy: str, cap: float, most: int, *, blind: bool) -> None:
-    """Reduce the cases of a third that the file of results does not have."""
+def reduce(cases: Sequence[Case], output: Path, strategy: str, cap: float, *, blind: bool) -> None:
+    """Reduce the cases that the file of results does not have."""
+    _add(output, cases, lambda case: reduce_case(case, trace_of(case), cap, strategy, blind=blind))
+
+
+def compare(template: str, cases: Sequence[Case], output: Path, cap: float) -> None:
+    """Reduce the cases by a command; those in the file of results are not done again."""
+    some = [case for case in cases if covers(case)]
+    _add(output, some, lambda case: reduce_by(template, case, trace_of(case), cap))
+
+
+def _add(output: Path, cases: Sequence[Case], reduced: Callable[[Case], Reduced]) -> None:
     done = results.read(output)
-    for case in [case for case in read_field() if case.third == third][:most]:
+    for case in cases:
         if case.name not in done:
-            result = reduce_case(case, trace_of(case), cap, strategy, blind=blind)
+            result = reduced(case)
             results.append(result, output)
             print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
 
 
-def compare(template: str, output: Path, third: str, cap: float, most: int) -> None:
-    """Reduce the cases of a third by a command; those in the file of results are not done again."""
-    done = results.read(output)
-    some = [case for case in read_field() if case.third == third and covers(case)]
-    for case in some[:most]:
-        if case.name not in done:
-            result = reduce_by(template, case, trace_of(case), cap)
-            results.append(result, output)
-            print(result.name, result.calls, result.settings, result.runs, file=sys.stderr)
+def _chosen(third: str, patterns: str, most: int) -> list[Case]:
+    """Return the first cases of a third whose names match one of the patterns."""
+    named = [
+        case
+        for case in read_field()
+        if case.third == third and any(fnmatch(case.name, each) for each in patterns.split(","))
+    ]
+    return named[:most]
 
 
 def main() -> None:
@@ -66,22 +77,20 @@ def main() -> None:
     making.add_argument("--total", type=int, default=TOTAL)
     making.add_argument("--most", type=int, default=100_000, help="faults that are tried")
     reducing = steps.add_parser("reduce", help="reduce the traces of a third; goes on by itself")
-    reducing.add_argument("output", type=Path, help="a file of results (.tsv)")
-    reducing.add_argument("--third", choices=THIRDS, default="tune")
     reducing.add_argument("--strategy", default="adaptive")
-    reducing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
-    reducing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
     reducing.add_argument(
         "--blind", action="store_true", help="see only the verdict, as with an external --cmd"
     )
     comparing = steps.add_parser(
         "compare", help="reduce by a command, such as that of another version; goes on by itself"
     )
-    comparing.add_argument("output", type=Path, help="a file of results (.tsv)")
     comparing.add_argument("--other", default=OURS, metavar="COMMAND", help=f"default: {OURS}")
-    comparing.add_argument("--third", choices=THIRDS, default="tune")
-    comparing.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
-    comparing.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
+    for step in (reducing, comparing):
+        step.add_argument("output", type=Path, help="a file of results (.tsv)")
+        step.add_argument("--third", choices=THIRDS, default="tune")
+        step.add_argument("--cases", default="*", help="patterns, such as 'hang-*,wrong-*'")
+        step.add_argument("--cap", type=float, default=300.0, help="seconds for each reduction")
+        step.add_argument("--most", type=int, default=100_000, help="only so many of the cases")
     tables = steps.add_parser("table", help="print two files of results side by side")
     tables.add_argument("before", type=Path)
     tables.add_argument("now", type=Path)
@@ -94,11 +103,13 @@ def main() -> None:
     if given.step == "make":
         make(given.total, given.most)
     elif given.step == "reduce":
-        reduce(given.third, given.output, given.strategy, given.cap, given.most, blind=given.blind)
+        some = _chosen(given.third, given.cases, given.most)
+        reduce(some, given.output, given.strategy, given.cap, blind=given.blind)
     elif given.step == "passes":
         print(results.by_pass(given.results), end="")
     elif given.step == "compare":
-        compare(given.other, given.output, given.third, given.cap, given.most)
+        some = _chosen(given.third, given.cases, given.most)
+        compare(given.other, some, given.output, given.cap)
     else:
         before, now = results.read(given.before), results.read(given.now)
         print("# API traces: a field of faults\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -82,3 +84,11 @@ def test_only_a_hang_has_a_limit_of_its_own() -> None:
     assert words("x {input} {hang} {fault}", crash, files, 9.0) == ["x", "in.trace", crash.fault]
     assert "--timeout" in words(OURS, hang, files, 9.0)
     assert not covers(small("wrong"))
+
+
+def test_cases_are_chosen_by_name(tmp_path: Path) -> None:
+    case = small("crash")
+    words = [sys.executable, "-m", "benchmarks.faults", "reduce", str(tmp_path / "found.tsv")]
+    words += ["--third", case.third, "--cases", f"none-*,{case.name}"]
+    subprocess.run(words, cwd=Path(__file__).parents[2], check=True)
+    assert list(read(tmp_path / "found.tsv")) == [case.name]
