@@ -126,6 +126,8 @@ class Generation:
     noun: str = "file"
     """What an input is called: a file, a trace."""
     default_seed: int = 0
+    asked_by: str = ""
+    """The option without which another format's inputs, converted, are taken where they can be."""
     respelled: Callable[[Sequence[str]], Sequence[str]] = lambda words: words
     """Puts words of an older program's command line into those of ours."""
 

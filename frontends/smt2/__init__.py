@@ -21,6 +21,7 @@ from reducekit.frontends.smt2.passes.syntax import Identifiers, Local, SubTrees,
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.offers import Generation
 from reducekit.search.strategy import Passes
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
@@ -153,6 +154,13 @@ class Smt2(Frontend):
             "wrong answer, take the line out of the input, and let another solver say what is "
             "right: `reference`"
         )
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator of scripts of any logic."""
+        from reducekit.frontends.smt2.generate.offer import GENERATION
+
+        return GENERATION
 
     def diagram(self, view: ScriptView) -> Diagram:
         """Return the terms as a graph."""

@@ -60,7 +60,9 @@ def _command_for(name: str) -> click.Command | None:
             return destination.write_all(make, process.interrupts)
 
     options = (seed_option(generation), *map(format_option, generation.options))
-    words = f"Generate random {name} {generation.noun}s. The same options give the same bytes."
+    noun = generation.noun
+    what = f"{noun}s" if noun == name else f"{name} {noun}s"
+    words = f"Generate random {what}. The same options give the same bytes."
     add_options = adding((*options, *_destination_options(generation.noun)))
     return click.command(
         name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,18 @@ class Input:
 def generation_of(name: str) -> Generation | None:
     """Return the generator of a format; None if there is none.
 
-    A format without its own takes another's whose inputs can be converted to it.
+    A format without its own takes another's whose inputs can be converted to it; one whose own has
+    to be asked for takes that until it is.
     """
     own = registry.frontend_class(name).generation()
-    if own is not None:
+    if own is not None and not own.asked_by:
         return own
+    other = _converted_generation(name)
+    return _either(own, other) if own is not None and other is not None else own or other
+
+
+def _converted_generation(name: str) -> Generation | None:
+    """Return the first generator of another format whose inputs can be converted."""
     for other in registry.names(registry.FRONTENDS):
         frontend = registry.frontend_class(other)
         conversions = frontend.conversions()
@@ -46,6 +53,22 @@ def generation_of(name: str) -> Generation | None:
         if generation is not None and conversions is not None:
             return _by_conversion(generation, conversions, name)
     return None
+
+
+def _either(own: Generation, other: Generation) -> Generation:
+    """Return a generator that is the one if its option asks for it, and else the other one."""
+
+    def make(values: Mapping[str, Any]) -> InputGenerator:
+        asked = values[own.asked_by] is not None
+        for option in other.options if asked else own.options:
+            if values[option.name] != option.default:
+                goes = "does not go with" if asked else "goes with"
+                raise UsageError(f"`{option.name}` {goes} `{own.asked_by}`")
+        return (own if asked else other).make(values)
+
+    return replace(
+        other, make=make, options=(*other.options, *own.options), help=f"{other.help} {own.help}"
+    )
 
 
 def generating_formats() -> list[str]:

@@ -109,3 +109,26 @@ def test_nobody_reads_it(tool: Tool) -> None:
     done = tool("generate", "btor", before=("sh", "-c", '"$@" | head -n 1', "sh"))
     assert done.out == "1 var 1\n"
     assert done.err == ""
+
+
+def test_scripts_of_a_logic(tool: Tool) -> None:
+    words = ("generate", "smt2", "--logic", "UFDTLIA", "--seed", "4", "--asserts", "20")
+    done = tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("(set-logic UFDTLIA)\n")
+    assert done.out == tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--logic", "QF_BIT"), "there is no logic 'QF_BIT': say ALL, any, or one such as QF_LIA"),
+        (("--logic", "QF_BV", "--nodes", "9"), "--nodes does not go with --logic"),
+        (("--levels", "3"), "--levels goes with --logic"),
+    ],
+)
+def test_options_of_the_two_generators_of_scripts(
+    tool: Tool, words: tuple[str, ...], said: str
+) -> None:
+    done = tool("generate", "smt2", *words)
+    assert (done.code, done.err) == (2, f"reducekit: {said}\n")

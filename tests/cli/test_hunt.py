@@ -175,6 +175,30 @@ def test_scripts_are_generated_by_conversion(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+def test_scripts_of_a_logic_are_hunted_with(tool: Tool) -> None:
+    """The line that makes one again does, and the reduced script is well sorted."""
+    script = crashing(tool, "str.replace")
+    arguments = ("--logic", "any", "--levels", "3", "--count", "60", "--jobs", "2")
+    done = tool("hunt", "smt2", "--cmd", script, *arguments)
+    assert done.code == 0
+    kept, reduced = sorted((tool.folder / "failures").glob("*.smt2"), key=lambda p: len(p.name))
+    again = kept.with_suffix(".txt").read_text().split("made by: reducekit ")[1].splitlines()[0]
+    assert "--logic any --levels 3" in again
+    assert tool(*again.split()).out == kept.read_text()
+    assert 0 < len(reduced.read_bytes()) < 80
+
+
+@pytest.mark.debian("z3")
+def test_bugs_of_a_released_z3_are_found(tool: Tool) -> None:
+    """The example of docs/hunting.md."""
+    done = tool("hunt", "smt2", "--logic", "QF_FP", "--cmd", "z3", "--count", "60")
+    assert done.code == 0
+    assert "10 times: z3: exit status 114, ASSERTION VIOLATION File: fpa2bv_converter" in done.out
+    assert 'once: z3: exit status 1, (error "line N column N: invalid extract appl' in done.out
+    reduced = list((tool.folder / "failures").glob("*.reduced.smt2"))
+    assert [len(path.read_bytes()) < 130 for path in reduced] == [True, True]
+
+
 @pytest.mark.slow
 def test_traces_by_an_interpreter(tool: Tool) -> None:
     """They are written to files; what the interpreter calls a broken contract is no bug."""

@@ -1,0 +1,1 @@
+"""Random scripts of any logic, well sorted by construction."""

@@ -1,0 +1,85 @@
+"""Random scripts: declarations, assertions, and queries at open levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
+from reducekit.frontends.smt2.generate.signatures import Signature
+from reducekit.frontends.smt2.generate.terms import Scope, Terms
+from reducekit.frontends.smt2.generate.vocabulary import draw_vocabulary, spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What a script is drawn by: its logic (or `ANY`), and the most of each."""
+
+    logic: str
+    asserts: int
+    levels: int
+    """Of a term, above its leaves."""
+    symbols: int
+    """Constants of each sort."""
+    queries: int
+
+
+def generate_script(parameters: Parameters, seed: int) -> str:
+    """Return the script of a seed. Raises UsageError for a logic that there is not."""
+    dice = Random(seed)
+    logic = dice.choice(DRAWN) if parameters.logic == ANY else parameters.logic
+    vocabulary = draw_vocabulary(dice, theories_of(logic), parameters.symbols)
+    levels = dice.randint(1, parameters.levels)
+    for number in range(dice.randrange(4)):
+        _define(Terms(dice, vocabulary), f"d{number}", levels)
+    body = _body(
+        Terms(dice, vocabulary), dice.randint(1, parameters.asserts), levels, parameters.queries
+    )
+    return "\n".join((f"(set-logic {logic})", *vocabulary.commands, *body, ""))
+
+
+def _define(terms: Terms, name: str, levels: int) -> None:
+    """Define a function, perhaps one without parameters: a term that others share."""
+    dice, vocabulary = terms.dice, terms.vocabulary
+    sort = dice.choice(vocabulary.sorts)
+    taken = [dice.choice(vocabulary.sorts) for _ in range(dice.choice((0, 0, 1, 2)))]
+    scope = {each: list(names) for each, names in vocabulary.constants.items()}
+    parameters = [(f"{name}p{at}", each) for at, each in enumerate(taken)]
+    for parameter, each in parameters:
+        scope.setdefault(each, []).append(parameter)
+    body = terms.term(sort, levels, scope)
+    listed = " ".join(f"({parameter} {spelled(each)})" for parameter, each in parameters)
+    vocabulary.commands.append(f"(define-fun {name} ({listed}) {spelled(sort)} {body})")
+    if taken:
+        vocabulary.operators.append(Signature((name,), tuple(taken), sort))
+    else:
+        vocabulary.constants.setdefault(sort, []).append(name)
+
+
+def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
+    """Return assertions, and queries between them."""
+    dice, scope = terms.dice, terms.vocabulary.constants
+    checks = dice.randint(1, queries)
+    after = {dice.randrange(asserts) for _ in range(checks - 1)}
+    lines: list[str] = []
+    opened = 0
+    for number in range(asserts):
+        if checks > 1 and dice.random() < 0.2:
+            lines.append("(push 1)")
+            opened += 1
+        lines.append(f"(assert {terms.term('Bool', levels, scope)})")
+        if number in after:
+            lines.append(_query(terms, scope))
+            if opened and dice.random() < 0.5:
+                lines.append("(pop 1)")
+                opened -= 1
+    return [*lines, _query(terms, scope)]
+
+
+def _query(terms: Terms, scope: Scope) -> str:
+    names = [each for each in scope["Bool"] if each.startswith("x")]
+    if terms.dice.random() < 0.8:
+        return "(check-sat)"
+    some = terms.dice.sample(names, min(2, len(names)))
+    assumed = (each if terms.dice.random() < 0.5 else f"(not {each})" for each in some)
+    return f"(check-sat-assuming ({' '.join(assumed)}))"

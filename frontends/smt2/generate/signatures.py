@@ -1,0 +1,152 @@
+"""The operators of each theory, with the sorts of what they take and return, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from reducekit.frontends.smt2.sorts import Sort
+
+# Words for sorts. Those with an apostrophe stand for any sort or number, the same in all of a line.
+_SORTS: Mapping[str, Sort] = {
+    "V": ("BitVec", "'n"),
+    "F": ("FloatingPoint", "'e", "'s"),
+    "A": ("Array", "'I", "'E"),
+    "Q": ("Seq", "'E"),
+    "S": "'S",
+    "I": "'I",
+    "E": "'E",
+    "Bit": ("BitVec", 1),
+    "RM": "RoundingMode",
+}
+
+# Names, the sorts of the arguments, that of the result; `!` is a literal, Char! one of one letter.
+_TABLES: Mapping[str, str] = {
+    "core": """
+        true false : -> Bool
+        not : Bool -> Bool
+        and or xor => : Bool Bool -> Bool
+        and or : Bool Bool Bool -> Bool
+        = distinct : S S -> Bool
+        distinct : S S S -> Bool
+        ite : Bool S S -> S
+    """,
+    "ints": """
+        - abs : Int -> Int
+        + - : Int Int -> Int
+        + : Int Int Int -> Int
+        * : Int! Int -> Int
+        div mod : Int Int! -> Int
+        < <= > >= : Int Int -> Bool
+    """,
+    "reals": """
+        - : Real -> Real
+        + - : Real Real -> Real
+        * : Real! Real -> Real
+        / : Real Real! -> Real
+        < <= > >= : Real Real -> Bool
+    """,
+    "nonlinear ints": "* div mod : Int Int -> Int",
+    "nonlinear reals": "* / : Real Real -> Real",
+    "mixed": """
+        to_real : Int -> Real
+        to_int : Real -> Int
+        is_int : Real -> Bool
+    """,
+    "bitvectors": """
+        bvnot bvneg : V -> V
+        bvand bvor bvxor bvnand bvnor bvxnor : V V -> V
+        bvadd bvsub bvmul : V V -> V
+        bvudiv bvurem bvsdiv bvsrem bvsmod : V V -> V
+        bvshl bvlshr bvashr : V V -> V
+        bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge : V V -> Bool
+        bvcomp : V V -> Bit
+    """,
+    "floats": """
+        fp.abs fp.neg : F -> F
+        fp.add fp.sub fp.mul fp.div : RM F F -> F
+        fp.fma : RM F F F -> F
+        fp.sqrt fp.roundToIntegral : RM F -> F
+        fp.rem fp.min fp.max : F F -> F
+        fp.leq fp.lt fp.geq fp.gt fp.eq : F F -> Bool
+        fp.isNormal fp.isSubnormal fp.isZero fp.isInfinite fp.isNaN fp.isNegative : F -> Bool
+        fp.isPositive : F -> Bool
+    """,
+    "floats reals": "fp.to_real : F -> Real",
+    "arrays": """
+        select : A I -> E
+        store : A I E -> A
+    """,
+    "strings": """
+        str.++ : String String -> String
+        str.< str.<= : String String -> Bool
+        str.prefixof str.suffixof str.contains : String String -> Bool
+        str.is_digit : String -> Bool
+        str.replace str.replace_all : String String String -> String
+        str.replace_re str.replace_re_all : String RegLan String -> String
+        str.in_re : String RegLan -> Bool
+        str.to_re : String! -> RegLan
+        re.none re.all re.allchar : -> RegLan
+        re.++ re.union re.inter re.diff : RegLan RegLan -> RegLan
+        re.* re.+ re.opt re.comp : RegLan -> RegLan
+        re.range : Char! Char! -> RegLan
+    """,
+    "strings ints": """
+        str.len str.to_int str.to_code : String -> Int
+        str.at : String Int -> String
+        str.substr : String Int Int -> String
+        str.indexof : String String Int -> Int
+        str.from_int str.from_code : Int -> String
+    """,
+    "sequences ints": """
+        seq.++ : Q Q -> Q
+        seq.unit : E -> Q
+        seq.len : Q -> Int
+        seq.at : Q Int -> Q
+        seq.nth : Q Int -> E
+        seq.extract : Q Int Int -> Q
+        seq.contains seq.prefixof seq.suffixof : Q Q -> Bool
+        seq.indexof : Q Q Int -> Int
+        seq.replace : Q Q Q -> Q
+    """,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Operators of one rank. Those of `literals` are places of arguments that are literals."""
+
+    names: tuple[str, ...]
+    parameters: tuple[Sort, ...]
+    result: Sort
+    literals: frozenset[int] = frozenset()
+
+
+def signatures(theories: Iterable[str]) -> Iterator[Signature]:
+    """Yield the operators of theories, those that need two of them where both are there."""
+    there = {"core", *theories}
+    for name in _TABLES:
+        if there.issuperset(name.split()):
+            yield from _read(_TABLES[name])
+
+
+@cache
+def _read(table: str) -> tuple[Signature, ...]:
+    return tuple(_line(line) for line in table.splitlines() if line.strip())
+
+
+def _line(line: str) -> Signature:
+    names, _, rank = line.partition(" : ")
+    arguments, _, result = rank.rpartition("-> ")
+    words = arguments.split()
+    return Signature(
+        tuple(names.split()),
+        tuple(_sort(word.rstrip("!")) for word in words),
+        _sort(result),
+        frozenset(at for at, word in enumerate(words) if word.endswith("!")),
+    )
+
+
+def _sort(word: str) -> Sort:
+    return _SORTS.get(word, word)

@@ -1,0 +1,179 @@
+"""Random terms of a sort, from the top down: an operator with that result, then its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+from reducekit.frontends.smt2.generate.literals import literal, positive
+from reducekit.frontends.smt2.generate.signatures import Signature
+from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
+from reducekit.frontends.smt2.sorts import Sort, is_open, is_variable, substitute
+
+# Names by sort: the constants of a script, and the variables that are bound around a term.
+Scope = Mapping[Sort, list[str]]
+
+_STOPS = 0.1
+"""How often a term ends above the lowest level."""
+_LETS = 0.05
+_QUANTIFIERS = 0.1
+_INDEXED = 0.25
+"""How often an operator with indices is drawn, where there are some for the sort."""
+_SYMBOLS = 0.7
+"""How often a leaf is a constant or variable, where there is one; else it is a literal."""
+
+
+class Terms:
+    """Draws the terms of a command, out of what was declared and defined by then.
+
+    Each has as many levels as it is told, or fewer: recursion is no deeper.
+    """
+
+    def __init__(self, dice: Random, vocabulary: Vocabulary) -> None:
+        self.dice = dice
+        self.vocabulary = vocabulary
+        self._fitting: dict[Sort, list[tuple[Signature, dict[str, Sort | int]]]] = {}
+        self._bound = 0
+
+    def term(self, sort: Sort, levels: int, scope: Scope) -> str:
+        """Return a term of a sort with at most so many levels above its leaves."""
+        dice = self.dice
+        if levels <= 0 or dice.random() < _STOPS:
+            return self._leaf(sort, scope)
+        if dice.random() < _LETS:
+            return self._let(sort, levels, scope)
+        if (
+            sort == "Bool"
+            and "quantifiers" in self.vocabulary.theories
+            and dice.random() < _QUANTIFIERS
+        ):
+            return self._quantified(levels, scope)
+        drawn = self._difference(sort, scope) or self._application(sort)
+        if drawn is None:
+            return self._leaf(sort, scope)
+        if isinstance(drawn, str):
+            return drawn
+        head, arguments, literals = drawn
+        parts = [
+            positive(dice, each) if at in literals else self.term(each, levels - 1, scope)
+            for at, each in enumerate(arguments)
+        ]
+        return f"({head} {' '.join(parts)})" if parts else head
+
+    def _leaf(self, sort: Sort, scope: Scope) -> str:
+        dice, names = self.dice, scope.get(sort)
+        differences = self.vocabulary.theories & {"int differences", "real differences"}
+        if names and ((sort in ("Int", "Real") and differences) or dice.random() < _SYMBOLS):
+            return dice.choice(names)
+        found = literal(dice, sort)
+        if found is not None:
+            return found
+        return dice.choice(names) if names else self._closed(sort)
+
+    def _closed(self, sort: Sort) -> str:
+        """Return a closed term of a sort without literals that nothing was declared of."""
+        name = f"x{sum(map(len, self.vocabulary.constants.values()))}"
+        self.vocabulary.declare(name, sort)
+        return name
+
+    def _application(self, sort: Sort) -> tuple[str, tuple[Sort, ...], frozenset[int]] | None:
+        """Draw an operator with this result: its head, its sorts, which of them are literals."""
+        dice, vocabulary = self.dice, self.vocabulary
+        if vocabulary.draws and dice.random() < _INDEXED:
+            found = dice.choice(vocabulary.draws)(dice, sort, vocabulary.sorts)
+            if found is not None:
+                return (*found, frozenset())
+        fitting = self._fitting.get(sort)
+        if fitting is None:
+            fitting = self._fitting[sort] = list(self._with_result(sort))
+        if not fitting:
+            return None
+        operator, bindings = dice.choice(fitting)
+        sorts = self._instance(operator, dict(bindings))
+        if sorts is None:
+            return None
+        return dice.choice(operator.names), sorts, operator.literals
+
+    def _with_result(self, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
+        """Yield the operators with this result, and what that makes of their sort variables."""
+        for each in self.vocabulary.operators:
+            bindings: dict[str, Sort | int] = {}
+            if _fits(each.result, sort, bindings):
+                yield each, bindings
+
+    def _instance(
+        self, operator: Signature, bindings: dict[str, Sort | int]
+    ) -> tuple[Sort, ...] | None:
+        """Choose sorts of the script for the sort variables that the result leaves open."""
+        sorts: list[Sort] = []
+        for parameter in operator.parameters:
+            known = substitute_all(parameter, bindings)
+            if is_open(known):
+                some = [each for each in self.vocabulary.sorts if _fits(known, each, {})]
+                if not some:
+                    return None
+                chosen = self.dice.choice(some)
+                _fits(known, chosen, bindings)
+                known = chosen
+            sorts.append(known)
+        return tuple(sorts)
+
+    def _difference(self, sort: Sort, scope: Scope) -> str | None:
+        """Draw an atom of difference logic, where there is no other arithmetic."""
+        theories = self.vocabulary.theories
+        number = "Int" if "int differences" in theories else "Real"
+        if sort != "Bool" or f"{number.lower()} differences" not in theories:
+            return None
+        dice, names = self.dice, scope[number]
+        if dice.random() < 0.5:
+            return None
+        relation = dice.choice(("<", "<=", ">", ">=", "="))
+        value = literal(dice, number)
+        return f"({relation} (- {dice.choice(names)} {dice.choice(names)}) {value})"
+
+    def _let(self, sort: Sort, levels: int, scope: Scope) -> str:
+        inner = self.dice.choice(self.vocabulary.sorts)
+        value = self.term(inner, levels - 1, scope)
+        name = self._new()
+        return f"(let (({name} {value})) {self.term(sort, levels - 1, _with(scope, inner, name))})"
+
+    def _quantified(self, levels: int, scope: Scope) -> str:
+        bound = []
+        for _ in range(self.dice.choice((1, 1, 2))):
+            inner, name = self.dice.choice(self.vocabulary.sorts), self._new()
+            bound.append(f"({name} {spelled(inner)})")
+            scope = _with(scope, inner, name)
+        kind = self.dice.choice(("forall", "exists"))
+        return f"({kind} ({' '.join(bound)}) {self.term('Bool', levels - 1, scope)})"
+
+    def _new(self) -> str:
+        self._bound += 1
+        return f"v{self._bound}"
+
+
+def substitute_all(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
+    """Return a sort with the variables replaced that are bound; the others stay."""
+    found = substitute(sort, bindings)
+    assert found is not None, sort
+    return found
+
+
+def _fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:
+    """Say whether a sort is an instance of a pattern, and bind its variables.
+
+    Other than `sorts.match`, no Int is a Real, and no String a sequence. No variable stands for
+    RegLan, whose terms are no values: cvc5 refuses an `ite` of them.
+    """
+    if isinstance(pattern, tuple):
+        return (
+            isinstance(sort, tuple)
+            and len(sort) == len(pattern)
+            and all(_fits(p, s, bindings) for p, s in zip(pattern, sort, strict=True))
+        )
+    if isinstance(pattern, str) and is_variable(pattern):
+        return sort != "RegLan" and bindings.setdefault(pattern, sort) == sort
+    return pattern == sort
+
+
+def _with(scope: Scope, sort: Sort, name: str) -> Scope:
+    return {**scope, sort: [*scope.get(sort, ()), name]}

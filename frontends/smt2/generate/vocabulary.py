@@ -1,0 +1,120 @@
+"""What the terms of one script are built of: sorts, functions and constants, drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from reducekit.frontends.smt2.generate.indexed import Draw, indexed
+from reducekit.frontends.smt2.generate.signatures import Signature, signatures
+from reducekit.frontends.smt2.sorts import Sort, print_sort
+
+_FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))
+_WIDTHS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 33, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The sorts and symbols of a script, and the commands that declare them."""
+
+    theories: frozenset[str]
+    sorts: tuple[Sort, ...]
+    """Those that constants and bound variables may have."""
+    operators: list[Signature]
+    """Of the theories, and the functions of the script."""
+    draws: tuple[Draw, ...]
+    """What draws applications of indexed operators."""
+    constants: dict[Sort, list[str]] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+
+    def declare(self, name: str, sort: Sort) -> None:
+        """Add a constant."""
+        self.constants.setdefault(sort, []).append(name)
+        self.commands.append(f"(declare-const {name} {spelled(sort)})")
+
+
+def spelled(sort: Sort) -> str:
+    """Return the text of a sort."""
+    return print_sort(sort).decode()
+
+
+def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Vocabulary:
+    """Draw sorts of these theories, and at most so many constants of each."""
+    commands: list[str] = []
+    operators = list(signatures(theories))
+    base = list(_base(dice, theories))
+    sorts = list(base)
+    if "functions" in theories or not sorts:
+        for number in range(1 if sorts else 2):
+            commands.append(f"(declare-sort U{number} 0)")
+            sorts.append(f"U{number}")
+    if "datatypes" in theories:
+        for number in range(dice.choice((1, 1, 2))):
+            command, functions = _datatype(dice, f"D{number}", [*sorts, "Bool"])
+            commands.append(command)
+            operators += functions
+            sorts.append(f"D{number}")
+    if "sequences" in theories:
+        sorts.append(("Seq", dice.choice(sorts)))
+    if "arrays" in theories:
+        # By the name of its logic, an array is from integers to integers, and so on.
+        inside = [each for each in (base or sorts) if each != "RoundingMode"]
+        arrays = range(dice.choice((1, 1, 2)))
+        sorts += [("Array", dice.choice(inside), dice.choice(inside)) for _ in arrays]
+    sorts = list(dict.fromkeys((*sorts, "Bool")))
+    made = Vocabulary(theories, tuple(sorts), operators, tuple(indexed(theories)), {}, commands)
+    number = 0
+    for each in sorts:
+        for _ in range(dice.randint(1, symbols)):
+            made.declare(f"x{number}", each)
+            number += 1
+    if "functions" in theories:
+        for name in ("f", "g", "p"):
+            _declare_function(dice, made, name)
+    return made
+
+
+def _base(dice: Random, theories: frozenset[str]) -> Iterator[Sort]:
+    """Yield sorts that are made of no others."""
+    if theories & {"ints", "int differences"}:
+        yield "Int"
+    if theories & {"reals", "real differences"}:
+        yield "Real"
+    if "strings" in theories:
+        yield "String"
+    if "bitvectors" in theories:
+        for width in dice.sample(_WIDTHS, dice.choice((1, 2, 3))):
+            yield "BitVec", width
+    if "floats" in theories:
+        for exponent, significand in dice.sample(_FORMATS, dice.choice((1, 1, 2))):
+            yield "FloatingPoint", exponent, significand
+        yield "RoundingMode"
+
+
+def _datatype(dice: Random, name: str, fields: list[Sort]) -> tuple[str, list[Signature]]:
+    """Return the command that declares a datatype, and its functions: the first one needs none."""
+    functions = [Signature((f"c{name}0",), (), name)]
+    constructors = [f"(c{name}0)"]
+    for number in range(1, dice.choice((2, 3, 4))):
+        sorts = tuple(dice.choice((*fields, name)) for _ in range(dice.randrange(3)))
+        selectors = [f"s{name}{number}{at}" for at in range(len(sorts))]
+        pairs = zip(selectors, sorts, strict=True)
+        parts = "".join(f" ({selector} {spelled(sort)})" for selector, sort in pairs)
+        constructors.append(f"(c{name}{number}{parts})")
+        functions.append(Signature((f"c{name}{number}",), sorts, name))
+        functions += [
+            Signature((selector,), (name,), sort)
+            for selector, sort in zip(selectors, sorts, strict=True)
+        ]
+    testers = tuple(f"(_ is c{name}{number})" for number in range(len(constructors)))
+    functions.append(Signature(testers, (name,), "Bool"))
+    return f"(declare-datatypes (({name} 0)) (({' '.join(constructors)})))", functions
+
+
+def _declare_function(dice: Random, made: Vocabulary, name: str) -> None:
+    parameters = tuple(dice.choice(made.sorts) for _ in range(dice.choice((1, 1, 2))))
+    result = "Bool" if name == "p" else dice.choice(made.sorts)
+    made.operators.append(Signature((name,), parameters, result))
+    taken = " ".join(map(spelled, parameters))
+    made.commands.append(f"(declare-fun {name} ({taken}) {spelled(result)})")
