@@ -97,6 +97,8 @@ class InputGenerator(Closing):
     """What the user should know of all of them, in sentences."""
     frontend_options: Mapping[str, Any] = MappingProxyType({})
     """Those of the frontend that reads its inputs."""
+    rules_broken: str = "broke the rules of the format"
+    """What a hunt's summary says of those by which a run `breaks_rules`, after their number."""
 
     @abstractmethod
     def generate(self, seed: int) -> Generated:

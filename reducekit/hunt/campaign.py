@@ -156,6 +156,7 @@ def _by_programs(
     frontend_options: Mapping[str, Any] = {}
     inputs: Iterator[Input]
     breaks_rules: Callable[[Outcome], bool] = _never
+    rules_broken = ""
     notes: tuple[str, ...] = ()
     if options.seeds is not None:
         paths = files_in(options.seeds)
@@ -168,7 +169,7 @@ def _by_programs(
         suffix, noun = generator.suffix, generation.noun
         notes = tuple(generator.notes)
         frontend_options = generator.frontend_options
-        breaks_rules = generator.breaks_rules
+        breaks_rules, rules_broken = generator.breaks_rules, generator.rules_broken
         inputs = generated_inputs(options.format, generator, _seeds(options, values))
     registry.frontend(options.format, **frontend_options)
     with guard.allowed():  # options that contradict each other are refused before anything is made
@@ -208,7 +209,7 @@ def _by_programs(
 
     def summary(stats: HuntStats) -> tuple[str, ...]:
         broken = stats.counts["rules broken"]
-        return (f"{broken:,} broke the rules of the format",) if broken else ()
+        return (f"{broken:,} {rules_broken}",) if broken else ()
 
     campaign = Campaign(
         lambda control: tests.results(chain(first, inputs), control),

@@ -98,6 +98,7 @@ class _Converting(InputGenerator):
         self._target = target
         self.suffix = suffix
         self.notes = inner.notes
+        self.rules_broken = inner.rules_broken
 
     def generate(self, seed: int) -> Generated:
         """Make the input of a seed, in the other format."""

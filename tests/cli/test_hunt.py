@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -186,6 +187,15 @@ def test_scripts_of_a_logic_are_hunted_with(tool: Tool) -> None:
     assert "--logic any --levels 3" in again
     assert tool(*again.split()).out == kept.read_text()
     assert 0 < len(reduced.read_bytes()) < 80
+
+
+def test_scripts_that_a_solver_does_not_support_are_no_bugs(tool: Tool) -> None:
+    said = '(error "line 3 column 4: unknown function/constant str.replace")'
+    script = tool.script("old", f"grep -q str.replace $1 && {{ echo '{said}'; exit 1; }}\n{SAT}")
+    done = tool("hunt", "smt2", "--logic", "QF_SLIA", "--cmd", script, "--count", "30")
+    assert done.code == 0
+    assert ": 0 bugs\n" in done.out
+    assert re.search(r"\n  \d+ need what a program does not support\n", done.out)
 
 
 @pytest.mark.debian("z3")

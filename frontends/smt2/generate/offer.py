@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.oracle.outcome import Outcome
+
+_UNSUPPORTED = re.compile(
+    rb"\(error [^\n]*(?:unknown (?:function|constant|sort)|(?:not|un)[ -]?supported|--\w+-exp\b)"
+)
+"""How cvc5 and z3 say that they do not know a function, or want an option for it."""
 
 
 def _most(name: str, default: int, text: str, most: int) -> FormatOption:
@@ -33,6 +40,7 @@ class ScriptGenerator(InputGenerator):
     """Makes random scripts by the same parameters."""
 
     suffix = ".smt2"
+    rules_broken = "need what a program does not support"
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = {each.name: values[each.name] for each in OPTIONS}
@@ -47,6 +55,12 @@ class ScriptGenerator(InputGenerator):
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
+
+    def breaks_rules(self, outcome: Outcome) -> bool:
+        """Say whether a solver lacks a function or theory: no solver has to have all of them."""
+        return outcome.signal is None and any(
+            map(_UNSUPPORTED.search, (outcome.stdout, outcome.stderr))
+        )
 
 
 GENERATION = Generation(

@@ -107,7 +107,7 @@ class Terms:
         """Choose sorts of the script for the sort variables that the result leaves open."""
         sorts: list[Sort] = []
         for parameter in operator.parameters:
-            known = substitute_all(parameter, bindings)
+            known = _substituted(parameter, bindings)
             if is_open(known):
                 some = [each for each in self.vocabulary.sorts if _fits(known, each, {})]
                 if not some:
@@ -151,7 +151,7 @@ class Terms:
         return f"v{self._bound}"
 
 
-def substitute_all(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
+def _substituted(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
     """Return a sort with the variables replaced that are bound; the others stay."""
     found = substitute(sort, bindings)
     assert found is not None, sort
