@@ -13,7 +13,7 @@ from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.kicks import KICKS
 from reducekit.frontends.smt2.graph.moves import Moves
 from reducekit.frontends.smt2.graph.printing import Style
-from reducekit.frontends.smt2.passes.graph import AsWritten
+from reducekit.frontends.smt2.passes.graph import IN_PLACE, AsWritten
 from reducekit.frontends.smt2.schedule import SizeLimited, own_schedule
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
@@ -110,6 +110,7 @@ def page() -> str:
     lines = [_HEAD, "## Passes", ""]
     lines += _table(("pass", "what it does", "when"), rows)
     lines += ["", "## How the graph is printed", ""]
+    lines += [f"- {IN_PLACE}: what `define-fun` names, without parameters"]
     lines += [f"- {style.value}" for style in Style]
     lines += ["", "## Moves on a node, the heaviest node first", ""]
     lines += _table(_COLUMNS, [_row(f.__name__, f) for f in _DESCENT])

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves
 
-_DEFINES = (b"define-fun", b"define-fun-rec")
+_RECURSIVE = b"define-fun-rec"
+_DEFINES = (b"define-fun", _RECURSIVE)
 
 
-def inline(moves: Moves) -> Iterator[Candidate]:
-    """A defined function goes: its body, with the arguments in it, stands at each use."""
-    graph, definitions = moves.graph, moves.material.terms.script.definitions
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function that a command defines, and what calls it."""
+
+    variables: list[int]
+    body: int
+    calls: list[int]
+
+
+def definitions(moves: Moves) -> Iterator[Definition]:
+    """Yield the defined functions whose bodies can stand at all of their uses."""
+    graph, known = moves.graph, moves.material.terms.script.definitions
     uses: dict[int, list[int]] = {}
     for node in moves.nodes:
         shape = graph.shape[node]
@@ -21,17 +32,16 @@ def inline(moves: Moves) -> Iterator[Candidate]:
     for command, root in enumerate(graph.roots):
         shape = graph.shape[root]
         numbers = [
-            number
-            for number in graph.around.defines[command]
-            if definitions[number].kind == "define"
+            number for number in graph.around.defines[command] if known[number].kind == "define"
         ]
         if shape.head not in _DEFINES or len(numbers) != 1 or len(graph.args[root]) != 1:
             continue
         (body,) = graph.args[root]
         bound = shape.binds[0] if shape.binds else ()
         calls = uses.get(numbers[0], [])
-        recursive = set(moves.analysis.cone(body))
-        if not calls or not recursive.isdisjoint(calls):
+        if not calls or (
+            shape.head == _RECURSIVE and not set(moves.analysis.cone(body)).isdisjoint(calls)
+        ):
             continue
         variables = [item for item in shape.items if isinstance(item, int) and item >= 0]
         # A variable that the body does not use is no item that the shape binds.
@@ -39,15 +49,33 @@ def inline(moves: Moves) -> Iterator[Candidate]:
             continue
         if any(len(graph.args[node]) != len(variables) for node in calls):
             continue
-        if not all(moves.fits(body, node) for node in calls):
-            continue
+        if all(moves.fits(body, node) for node in calls):
+            yield Definition(variables, body, calls)
+
+
+def named_terms(moves: Moves) -> dict[int, int]:
+    """Return what stands for the uses of all functions without parameters: their bodies.
+
+    Such a function is a name for a term, as a let is: `let` prints what is shared.
+    """
+    return {
+        call: each.body for each in definitions(moves) if not each.variables for call in each.calls
+    }
+
+
+def inline(moves: Moves) -> Iterator[Candidate]:
+    """A defined function goes: its body, with the arguments in it, stands at each use."""
+    graph = moves.graph
+    for each in definitions(moves):
         # Of calls within calls the inner ones come first, and the others in a round of their own.
-        inner = set(calls)
+        inner = set(each.calls)
         calls = [
-            node for node in calls if inner.isdisjoint(set(moves.analysis.cone(node)) - {node})
+            node for node in each.calls if inner.isdisjoint(set(moves.analysis.cone(node)) - {node})
         ]
         replaced = {
-            node: moves.substituted(body, dict(zip(variables, graph.args[node], strict=True)))
+            node: moves.substituted(
+                each.body, dict(zip(each.variables, graph.args[node], strict=True))
+            )
             for node in calls
         }
         yield Candidate("inline", graph, replaced, -1)

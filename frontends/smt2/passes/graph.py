@@ -14,10 +14,11 @@ from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import LATE, RARE, Closing
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
+from reducekit.frontends.smt2.graph.functions import named_terms
 from reducekit.frontends.smt2.graph.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Material
+from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.restarts import Restart
 from reducekit.frontends.smt2.parser import parse
@@ -37,6 +38,9 @@ _MOST = 1 << 17
 """Scripts of more nodes are searched as they are written: what takes most away from them needs no
 graph, and reading and printing one takes seconds."""
 
+IN_PLACE = "named terms in place"
+"""The terms that `define-fun` names stand at their uses, where the script is smaller so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry(Search):
@@ -49,7 +53,6 @@ class Entry(Search):
     if the text is printed like that already (`proved`), it needs no check.
     """
 
-    graph: Graph
     material: Material
     view: ScriptView
     styles: Sequence[Printed]
@@ -59,7 +62,7 @@ class Entry(Search):
     def propose(self) -> Change | None:
         """Return the script printed in the next style."""
         printed = self.styles[0]
-        change = printed.listing.change(self._different(printed), printed.style.value)
+        change = printed.listing.change(self._different(printed), printed.what)
         return replace(change, probe=not self._is_smaller(printed))
 
     def _is_smaller(self, printed: Printed) -> bool:
@@ -78,12 +81,12 @@ class Entry(Search):
     def without_style(self) -> Search:
         """Begin the descent though no way of printing has been found to hold."""
         search = self._descent(self.last, self._different(self.last))
-        tries = _TRIES if len(self.graph.shape) < _LARGE else _FEW_TRIES
+        tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
         return search if self.proved else Unproved(search, self.view, tries)
 
     def _descent(self, printed: Printed, different: Iterable[int]) -> Descent:
-        place = Place(printed.style, styled=Analysis(self.graph).total)
-        graph = self.graph
+        graph = printed.graph
+        place = Place(printed.style, styled=Analysis(graph).total)
         if printed.style is not Style.AS_INPUT:
             graph = replace(graph, bound=frozenset())
         return start(graph, self.material, place, printed.listing, different)
@@ -128,9 +131,11 @@ class Unproved(Search):
 class Printed(NamedTuple):
     """A graph in print."""
 
+    graph: Graph
     style: Style
     listing: Listing
     text: bytes
+    what: str
 
 
 def styles_of(graph: Graph, text: bytes) -> list[Printed]:
@@ -141,10 +146,29 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
             listing = list_commands(graph, style)
         except Unprintable:
             continue
-        found.append(Printed(style, listing, listing.whole()))
+        found.append(Printed(graph, style, listing, listing.whole(), style.value))
         if not _is_smaller(found[-1].text, text):
             break
     return found
+
+
+def _without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph, Listing] | None:
+    """Return the graph with the terms that `define-fun` names at their uses, and its listing.
+
+    None where nothing is named, or it cannot be printed. The idea is that a chain of definitions,
+    as hardware model checkers write it, is one term to search: what no longer counts in it goes
+    with all that only it uses.
+    """
+    replaced = named_terms(Moves(graph, material))
+    if not replaced:
+        return None
+    try:
+        listing = list_commands(graph, style)
+        every = range(len(listing.commands))
+        listing, _ = listing.printed_again(graph, style, replaced, every)
+    except Unprintable:
+        return None
+    return graph.rebuilt(replaced), listing
 
 
 def _is_as(printed: bytes, text: bytes) -> bool:
@@ -191,7 +215,12 @@ class GraphPass:
         last = styles[-1]
         proved = _is_as(last.text, text)
         tried = styles[:-1] if proved and not _is_smaller(last.text, text) else styles
-        entry = Entry(graph, Material(laid_out.terms), view, tried, last, proved)
+        material = Material(laid_out.terms)
+        style = Style.SHORTEST
+        found = _without_names(graph, material, style)
+        if found is not None and _is_smaller(whole := found[1].whole(), text):
+            tried = [Printed(found[0], style, found[1], whole, IN_PLACE), *tried]
+        entry = Entry(material, view, tried, last, proved)
         return FixedSearch(entry if tried else entry.without_style())
 
 
@@ -243,13 +272,15 @@ class Restarted:
         style = found[1].style
         if style is not Style.AS_INPUT:
             graph = replace(graph, bound=frozenset())
+        material = Material(first.terms, crc32(view.document.text, self.number) | 1)
         try:
             listing = list_commands(graph, style)
         except Unprintable:
             return None
-        shuffle = crc32(view.document.text, self.number) | 1
+        if not named_terms(Moves(found[0], Material(view.terms))):
+            graph, listing = _without_names(graph, material, style) or (graph, listing)
         place = Place(style, styled=Analysis(graph).total)
-        return FixedSearch(Restart(start(graph, Material(first.terms, shuffle), place, listing)))
+        return FixedSearch(Restart(start(graph, material, place, listing)))
 
 
 @dataclass(frozen=True)

@@ -238,3 +238,47 @@ def test_the_body_of_a_quantifier_leaves_its_patterns_behind() -> None:
     (node,) = (each for each in moves.nodes if graph.shape[each].head == b"forall")
     heads = {graph.shape[each.replaced[node]].head for each in moves.direct(node)}
     assert heads == {b"<"}
+
+
+def chain(length: int) -> str:
+    """Write terms that `define-fun` names, each of the one before, and a function of one."""
+    lines = ["(declare-const x Int)", "(define-fun n0 () Int (+ x 1))"]
+    lines += [f"(define-fun n{n} () Int (- n{n - 1} (* {n} n{n - 1})))" for n in range(1, length)]
+    return "\n".join((*lines, f"(assert (> (div x 7) n{length - 1}))", ""))
+
+
+def test_a_chain_of_named_terms_is_one_term() -> None:
+    events: list[Event] = []
+
+    def interesting(text: bytes) -> bool:
+        return b"(> (div x" in text and b"(assert " in text and text.count(b"(* ") >= 3
+
+    found = reduce(chain(40), interesting, listen=events.append)
+    made = [event for event in events if isinstance(event, Checked)]
+    (at,) = (i for i, event in enumerate(made) if event.what == "named terms in place")
+    assert made[at].interesting
+    assert "inline" not in {event.what for event in made}
+    assert b"define-fun" not in found.text
+
+
+def test_a_failure_that_needs_a_name_keeps_it() -> None:
+    found = reduce(chain(12), lambda text: b"(define-fun n" in text and b"n5" in text)
+    assert b"(define-fun n5 () Int" in found.text
+    assert len(found.text) < 60
+
+
+def test_named_terms_stay_where_their_symbols_are_not_declared() -> None:
+    """A use after a pop can see the function, and not what another scope has declared."""
+    text = (
+        "(push 1)\n(declare-const x Int)\n(define-fun n () Int (+ x 1))\n(assert (> n (* n x)))\n"
+        "(pop 1)\n(declare-const n Bool)\n(assert n)\n(check-sat)\n"
+    )
+    tried: list[bytes] = []
+
+    def interesting(candidate: bytes) -> bool:
+        tried.append(candidate)
+        return b"(assert (> " in candidate and b"(* " in candidate and b"(pop" in candidate
+
+    reduce(text, interesting, only=("graph",))
+    assert len(tried) > 5
+    assert [each for each in tried if each.strip() and Smt2().check(each).problems] == []
