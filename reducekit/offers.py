@@ -19,7 +19,7 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing
 from reducekit.executors.guard import Guard
 from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.outcome import Outcome as Outcome  # for formats, who see nothing of oracles
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,14 @@ def theories_of(logic: str) -> frozenset[str]:
 
     Raises UsageError for a name that is none.
     """
+    found = _theories(logic)
+    if found is None:
+        known = logic.upper() if _theories(logic.upper()) else "ALL, any, or one such as QF_LIA"
+        raise UsageError(f"there is no logic {logic!r}: say {known}")
+    return found
+
+
+def _theories(logic: str) -> frozenset[str] | None:
     if logic == "ALL":
         return _ALL
     found = _NAME.fullmatch(logic)
@@ -46,7 +54,7 @@ def theories_of(logic: str) -> frozenset[str]:
     arithmetic, linear = parts.get("arithmetic"), parts.get("linear")
     needs_degree = arithmetic in ("IA", "RA", "IRA")
     if not parts.keys() - {"closed"} or bool(linear) != needs_degree:
-        raise UsageError(f"there is no logic {logic!r}: say ALL, any, or one such as QF_LIA")
+        return None
     theories = parts.keys() & {"arrays", "functions", "bitvectors", "floats", "datatypes"}
     theories |= _ARITHMETIC.get(arithmetic or "", set())
     if "strings" in parts:

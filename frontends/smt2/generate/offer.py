@@ -8,8 +8,14 @@ from typing import Any
 
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
-from reducekit.oracle.outcome import Outcome
+from reducekit.offers import (
+    FormatOption,
+    Generated,
+    Generation,
+    InputGenerator,
+    Outcome,
+    words_of,
+)
 
 _UNSUPPORTED = re.compile(
     rb"\(error [^\n]*(?:unknown (?:function|constant|sort)|(?:not|un)[ -]?supported|--\w+-exp\b)"

@@ -66,6 +66,11 @@ def test_what_is_no_logic(name: str) -> None:
         theories_of(name)
 
 
+def test_a_logic_in_small_letters_is_named() -> None:
+    with pytest.raises(UsageError, match="there is no logic 'qf_lia': say QF_LIA"):
+        theories_of("qf_lia")
+
+
 @pytest.mark.parametrize("logic", ["QF_LIA", "QF_LRA"])
 def test_linear_arithmetic_multiplies_and_divides_by_numbers_only(logic: str) -> None:
     kinds = {z3.Z3_OP_MUL: 0, z3.Z3_OP_DIV: 1, z3.Z3_OP_IDIV: 1, z3.Z3_OP_MOD: 1}
