@@ -17,6 +17,7 @@ _STOPS = 0.1
 """How often a term ends above the lowest level."""
 _LETS = 0.05
 _QUANTIFIERS = 0.1
+_MATCHES = 0.05
 _INDEXED = 0.25
 """How often an operator with indices is drawn, where there are some for the sort."""
 _SYMBOLS = 0.7
@@ -48,6 +49,8 @@ class Terms:
             and dice.random() < _QUANTIFIERS
         ):
             return self._quantified(levels, scope)
+        if self.vocabulary.constructors and sort != "RegLan" and dice.random() < _MATCHES:
+            return self._match(sort, levels, scope)
         drawn = self._difference(sort, scope) or self._application(sort)
         if drawn is None:
             return self._leaf(sort, scope)
@@ -145,6 +148,21 @@ class Terms:
             scope = _with(scope, inner, name)
         kind = self.dice.choice(("forall", "exists"))
         return f"({kind} ({' '.join(bound)}) {self.term('Bool', levels - 1, scope)})"
+
+    def _match(self, sort: Sort, levels: int, scope: Scope) -> str:
+        """Draw a term for each constructor of a datatype, with its fields as variables."""
+        datatype = self.dice.choice(list(self.vocabulary.constructors))
+        value = self.term(datatype, levels - 1, scope)
+        cases = []
+        for each in self.vocabulary.constructors[datatype]:
+            inner, pattern = scope, [*each.names]
+            for field in each.parameters:
+                pattern.append(self._new())
+                inner = _with(inner, field, pattern[-1])
+            listed = " ".join(pattern)
+            shown = f"({listed})" if each.parameters else listed
+            cases.append(f"({shown} {self.term(sort, levels - 1, inner)})")
+        return f"(match {value} ({' '.join(cases)}))"
 
     def _new(self) -> str:
         self._bound += 1

@@ -27,6 +27,8 @@ class Vocabulary:
     """What draws applications of indexed operators."""
     constants: dict[Sort, list[str]] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
+    constructors: dict[Sort, list[Signature]] = field(default_factory=dict)
+    """Those of each datatype."""
 
     def declare(self, name: str, sort: Sort) -> None:
         """Add a constant."""
@@ -43,6 +45,7 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
     """Draw sorts of these theories, and at most so many constants of each."""
     commands: list[str] = []
     operators = list(signatures(theories))
+    constructors: dict[Sort, list[Signature]] = {}
     base = list(_base(dice, theories))
     sorts = list(base)
     if "functions" in theories or not sorts:
@@ -51,10 +54,12 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
             sorts.append(f"U{number}")
     if "datatypes" in theories:
         for number in range(dice.choice((1, 1, 2))):
-            command, functions = _datatype(dice, f"D{number}", [*sorts, "Bool"])
+            name = f"D{number}"
+            command, made, functions = _datatype(dice, name, [*sorts, "Bool"])
             commands.append(command)
-            operators += functions
-            sorts.append(f"D{number}")
+            operators += (*made, *functions)
+            constructors[name] = made
+            sorts.append(name)
     if "sequences" in theories:
         sorts.append(("Seq", dice.choice(sorts)))
     if "arrays" in theories:
@@ -63,16 +68,18 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         arrays = range(dice.choice((1, 1, 2)))
         sorts += [("Array", dice.choice(inside), dice.choice(inside)) for _ in arrays]
     sorts = list(dict.fromkeys((*sorts, "Bool")))
-    made = Vocabulary(theories, tuple(sorts), operators, tuple(indexed(theories)), {}, commands)
+    vocabulary = Vocabulary(
+        theories, tuple(sorts), operators, tuple(indexed(theories)), {}, commands, constructors
+    )
     number = 0
     for each in sorts:
         for _ in range(dice.randint(1, symbols)):
-            made.declare(f"x{number}", each)
+            vocabulary.declare(f"x{number}", each)
             number += 1
     if "functions" in theories:
         for name in ("f", "g", "p"):
-            _declare_function(dice, made, name)
-    return made
+            _declare_function(dice, vocabulary, name)
+    return vocabulary
 
 
 def _base(dice: Random, theories: frozenset[str]) -> Iterator[Sort]:
@@ -92,24 +99,29 @@ def _base(dice: Random, theories: frozenset[str]) -> Iterator[Sort]:
         yield "RoundingMode"
 
 
-def _datatype(dice: Random, name: str, fields: list[Sort]) -> tuple[str, list[Signature]]:
-    """Return the command that declares a datatype, and its functions: the first one needs none."""
-    functions = [Signature((f"c{name}0",), (), name)]
-    constructors = [f"(c{name}0)"]
+def _datatype(
+    dice: Random, name: str, fields: list[Sort]
+) -> tuple[str, list[Signature], list[Signature]]:
+    """Return the command that declares a datatype, its constructors, and its other functions.
+
+    The first constructor has no fields: so there are values.
+    """
+    constructors = [Signature((f"c{name}0",), (), name)]
+    declared = [f"(c{name}0)"]
+    functions = []
     for number in range(1, dice.choice((2, 3, 4))):
         sorts = tuple(dice.choice((*fields, name)) for _ in range(dice.randrange(3)))
-        selectors = [f"s{name}{number}{at}" for at in range(len(sorts))]
-        pairs = zip(selectors, sorts, strict=True)
-        parts = "".join(f" ({selector} {spelled(sort)})" for selector, sort in pairs)
-        constructors.append(f"(c{name}{number}{parts})")
-        functions.append(Signature((f"c{name}{number}",), sorts, name))
-        functions += [
-            Signature((selector,), (name,), sort)
-            for selector, sort in zip(selectors, sorts, strict=True)
+        constructors.append(Signature((f"c{name}{number}",), sorts, name))
+        selectors = [
+            Signature((f"s{name}{number}{at}",), (name,), sort) for at, sort in enumerate(sorts)
         ]
-    testers = tuple(f"(_ is c{name}{number})" for number in range(len(constructors)))
+        functions += selectors
+        parts = "".join(f" ({each.names[0]} {spelled(each.result)})" for each in selectors)
+        declared.append(f"(c{name}{number}{parts})")
+    testers = tuple(f"(_ is {each.names[0]})" for each in constructors)
     functions.append(Signature(testers, (name,), "Bool"))
-    return f"(declare-datatypes (({name} 0)) (({' '.join(constructors)})))", functions
+    command = f"(declare-datatypes (({name} 0)) (({' '.join(declared)})))"
+    return command, constructors, functions
 
 
 def _declare_function(dice: Random, made: Vocabulary, name: str) -> None:

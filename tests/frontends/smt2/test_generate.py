@@ -45,12 +45,14 @@ def test_any_draws_logics() -> None:
 
 
 def test_every_operator_is_drawn() -> None:
-    text = "".join(script(logic, seed) for logic in ("ALL", "QF_SLIA") for seed in range(150))
+    text = "".join(script(logic, seed) for logic in ("ALL", "QF_SLIA") for seed in range(250))
     heads = set(re.findall(r"[^\s()]+", text))
     known = {name for each in signatures(theories_of("ALL")) for name in each.names}
     assert known <= heads
     indexed = "concat extract zero_extend sign_extend repeat rotate_left int2bv bv2nat to_fp fp"
-    indexed += " to_fp_unsigned fp.to_ubv fp.to_sbv re.loop re.^ is let forall exists push pop"
+    indexed += (
+        " to_fp_unsigned fp.to_ubv fp.to_sbv re.loop re.^ is match let forall exists push pop"
+    )
     assert set(indexed.split()) <= heads
 
 
