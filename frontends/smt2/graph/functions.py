@@ -64,21 +64,31 @@ def named_terms(moves: Moves) -> dict[int, int]:
 
 
 def inline(moves: Moves) -> Iterator[Candidate]:
-    """A defined function goes: its body, with the arguments in it, stands at each use."""
-    graph = moves.graph
-    for each in definitions(moves):
-        # Of calls within calls the inner ones come first, and the others in a round of their own.
-        inner = set(each.calls)
-        calls = [
-            node for node in each.calls if inner.isdisjoint(set(moves.analysis.cone(node)) - {node})
-        ]
-        replaced = {
-            node: moves.substituted(
-                each.body, dict(zip(each.variables, graph.args[node], strict=True))
-            )
-            for node in calls
-        }
-        yield Candidate("inline", graph, replaced, -1)
+    """A defined function goes: its body, with the arguments in it, stands at each use. All of
+    them, halves, and then one at a time."""
+    found = [_at_calls(moves, each) for each in definitions(moves)]
+    half = len(found) // 2
+    for some in (found, found[:half], found[half:]):
+        if len(some) > 1:
+            every = {call: body for each in some for call, body in each.items()}
+            yield Candidate("inline", moves.graph, every, -1)
+    for each in found:
+        yield Candidate("inline", moves.graph, each, -1)
+
+
+def _at_calls(moves: Moves, definition: Definition) -> dict[int, int]:
+    """Return the bodies that stand for the calls of a function.
+
+    Of calls within calls those are the inner ones. The others have a round of their own.
+    """
+    inner = set(definition.calls)
+    cone, args = moves.analysis.cone, moves.graph.args
+    calls = [node for node in inner if inner.isdisjoint(set(cone(node)) - {node})]
+    bound = definition.variables
+    return {
+        node: moves.substituted(definition.body, dict(zip(bound, args[node], strict=True)))
+        for node in sorted(calls)
+    }
 
 
 def nested(moves: Moves) -> Iterator[Candidate]:

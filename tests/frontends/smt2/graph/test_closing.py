@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reducekit.api import reduce
+from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
@@ -369,3 +371,20 @@ def test_a_variable_of_another_width_is_not_taken_for_one_of_the_old_width() -> 
             (definition,) = graph.shape[other].uses
             assert moves.sorts_of(definition) == (graph.sort[other],)
     assert {graph.sort[node] for node in moves.nodes} >= {("BitVec", 1), ("BitVec", 8)}
+
+
+def test_functions_go_together_where_all_can() -> None:
+    lines = [f"(define-fun f{n} ((a Int)) Int (+ (* a a) {n}))\n" for n in range(8)]
+    calls = " ".join(f"(f{n} {n})" for n in range(8))
+    inlined: list[bool] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Checked) and event.what == "inline":
+            inlined.append(event.interesting)
+
+    def interesting(text: bytes) -> bool:
+        return text.count(b"(* ") == 8 and b"(assert (> (" in text
+
+    found = reduce(f"{''.join(lines)}(assert (> {calls}))\n", interesting, listen=listen)
+    assert inlined == [True]
+    assert b"define-fun" not in found.text
