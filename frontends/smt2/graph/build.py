@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reducekit.frontends.smt2.graph.model import Graph, ScriptContext, Shape, Shapes
+from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
 from reducekit.frontends.smt2.passes.symbols import short_names
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import RESERVED, Sort
@@ -20,6 +20,8 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.lazy import Lazy
 
 _OPEN = ord("(")
+_APART_AFTER, _APART_BEFORE = b" \t\r\n\f\v()", b" \t\r\n\f\v("
+"""What keeps a name apart that stands before it, or after it."""
 _QUANTIFIERS = frozenset((b"forall", b"exists", b"lambda", b"choice"))
 _BOUND = frozenset(("quantifier", "pattern", "parameter"))
 _DROPPABLE = frozenset(
@@ -56,6 +58,8 @@ class _Frame:
 
 def build(view: ScriptView) -> Graph | None:
     """Return the graph of a script; None if it has what no graph can stand for."""
+    if TIGHT in view.document.text:
+        return None
     try:
         return _Builder(view.script).build()
     except Unsuitable:
@@ -291,11 +295,12 @@ class _Builder:
         text, position = document.text, document.start[frame.node]
         items: list[bytes | int] = []
         for begin, end, item in frame.marks:
-            if position < begin:
-                items.append(text[position:begin])
+            between = _spaced(text[position:begin], after=bool(items), before=True)
+            if between:
+                items.append(between)
             items.append(item)
             position = end
-        items.append(text[position : document.end[frame.node]])
+        items.append(_spaced(text[position : document.end[frame.node]], after=bool(items)))
         head = frame.head
         if head in (b"_", b"as") and len(items) == 1 and isinstance(items[0], bytes):
             head = items[0]  # a literal, `(_ bv0 64)` for one
@@ -310,6 +315,15 @@ class _Builder:
         )
         sort = self.script.sort[frame.node]
         return self._node(self.shapes.get(shape), tuple(frame.args), sort)
+
+
+def _spaced(between: bytes, *, after: bool = False, before: bool = False) -> bytes:
+    """Return a text after an item, before one or both, so that names at its sides stay apart."""
+    if not between:
+        return TIGHT if after and before else b""
+    if after and between[0] not in _APART_AFTER:
+        between = TIGHT + between
+    return between + TIGHT if before and between[-1] not in _APART_BEFORE else between
 
 
 def _context(script: Script) -> ScriptContext:

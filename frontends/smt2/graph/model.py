@@ -16,13 +16,25 @@ a node needs around it is the set of its free variables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.frontends.smt2.sorts import Sort
 
+TIGHT = b"\0"
+"""Stands where the input has no blank around an argument, as in `(and(or p q)(not p))`.
+
+It is printed as nothing beside a parenthesis, and as a blank between what would be one name."""
+_BESIDE = re.compile(rb"(?<=[()])\0|\0(?=[()])")
+
 Items = tuple[bytes | int, ...]
 """The text of a shape: bytes, `~i` for its argument i, `v >= 0` for the name of the variable v."""
+
+
+def untight(text: bytes) -> bytes:
+    """Return what is printed for a text with `TIGHT` in it."""
+    return _BESIDE.sub(b"", text).replace(TIGHT, b" ") if TIGHT in text else text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
+from reducekit.frontends.smt2.graph.model import Graph, follow, post_order, untight
 from reducekit.frontends.smt2.graph.printing import Command, Style, plan_term
 
 FEW = 1500
@@ -135,7 +135,7 @@ class Pieces:
         uses |= body.uses
         fresh.update(dict.fromkeys(body.fresh))
         out += (b") " if count else b"", body.text, b")" * count, after)
-        return Command(b"".join(out), _numbers(uses), frozenset(), tuple(fresh))
+        return Command(untight(b"".join(out)), _numbers(uses), frozenset(), tuple(fresh))
 
     def _made(self, top: int, replaced: Mapping[int, int], graph: Graph | None = None) -> Piece:
         """Print what a let binds, or the body."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
+from reducekit.frontends.smt2.graph.model import Graph, follow, post_order, untight
 
 _LET = len(b"(let (( )) )")
 _MOST = 1 << 26
@@ -54,7 +54,7 @@ def print_command(
 ) -> Command:
     """Return a command of a graph, with nodes replaced. Raises Unprintable."""
     printer = _Printer(graph, style, replaced)
-    text = printer.command(follow(replaced, graph.roots[command]))
+    text = untight(printer.command(follow(replaced, graph.roots[command])))
     return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
 
 

@@ -282,3 +282,27 @@ def test_named_terms_stay_where_their_symbols_are_not_declared() -> None:
     reduce(text, interesting, only=("graph",))
     assert len(tried) > 5
     assert [each for each in tried if each.strip() and Smt2().check(each).problems] == []
+
+
+def test_names_stay_apart_where_the_input_has_no_blanks() -> None:
+    """As in `(f(or p q)(or q p))`, which is how other reducers print scripts."""
+    text = (
+        "(declare-fun p()Bool)(declare-fun q()Bool)(declare-fun f(Bool Bool Bool Bool)Bool)"
+        "(assert(and(or p q p)(or q p q)(forall((x Bool))(or x p))(f(or p q p)(or q p q)(not p)q)))"
+    )
+    tried: list[bytes] = []
+
+    def interesting(candidate: bytes) -> bool:
+        tried.append(candidate)
+        return re.search(rb"\(f\b.*\bq\b", candidate) is not None
+
+    found = reduce(text, interesting, only=("graph",))
+    assert re.search(rb"\(f \w+ \w+ \w+ q\)", found.text)
+    assert len(tried) > 10
+    assert [each for each in tried if Smt2().check(each).problems] == []
+
+
+def test_a_script_with_a_zero_byte_is_searched_as_it_is_written() -> None:
+    text = b'(assert (= "\0" (str.++ "\0" "a")))\n(check-sat)\n'
+    found = reduce(text, lambda text: b'"\0"' in text)
+    assert found.text.count(b"\0") == 1
