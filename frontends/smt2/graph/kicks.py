@@ -251,6 +251,8 @@ def other_operator(moves: Moves, random: Random) -> Candidate | None:
     group = next((group for group in _SAME_SHAPE if shape.head in group), None)
     if group is None or not args or shape.uses or shape.names:
         return None
+    if len(args) == 1 and shape.head == b"-":
+        return None  # nothing else takes one number
     head = random.choice(sorted(group - {shape.head}))
     first = shape.items[0]
     begin = b"(" + shape.head

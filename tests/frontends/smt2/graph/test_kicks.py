@@ -10,7 +10,7 @@ from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event, PassStarted
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.kicks import KICKS
+from reducekit.frontends.smt2.graph.kicks import KICKS, other_operator
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
@@ -102,3 +102,15 @@ def test_kicks_are_well_sorted(kick: object) -> None:
             texts.add(printed.whole())
     assert texts
     assert [text for text in texts if problems(ScriptView(parse(text)))] == []
+
+
+def test_a_minus_before_one_number_stays_one() -> None:
+    graph = build(Smt2().parse(b"(declare-fun x () Int)\n(assert (= x (- x)))\n"))
+    assert graph is not None
+    moves = Moves(graph, Material(Smt2().parse(b"(declare-fun x () Int)\n").terms))
+    heads = set()
+    for seed in range(200):
+        found = other_operator(moves, Random(seed))
+        if found is not None:
+            heads |= {found.graph.shape[new].head for new in found.replaced.values()}
+    assert heads == {b"distinct"}
