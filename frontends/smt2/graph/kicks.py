@@ -97,7 +97,7 @@ class Kicks:
             return None
         if random.random() < 0.25:  # two at once reach what neither does
             second = kick(self.moves, random)
-            both = None if second is None else _together(candidate, second)
+            both = None if second is None else _together(ground.graph, candidate, second)
             candidate = both or candidate
         everything = range(len(ground.listing.commands))
         try:
@@ -111,14 +111,16 @@ class Kicks:
         return candidate, listing
 
 
-def _together(first: Candidate, second: Candidate) -> Candidate | None:
-    """Return two candidates as one, if that is possible."""
-    if first.graph.fresh != second.graph.fresh or first.graph.signatures != second.graph.signatures:
-        return None
+def _together(graph: Graph, first: Candidate, second: Candidate) -> Candidate | None:
+    """Return two candidates for a graph as one, if that is possible."""
+    if any(
+        each.graph.fresh != graph.fresh or each.graph.signatures != graph.signatures
+        for each in (first, second)
+    ):
+        return None  # both may have made a variable, of one name
     if first.replaced.keys() & second.replaced.keys():
         return None
     # What replaces one node may hold the other one: then the two may be in a circle.
-    graph = first.graph
     for one, other in ((first, second), (second, first)):
         cone: set[int] = set()
         todo = list(one.replaced.values())

@@ -10,7 +10,7 @@ from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event, PassStarted
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.kicks import KICKS, other_operator
+from reducekit.frontends.smt2.graph.kicks import KICKS, _together, other_operator
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
@@ -114,3 +114,13 @@ def test_a_minus_before_one_number_stays_one() -> None:
         if found is not None:
             heads |= {found.graph.shape[new].head for new in found.replaced.values()}
     assert heads == {b"distinct"}
+
+
+def test_two_steps_at_once_make_no_two_variables_of_one_name() -> None:
+    text = b"(assert (= (concat #b01 #b10) #b0110))\n(assert (= (+ 7 8) (* 7 9)))\n"
+    graph = build(Smt2().parse(text))
+    assert graph is not None
+    moves = Moves(graph, Material(Smt2().parse(text).terms))
+    made = [found for node in moves.nodes for found in moves.to_fresh(node, 0)]
+    assert len(made) > 2
+    assert not any(_together(graph, one, other) for one in made for other in made)
