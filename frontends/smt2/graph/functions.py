@@ -16,6 +16,9 @@ _DEFINES = (b"define-fun", _RECURSIVE)
 class Definition:
     """A function that a command defines, and what calls it."""
 
+    command: int
+    number: int
+    """Of the definition in the script."""
     variables: list[int]
     body: int
     calls: list[int]
@@ -50,17 +53,20 @@ def definitions(moves: Moves) -> Iterator[Definition]:
         if any(len(graph.args[node]) != len(variables) for node in calls):
             continue
         if all(moves.fits(body, node) for node in calls):
-            yield Definition(variables, body, calls)
+            yield Definition(command, numbers[0], variables, body, calls)
 
 
-def named_terms(moves: Moves) -> dict[int, int]:
-    """Return what stands for the uses of all functions without parameters: their bodies.
+def named_terms(moves: Moves) -> tuple[dict[int, int], set[int]]:
+    """Return what stands for the uses of all functions without parameters, and their commands.
 
-    Such a function is a name for a term, as a let is: `let` prints what is shared.
+    Such a function is a name for a term, as a let is: its body stands for it, and `let` prints what
+    is shared. Commands are those of functions that nothing else uses.
     """
-    return {
-        call: each.body for each in definitions(moves) if not each.variables for call in each.calls
-    }
+    found = [each for each in definitions(moves) if not each.variables]
+    replaced = {call: each.body for each in found for call in each.calls}
+    shapes = moves.graph.shape
+    others = {use for node in moves.nodes if node not in replaced for use in shapes[node].uses}
+    return replaced, {each.command for each in found if each.number not in others}
 
 
 def inline(moves: Moves) -> Iterator[Candidate]:

@@ -34,6 +34,9 @@ than so many nodes only a few, since printing takes long."""
 _LARGE = 5000
 _MOST_KICKED = 2000
 """Scripts of more nodes are not kicked: most of what a random step does there is of no use."""
+_MOST_NAMED = 1 << 15
+"""Of scripts with more nodes, terms that `define-fun` names stay where they are: one term of all of
+them takes seconds to print."""
 _MOST = 1 << 17
 """Scripts of more nodes are searched as they are written: what takes most away from them needs no
 graph, and reading and printing one takes seconds."""
@@ -159,16 +162,20 @@ def _without_names(graph: Graph, material: Material, style: Style) -> tuple[Grap
     as hardware model checkers write it, is one term to search: what no longer counts in it goes
     with all that only it uses.
     """
-    replaced = named_terms(Moves(graph, material))
+    moves = Moves(graph, material)
+    replaced, gone = named_terms(moves) if len(moves.nodes) <= _MOST_NAMED else ({}, set())
     if not replaced:
         return None
+    # Each command that stays a root would be printed, with all that is below its name now.
+    nothing = graph.add(graph.shapes.leaf(b""), (), None)
+    roots = (nothing if at in gone else root for at, root in enumerate(graph.roots))
+    graph = replace(graph, roots=tuple(roots)).rebuilt(replaced)
     try:
         listing = list_commands(graph, style)
-        every = range(len(listing.commands))
-        listing, _ = listing.printed_again(graph, style, replaced, every)
     except Unprintable:
         return None
-    return graph.rebuilt(replaced), listing
+    commands = (None if at in gone else each for at, each in enumerate(listing.commands))
+    return graph, replace(listing, commands=tuple(commands))
 
 
 def _is_as(printed: bytes, text: bytes) -> bool:
@@ -277,7 +284,7 @@ class Restarted:
             listing = list_commands(graph, style)
         except Unprintable:
             return None
-        if not named_terms(Moves(found[0], Material(view.terms))):
+        if not named_terms(Moves(found[0], Material(view.terms)))[0]:
             graph, listing = _without_names(graph, material, style) or (graph, listing)
         place = Place(style, styled=Analysis(graph).total)
         return FixedSearch(Restart(start(graph, material, place, listing)))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from reducekit.api import reduce
 from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.graph import descent
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
-from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.graph.printing import Command, Style, print_command
 from reducekit.search.problem import Search
 
 HEAD = "(declare-fun %s () Int)\n(declare-fun %s () Int)\n"
@@ -259,6 +261,22 @@ def test_a_chain_of_named_terms_is_one_term() -> None:
     assert made[at].interesting
     assert "inline" not in {event.what for event in made}
     assert b"define-fun" not in found.text
+
+
+def test_commands_of_named_terms_are_not_printed_for_each_candidate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each would be printed with all that its name stands for: that took a second a check."""
+    printed: list[int] = []
+
+    def counted(graph: Graph, command: int, *rest: Any) -> Command:
+        printed.append(command)
+        return print_command(graph, command, *rest)
+
+    monkeypatch.setattr(descent, "print_command", counted)
+    reduce(chain(60), lambda text: b"(> (div x" in text and text.count(b"(* ") >= 3)
+    assert printed
+    assert not {*range(1, 61)} & {*printed[:20]}
 
 
 def test_a_failure_that_needs_a_name_keeps_it() -> None:
