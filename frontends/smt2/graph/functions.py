@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reducekit.frontends.smt2.graph.model import Shape
+from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves
 
 _RECURSIVE = b"define-fun-rec"
@@ -24,9 +24,16 @@ class Definition:
     calls: list[int]
 
 
+def has_definitions(graph: Graph) -> bool:
+    """Tell whether any command defines a function: to look for uses takes an analysis."""
+    return any(graph.shape[root].head in _DEFINES for root in graph.roots)
+
+
 def definitions(moves: Moves) -> Iterator[Definition]:
     """Yield the defined functions whose bodies can stand at all of their uses."""
     graph, known = moves.graph, moves.material.terms.script.definitions
+    if not has_definitions(graph):
+        return
     uses: dict[int, list[int]] = {}
     for node in moves.nodes:
         shape = graph.shape[node]

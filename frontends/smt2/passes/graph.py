@@ -14,7 +14,7 @@ from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import LATE, RARE, Closing
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
-from reducekit.frontends.smt2.graph.functions import named_terms
+from reducekit.frontends.smt2.graph.functions import has_definitions, named_terms
 from reducekit.frontends.smt2.graph.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
@@ -162,8 +162,9 @@ def _without_names(graph: Graph, material: Material, style: Style) -> tuple[Grap
     as hardware model checkers write it, is one term to search: what no longer counts in it goes
     with all that only it uses.
     """
-    moves = Moves(graph, material)
-    replaced, gone = named_terms(moves) if len(moves.nodes) <= _MOST_NAMED else ({}, set())
+    if len(graph.shape) > _MOST_NAMED or not has_definitions(graph):
+        return None
+    replaced, gone = named_terms(Moves(graph, material))
     if not replaced:
         return None
     # Each command that stays a root would be printed, with all that is below its name now.
@@ -280,12 +281,12 @@ class Restarted:
         if style is not Style.AS_INPUT:
             graph = replace(graph, bound=frozenset())
         material = Material(first.terms, crc32(view.document.text, self.number) | 1)
+        best = Moves(found[0], Material(view.terms))
+        in_place = None if named_terms(best)[0] else _without_names(graph, material, style)
         try:
-            listing = list_commands(graph, style)
+            graph, listing = in_place or (graph, list_commands(graph, style))
         except Unprintable:
             return None
-        if not named_terms(Moves(found[0], Material(view.terms)))[0]:
-            graph, listing = _without_names(graph, material, style) or (graph, listing)
         place = Place(style, styled=Analysis(graph).total)
         return FixedSearch(Restart(start(graph, material, place, listing)))
 
