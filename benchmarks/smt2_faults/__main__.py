@@ -9,6 +9,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -162,12 +163,17 @@ def rare_traps(
     return [sorted(address for address in each if often[address] <= _RARE) for each in reach]
 
 
-def make(output: Path, seed: int, count: int, most: int, only: Sequence[str]) -> Iterator[Case]:
-    """Write the cases, as many of each solver, and yield what they are."""
-    output.mkdir(parents=True, exist_ok=True)
+def built_trap(output: Path) -> Path:
+    """Compile what makes an instruction a trap, into the folder of the cases."""
     trap = (output / "trap.so").resolve()
     source = Path(__file__).with_name("trap.c")
     subprocess.run(["cc", "-O", "-shared", "-fPIC", "-o", trap, source], check=True)
+    return trap
+
+
+def make(output: Path, seed: int, count: int, most: int, only: Sequence[str]) -> Iterator[Case]:
+    """Write the cases, as many of each solver, and yield what they are."""
+    trap = built_trap(output)
     solvers = [each for each in SOLVERS if each.name in only]
     for solver in solvers:
         dice = Random(f"{seed} {solver.name}")
@@ -198,13 +204,36 @@ def _chosen(
             tried = partial(run, solver, Path(file.name), trap, {"TRAP_AT": address})
             if not all(tried() == -signal.SIGTRAP for _ in range(3)):
                 continue
-        folder = output / f"{solver.name}-{sum(taken.values()):03d}"
-        folder.mkdir(exist_ok=True)
-        (folder / "input.smt2").write_bytes(text)
-        (folder / "oracle").write_text(_oracle(solver, trap, address))
-        (folder / "oracle").chmod(0o755)
+        name = f"{solver.name}-{sum(taken.values()):03d}"
         taken[number] += 1
-        yield Case(folder.name, solver.name, address, len(text), made_by)
+        write(output / name, solver, text, trap, address)
+        yield Case(name, solver.name, address, len(text), made_by)
+
+
+def make_again(output: Path, table: Path) -> list[Case]:
+    """Write the cases of a table; return them. Exit if a script is of another size than there."""
+    trap, solvers = built_trap(output), {each.name: each for each in SOLVERS}
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    cases = [
+        Case(row["case"], row["solver"], row["address"], int(row["bytes"]), row["made_by"])
+        for row in rows
+    ]
+    for case in cases:
+        words = [sys.executable, "-m", *shlex.split(case.made_by)]
+        text = subprocess.run(words, capture_output=True, check=True).stdout
+        if len(text) != case.bytes:
+            sys.exit(f"{case.case}: {case.made_by} makes another script by now")
+        write(output / case.case, solvers[case.solver], text, trap, case.address)
+    return cases
+
+
+def write(folder: Path, solver: Solver, text: bytes, trap: Path, address: str) -> None:
+    """Write a case: the script, and the oracle, which accepts what reaches the address."""
+    folder.mkdir(exist_ok=True)
+    (folder / "input.smt2").write_bytes(text)
+    (folder / "oracle").write_text(_oracle(solver, trap, address))
+    (folder / "oracle").chmod(0o755)
 
 
 def _oracle(solver: Solver, trap: Path, address: str) -> str:
@@ -223,8 +252,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=90, help="cases")
     parser.add_argument("--scripts", type=int, default=150, help="scripts drawn for each solver")
     parser.add_argument("--solver", choices=names, action="append", help="default: all")
+    parser.add_argument("--again", type=Path, metavar="TABLE", help="make the cases of a table")
     given = parser.parse_args(arguments)
-    cases = list(make(given.folder, given.seed, given.count, given.scripts, given.solver or names))
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.again:
+        cases = make_again(given.folder, given.again)
+    else:
+        only = given.solver or names
+        cases = list(make(given.folder, given.seed, given.count, given.scripts, only))
     with (given.folder / "cases.tsv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [each.name for each in fields(Case)], delimiter="\t")
         writer.writeheader()
