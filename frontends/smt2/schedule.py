@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
-from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, Scopes, SingleAssert
+from reducekit.frontends.smt2.passes.drop import (
+    BesideAssert,
+    DropBackward,
+    Runs,
+    Scopes,
+    SingleAssert,
+)
 from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.graph import (
@@ -112,7 +118,8 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
     others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    last: tuple[Pass, ...] = (SizeLimited(DropBackward(last=True)), Scopes(close=False), *others)
+    drop = _size_limited(DropBackward(last=True), Runs())
+    last: tuple[Pass, ...] = (*drop, Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(least=_LAYOUT),),
         once=(

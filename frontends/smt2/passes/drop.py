@@ -13,6 +13,13 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
+_MANY = 8
+"""Of fewer commands, runs are not tried."""
+_LENGTHS = (2, 3, 4)
+"""So many commands are a run."""
+_KEPT = frozenset(b"set-logic set-info set-option push pop exit".split())
+"""Commands that are in no run."""
+
 
 class CommandItems(Items):
     """Commands as items: dropping a declaration needs its users gone, a push its pop.
@@ -182,6 +189,58 @@ class BesideAssert:
             if name != b"assert" and not len(commands.users[index])
         ]
         return CommandItems(view.document, commands, found) if found else None
+
+
+class RunTree(LeafTree):
+    """Runs of commands, each of which goes as a whole, with all that only it uses."""
+
+    def __init__(self, view: ScriptView, runs: Sequence[Sequence[int]]) -> None:
+        self.runs = runs
+        commands = view.commands
+        self.items = CommandItems(view.document, commands, range(len(commands.nodes)))
+
+    @property
+    def roots(self) -> Sequence[int]:
+        """The runs."""
+        return range(len(self.runs))
+
+    def weight(self, node: int) -> int:
+        """Return the bytes of a run."""
+        return sum(self.items.weights[index] for index in self.runs[node])
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Drop all of a run."""
+        chosen = frozenset(self.runs[node])
+        closure = self.items.close(chosen, frozenset())
+        everything = chosen | closure.required | closure.orphaned
+        return [Move(self.items.change(everything, frozenset()), ())]
+
+
+class Runs:
+    """The pass that drops some commands at a time, where there are many and none can go alone.
+
+    Some failures depend on how many there are: an address or the size of a table decides. So one
+    with sixteen objectives may stay with thirteen, but not with fifteen.
+    """
+
+    name = "runs of commands"
+
+    def problem(self, view: ScriptView) -> RunTree | None:
+        """Return the runs; None where few commands are left."""
+        commands = view.commands
+        found = [
+            index
+            for index, name in enumerate(commands.names)
+            if not len(commands.users[index]) and name not in _KEPT
+        ]
+        if len(found) < _MANY:
+            return None
+        runs = [
+            found[start : start + length]
+            for length in _LENGTHS
+            for start in range(0, len(found) - length + 1, length)
+        ]
+        return RunTree(view, runs)
 
 
 class ScopeTree(LeafTree):

@@ -17,7 +17,7 @@ from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, SingleAssert
+from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, Runs, SingleAssert
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
@@ -241,6 +241,18 @@ def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
     for other in (text + b"(assert (< a 1))\n", b"(check-sat)\n"):
         assert [*candidates(other, adaptive, SingleAssert(), 1.0)] == []
         assert [*candidates(other, adaptive, BesideAssert(), 1.0)] == []
+
+
+def test_some_commands_go_at_a_time_where_none_can_go_alone() -> None:
+    text = b"(declare-fun a () Int)\n" + b"(minimize a)\n" * 16 + b"(check-sat)\n"
+
+    def check(text: bytes) -> bool:
+        count = text.count(b"(minimize")
+        return count % 3 == 1 and count > 5 and b"check" in text
+
+    assert reduce(text, check, format="smt2").text.count(b"(minimize") == 7
+    few = text.replace(b"(minimize a)\n", b"", 10)
+    assert [*candidates(few, adaptive, Runs(), 0.0)] == []
 
 
 def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_only() -> None:
