@@ -124,6 +124,13 @@ class Items(ABC):
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Return what goes with `chosen`, where `taken` is taken already. Disjoint from both."""
 
+    def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
+        """Return whether it is seen at once that `chosen` requires one of `refuted`.
+
+        That saves its closure, which for each of a chain of items may be all of them.
+        """
+        return False
+
     @abstractmethod
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the change that takes the closed selection `chosen` on top of `taken`."""

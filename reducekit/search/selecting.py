@@ -109,7 +109,7 @@ class Selecting(Divisible):
         proposed = selector.propose()
         self._proposed: frozenset[int] | None = None if proposed is None else frozenset(proposed)
         self._candidate = Candidate(_NONE, _NONE)
-        if self._proposed is not None:
+        if self._proposed is not None and not items.blocked(self._proposed, taken, refuted):
             closure = items.close(self._proposed, taken)
             if refuted.isdisjoint(closure.required):
                 orphaned = _NONE if bare else frozenset(closure.orphaned - refuted)

@@ -82,6 +82,15 @@ class CommandItems(Items):
             idle.update(fallen)
         return Closure(self._items(needed), self._items(idle))
 
+    def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
+        """Return whether a command uses one of the chosen that was refuted."""
+        users, item = self.commands.users, self.item
+        return any(
+            item[user] in refuted and item[user] not in taken and item[user] not in chosen
+            for each in chosen
+            for user in users[self.indices[each]]
+        )
+
     def _items(self, indices: Collection[int]) -> Selection:
         # What may not be dropped stays, even where it is needed or idle.
         return frozenset(self.item[index] for index in indices if self.item[index] >= 0)

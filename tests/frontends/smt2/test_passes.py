@@ -17,7 +17,13 @@ from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.drop import BesideAssert, DropBackward, Runs, SingleAssert
+from reducekit.frontends.smt2.passes.drop import (
+    BesideAssert,
+    CommandItems,
+    DropBackward,
+    Runs,
+    SingleAssert,
+)
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
@@ -30,6 +36,7 @@ from reducekit.frontends.smt2.passes.sorts import (
 from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.search.problem import Closure, Search, Selection
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.halving import halving
@@ -260,3 +267,24 @@ def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_onl
     alone = b"(declare-fun a () Int)\n(check-sat)\n"
     assert alone not in [*candidates(text, adaptive, DropBackward(), 0.0)]
     assert alone in [*candidates(text, adaptive, DropBackward(last=True), 0.0)]
+
+
+def test_what_requires_a_command_that_was_refuted_is_not_closed() -> None:
+    names = [b"(define-fun n%d () Int (+ 1 n%d))\n" % (at, at - 1) for at in range(1, 300)]
+    text = b"".join((b"(define-fun n0 () Int 1)\n", *names, b"(assert (> n299 0))\n"))
+    closed: list[int] = []
+
+    class Counted(CommandItems):
+        def close(self, chosen: Selection, taken: Selection) -> Closure:
+            closed.append(len(chosen))
+            return super().close(chosen, taken)
+
+    view = Smt2().parse(text)
+    items = Counted(view.document, view.commands, range(len(view.commands.nodes)))
+    search: Search = adaptive.start(items)
+    proposed = []
+    while (change := search.propose()) is not None:
+        proposed.append(change)
+        search = search.after(False)
+    assert len(proposed) > 300
+    assert len(closed) < 20  # each of them may be of all commands
