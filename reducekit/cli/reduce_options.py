@@ -232,7 +232,7 @@ _STOPPING: tuple[Option, ...] = (
         default="normal",
         show_default=True,
         help="quick: stop after the first, most productive passes. thorough: go on from the "
-        "smallest file by random steps that do not make it larger by much (SMT-LIB only).",
+        "smallest file by steps that do not make it smaller at once (SMT-LIB scripts, API traces).",
     ),
     click.option(
         "--patience",
