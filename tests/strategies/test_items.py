@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
 from reducekit.strategies.probdd import Estimates, best_size
 from reducekit.strategies.probdd import selector as probdd
+from reducekit.strategies.sampling import Sampling
 from reducekit.strategies.vulcan import Windows
 from reducekit.strategies.vulcan import selector as vulcan
 
@@ -312,3 +314,21 @@ def test_what_goes_only_two_at_a_time_stays_with_ddmin_and_goes_with_vulcan() ->
     vulcan_left = measure(oracle, vulcan, 40)
     assert (vulcan_left.left, len(oracle.smallest())) == (6, 6)
     assert ddmin_left.left > 6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_samples_get_on_where_luck_decides(seed: int) -> None:
+    count, lucky = 400, 8  # of 256
+    by_samples = simulate(partial(Sampling, seed=seed), count, arbitrary(seed, count, lucky))
+    one_by_one = simulate(backward, count, arbitrary(seed, count, lucky))
+    assert len(by_samples.left) < 20
+    assert by_samples.runs < 260
+    assert len(one_by_one.left) > 380
+    assert one_by_one.runs > 400
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 100, 400])
+def test_samples_end_where_all_is_needed(count: int) -> None:
+    found = simulate(partial(Sampling, seed=1), count, lambda kept: len(kept) == count)
+    assert len(found.left) == count
+    assert found.runs < 2 * max(1, count)

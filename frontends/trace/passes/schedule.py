@@ -12,7 +12,7 @@ from reducekit.frontends.trace.passes.arguments import (
     Shorten,
     Signs,
 )
-from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
+from reducekit.frontends.trace.passes.drop import Begin, RandomDrops, Truncate, Units
 from reducekit.frontends.trace.passes.formulas import RandomFormulas
 from reducekit.frontends.trace.passes.handles import Handles
 from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
@@ -94,6 +94,7 @@ def own_schedule(options: OptionMode) -> Schedule:
         _Long(Units("pieces", drop.pieces, "drop literals")),
         _Long(Merge()),
         Handles(rank=1),
+        _Long(RandomDrops()),
     )
     reduced = options != "none"
     return Schedule(

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from reducekit.change import Template
 from reducekit.document import Patched
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.passes.drop import RandomDrops
 from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
 from reducekit.frontends.trace.view import TraceView
+from reducekit.search.problem import Search
 
 LINGELING = load_model("lingeling")
 Fails = Callable[[list[str]], bool]
@@ -116,3 +119,28 @@ def test_halves_and_smaller_parts_go_with_what_needs_them() -> None:
     assert {*sizes[6:]} <= {0.8, 0.9}
     assert len(sizes) == 14
     assert Halves().problem(view_of(LONG, None, [])) is None
+
+
+def test_many_calls_go_at_a_time_drawn_at_random() -> None:
+    long = [*LONG[:4], *CLAUSES, "sat"]
+    assert RandomDrops().problem(view_of(long, None, [])) is None  # each costs a run of its own
+    view = view_of(long, lambda calls: False, [])
+    found = RandomDrops().problem(view)
+    assert found is not None
+    search: Search = found.search
+    sizes: list[int] = []
+    kept: list[str] = []
+    edits: dict[int, Template] = {}
+    while (change := search.propose()) is not None and len(sizes) < 50:
+        lucky = len(sizes) % 20 == 19
+        if lucky:
+            edits.update(change.edits)
+            calls = read_trace(Patched(view.document).render_with(edits), "lgl").calls
+            assert first_violation(calls, LINGELING) is None
+            kept = [str(call) for call in calls]
+        sizes.append(len(change.edits))
+        search = search.after(lucky)
+    assert kept[:3] == long[:3]
+    assert kept[-1] == long[-1]
+    assert max(sizes[:20]) > len(long) // 3
+    assert len(kept) < len(long) // 2
