@@ -13,8 +13,8 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
-_MANY = 8
-"""Of fewer commands, runs are not tried."""
+_FEW, _MANY = 8, 64
+"""Of fewer or more commands, runs are not tried. There are about as many runs as commands."""
 _LENGTHS = (2, 3, 4)
 """So many commands are a run."""
 _KEPT = frozenset(b"set-logic set-info set-option push pop exit".split())
@@ -235,14 +235,14 @@ class Runs:
     name = "runs of commands"
 
     def problem(self, view: ScriptView) -> RunTree | None:
-        """Return the runs; None where few commands are left."""
+        """Return the runs; None where few commands are left, or very many."""
         commands = view.commands
         found = [
             index
             for index, name in enumerate(commands.names)
             if not len(commands.users[index]) and name not in _KEPT
         ]
-        if len(found) < _MANY:
+        if not _FEW <= len(found) <= _MANY:
             return None
         runs = [
             found[start : start + length]

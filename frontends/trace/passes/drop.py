@@ -72,8 +72,8 @@ class Units:
 class RandomDrops:
     """The pass that drops many clauses and other calls at a time, drawn at random.
 
-    On a fault that corrupts memory, of a trace of 1,600 calls, it leaves 660 after 130 replays,
-    where clause by clause leaves 750 after 5,000.
+    Of crash-00004 of the tuning third (`python -m benchmarks.faults reduce`), 660 of 1,600 calls
+    are left after 130 replays; clause by clause, 750 are after 5,000.
     """
 
     name = "random drops"

@@ -69,9 +69,10 @@ def own_schedule(options: OptionMode) -> Schedule:
     First comes the skeleton: most faults need a few calls, and no options. What is still long then
     begins anew from a random formula, if a small one fails too, and some end near it. Options are
     set to their least, since with most of them off everything that follows gets smaller; when the
-    calls are few, they are brought back to default. Each pass is followed by what drops the calls
-    after the failure: that costs no run. Where neighbours are played, variables are numbered anew
-    at the very end: these are new then.
+    calls are few, they are brought back to default. What is long after a round is often a matter of
+    luck: so many calls are dropped at a time, drawn at random. Each pass is followed by what drops
+    the calls after the failure: that costs no run. Where neighbours are played, variables are
+    numbered anew at the very end: these are new then.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
     neighbours = Neighbours(options)

@@ -258,8 +258,9 @@ def test_some_commands_go_at_a_time_where_none_can_go_alone() -> None:
         return count % 3 == 1 and count > 5 and b"check" in text
 
     assert reduce(text, check, format="smt2").text.count(b"(minimize") == 7
-    few = text.replace(b"(minimize a)\n", b"", 10)
-    assert [*candidates(few, adaptive, Runs(), 0.0)] == []
+    for few_or_many in (6, 100):
+        other = text.replace(b"(minimize a)\n" * 16, b"(minimize a)\n" * few_or_many)
+        assert [*candidates(other, adaptive, Runs(), 0.0)] == []
 
 
 def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_only() -> None:
