@@ -76,7 +76,7 @@ def _of_the_system(name: str) -> str | None:
     return None
 
 
-_PYTHON_SAT = ("python-sat", ("1.9.dev17",), _of_python_sat)
+_PYTHON_SAT = ("python-sat", ("1.9.dev17", "1.9.dev22"), _of_python_sat)
 _PYBOOLECTOR = ("pyboolector", ("3.2.4.38488416565",), _of_pyboolector)
 
 
