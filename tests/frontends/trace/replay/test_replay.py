@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -495,6 +496,14 @@ def test_another_version_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_library("lingeling").note == ""
     monkeypatch.setattr("importlib.metadata.version", lambda name: "2.0")
     assert "python-sat 2.0 is installed" in find_library("lingeling").note
+
+
+def test_the_tests_ask_for_versions_that_were_tried() -> None:
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())
+    asked = {*project["project"]["optional-dependencies"]["test"]}
+    for engine in ENGINES:
+        if engine.distribution:
+            assert f"{engine.distribution}=={engine.verified[-1]}" in asked
 
 
 def fault_in(library: Library, text: str) -> ReplayServer:
