@@ -50,7 +50,7 @@ class Sampling(Selector):
         size, at = self._best()
         if size * self._tally(at).share < _LEAST:
             return None
-        left = [item for item in range(self.count) if item not in self.gone]
+        left = self.gone.holes(self.count, self.count - len(self.gone))
         tries = sum(tally.tried for tally in self.tallies)
         return Random(f"{self.seed} {tries}").sample(left, size)
 

@@ -109,7 +109,9 @@ class Selecting(Divisible):
         proposed = selector.propose()
         self._proposed: frozenset[int] | None = None if proposed is None else frozenset(proposed)
         self._candidate = Candidate(_NONE, _NONE)
-        if self._proposed is not None and not items.blocked(self._proposed, taken, refuted):
+        # Nothing is refuted at first, when all of a large input is proposed.
+        blocked = bool(refuted) and items.blocked(self._proposed or _NONE, taken, refuted)
+        if self._proposed is not None and not blocked:
             closure = items.close(self._proposed, taken)
             if refuted.isdisjoint(closure.required):
                 orphaned = _NONE if bare else frozenset(closure.orphaned - refuted)

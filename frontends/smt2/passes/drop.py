@@ -105,6 +105,12 @@ class CommandItems(Items):
             return Change(())
         return Change(tuple(Edit(nodes[index], ()) for index in dropped), "drop commands")
 
+    def closed_change(self, items: Collection[int]) -> Change:
+        """Drop items with all that goes with them, where nothing is taken yet."""
+        chosen = frozenset(items)
+        closure = self.close(chosen, frozenset())
+        return self.change(chosen | closure.required | closure.orphaned, frozenset())
+
 
 class Drop:
     """The pass over commands; `only` and `keep` are command names."""
@@ -173,10 +179,7 @@ class SingleAssert:
         if commands.names.count(b"assert") != 1:
             return None
         items = CommandItems(view.document, commands, range(len(commands.nodes)))
-        chosen = frozenset((commands.names.index(b"assert"),))
-        closure = items.close(chosen, frozenset())
-        everything = chosen | closure.required | closure.orphaned
-        return IndependentChanges([items.change(everything, frozenset())])
+        return IndependentChanges([items.closed_change((commands.names.index(b"assert"),))])
 
 
 class BesideAssert:
@@ -219,10 +222,7 @@ class RunTree(LeafTree):
 
     def moves(self, node: int) -> Sequence[Move]:
         """Drop all of a run."""
-        chosen = frozenset(self.runs[node])
-        closure = self.items.close(chosen, frozenset())
-        everything = chosen | closure.required | closure.orphaned
-        return [Move(self.items.change(everything, frozenset()), ())]
+        return [Move(self.items.closed_change(self.runs[node]), ())]
 
 
 class Runs:
