@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from reducekit.errors import UsageError
@@ -24,7 +24,8 @@ STRINGS = 1 << 20
 """Bytes at the end of the memory for strings; more if they would fill more than half."""
 # Libraries take options and names of files from other variables (LGL..., CADICAL...,
 # BTOR...), and each solver that Lingeling makes looks for 350 of them.
-_PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "TMPDIR")
+_PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME", "TMPDIR")
+_PROGRAM, _FOLDER = 6, 7  # descriptors of the server's program and of the library's folder
 _LONGEST = 1 << 16  # bytes of a message
 _DEFAULT_SIGNALS = (  # what our parent may ignore, a replay shall not
     signal.SIGINT,
@@ -82,7 +83,7 @@ class ServerProcess:
             fds += [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
             os.ftruncate(fds[2], self.room)
             self.memory = mmap.mmap(fds[2], self.room)
-            self.pid = _spawn([path, *arguments], [theirs.fileno(), *fds])
+            self.pid = _spawn(path, arguments, [theirs.fileno(), *fds])
         except OSError as error:
             for fd in fds:
                 os.close(fd)
@@ -96,6 +97,7 @@ class ServerProcess:
             said = answer[1:] or self.outputs()[1].strip()[-500:] or b"it ended at once"
             self.close()
             message = said.decode("utf-8", "backslashreplace")
+            message = message.replace(_at(_FOLDER), os.path.dirname(path))
             raise UsageError(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()
         self.address_space = int(address_space)
@@ -193,23 +195,42 @@ class ServerProcess:
         return self.outputs()[1].decode("utf-8", "backslashreplace").strip()[-500:]
 
 
-def _spawn(arguments: list[str], fds: list[int]) -> int:
-    """Start the server with these descriptors as 0, 1, 2 and so on; return its process id."""
+def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
+    """Start the server with these descriptors as 0, 1, 2 and so on; return its process id.
+
+    A child begins with the server's heap, and there are the names of the interpreter, of its
+    program and of the library. What a fault that corrupts memory ends in depends on how long
+    they are: so they are such as are the same in every folder. The library's folder is an open
+    descriptor, from which the loader also finds what the library is linked with ($ORIGIN).
+    """
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     # What an interpreter's hashes are seeded with moves its heap about.
-    environment["PYTHONHASHSEED"] = "0"
-    # Moved away first: a descriptor may have a number that another one is to get.
-    fresh = max(*fds, len(fds)) + 1
-    actions: list[tuple[int, int, int] | tuple[int, int]] = []
-    actions += [(os.POSIX_SPAWN_DUP2, fd, fresh + place) for place, fd in enumerate(fds)]
-    actions += [(os.POSIX_SPAWN_DUP2, fresh + place, place) for place in range(len(fds))]
-    actions += [(os.POSIX_SPAWN_CLOSE, fresh + place) for place in range(len(fds))]
-    return os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-s", "-S", "-P", "-B", server.__file__, *arguments],
-        environment,
-        file_actions=actions,
-        setsid=True,
-        setsigmask=(),
-        setsigdef=_DEFAULT_SIGNALS,
-    )
+    environment |= {"PATH": os.defpath, "PYTHONHASHSEED": "0"}
+    interpreter = os.path.realpath(sys.executable)  # not the link of a virtual environment
+    with ExitStack() as closed:
+        for name, flags in ((server.__file__, os.O_RDONLY), (os.path.dirname(path), os.O_PATH)):
+            fd = os.open(name, flags | os.O_CLOEXEC)
+            closed.callback(os.close, fd)
+            fds = [*fds, fd]
+        # Moved away first: a descriptor may have a number that another one is to get.
+        fresh = max(*fds, len(fds)) + 1
+        actions: list[tuple[int, int, int] | tuple[int, int]] = []
+        actions += [(os.POSIX_SPAWN_DUP2, fd, fresh + place) for place, fd in enumerate(fds)]
+        actions += [(os.POSIX_SPAWN_DUP2, fresh + place, place) for place in range(len(fds))]
+        actions += [(os.POSIX_SPAWN_CLOSE, fresh + place) for place in range(len(fds))]
+        return os.posix_spawn(
+            interpreter,
+            [
+                *(interpreter, "-s", "-S", "-P", "-B", _at(_PROGRAM)),
+                *(f"{_at(_FOLDER)}/{os.path.basename(path)}", *arguments),
+            ],
+            environment,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_DEFAULT_SIGNALS,
+        )
+
+
+def _at(fd: int) -> str:
+    return f"/proc/self/fd/{fd}"

@@ -30,6 +30,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
+from reducekit.frontends.trace.replay import server as replay_server
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.libraries import ENGINES, Library
 from reducekit.frontends.trace.replay.prototypes import Interface
@@ -325,22 +326,51 @@ def test_the_memory_of_a_server_stays_as_it_is(library: Library) -> None:
     assert after[1] - before[1] < 40
 
 
-def test_each_replay_begins_with_the_same_heap() -> None:
+HEAP = Interface(
+    "heap", {"init": "$ = calloc(1, 16)", "take": "int malloc(int)", "release": "free(~$)"}, b"(?!)"
+)
+SIZES = (24, 100, 600, 1500, 5000, 9000)
+
+
+def places(server: ReplayServer, more: int = 0) -> Sequence[Value | None]:
+    """Return where a replay gets memory of some sizes; it takes so much more afterwards."""
+    takes = [Call("take", (size,)) for size in (*SIZES, *[40] * more)]
+    played = server.replay([Call("init", ()), *takes, Call("release", ())])
+    assert played.kind == "ok"
+    return tuple(played.results[1 : 1 + len(SIZES)])
+
+
+def test_each_replay_begins_with_the_same_heap(library: Library) -> None:
     # What a library does that corrupts memory depends on what lies where in the heap.
-    takes = {"init": "$ = calloc(1, 16)", "take": "int malloc(int)", "release": "free(~$)"}
-    heap = Library("libc.so.6", Interface("heap", takes, b"(?!)"))
-    sizes = (24, 100, 600, 1500, 5000, 9000)
     found = set()
     for _ in range(2):
-        with ReplayServer(heap) as server:
+        with ReplayServer(replace(library, interface=HEAP)) as server:
             if not server.native:
                 pytest.skip("children that run Python use the heap themselves")
-            for more in (0, 0, 500, 1, 0):
-                takes_of = [Call("take", (size,)) for size in (*sizes, *[40] * more)]
-                played = server.replay([Call("init", ()), *takes_of, Call("release", ())])
-                assert played.kind == "ok"
-                found.add(tuple(played.results[1 : 1 + len(sizes)]))
+            found |= {places(server, more) for more in (0, 0, 500, 1, 0)}
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("length", [1, 30, 100, 200])
+def test_the_heap_is_the_same_in_every_folder(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
+) -> None:
+    heap = replace(library, interface=HEAP)
+    with ReplayServer(heap) as server:
+        if not server.native:
+            pytest.skip("children that run Python use the heap themselves")
+        expected = places(server)
+    folder = tmp_path / ("f" * length)
+    folder.mkdir()
+    path = Path(library.path)
+    (folder / "libraries").symlink_to(path.parent)
+    (folder / "python").symlink_to(sys.executable)
+    (folder / "server.py").write_text(Path(replay_server.__file__).read_text())
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setattr(replay_server, "__file__", str(folder / "server.py"))
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    with ReplayServer(replace(heap, path=str(folder / "libraries" / path.name))) as server:
+        assert places(server) == expected
 
 
 def test_closing_leaves_no_process(library: Library) -> None:
