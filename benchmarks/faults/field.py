@@ -15,6 +15,7 @@ from reducekit.frontends.trace.replay import (
     Fault,
     Library,
     Patch,
+    ReplayOutcome,
     find_library,
     read_fault,
     resolve,
@@ -26,6 +27,7 @@ FIELD = Path(__file__).parent / "field.tsv"
 THIRDS = ("tune", "choose", "report")
 LIMITS = Limits(wall=1.0, cpu=5, memory=4 << 30, output=1 << 20)
 """Of a replay: what runs out of time hangs. Without a fault, none of these traces takes a third."""
+_SIGNAL = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +116,12 @@ def trace_of(case: Case) -> bytes:
         made = makes.generate(case.seed, live.play)
         live.finish()
     return print_trace(made.recorded(), load_model(case.api).formats[0])
+
+
+def shown(outcome: ReplayOutcome) -> tuple[str, str]:
+    """Return how a fault shows in the way a replay ended, and the end; "" if it does not."""
+    if outcome.kind == "timeout":
+        return "hang", "hang"
+    if outcome.kind == "signal" and outcome.signal in _SIGNAL:
+        return "crash", _SIGNAL[outcome.signal]
+    return "", ""

@@ -11,7 +11,7 @@ from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.faults.field import LIMITS, THIRDS, Case, generator
+from benchmarks.faults.field import LIMITS, THIRDS, Case, generator, shown
 from reducekit.errors import UsageError
 from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.calls import Call
@@ -31,7 +31,6 @@ from reducekit.frontends.trace.replay.live_tester import LiveTester
 
 _TRACES = 4
 """Traces that are made for one fault; what none of them shows is given up."""
-_SIGNAL = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 
 
 class System(NamedTuple):
@@ -138,7 +137,7 @@ def _shown(
     with LiveTester(makes, library, patch=patch, reference=reference, limits=LIMITS) as tester:
         for seed in seeds:
             trial = tester.run(seed)
-            kind, end = _kind(trial.outcome)
+            kind, end = shown(trial.outcome)
             if trial.wrong is not None:
                 kind, end = "wrong", trial.wrong.describe()
             if not kind or not was_lawful(model, trial.made.calls, trial.outcome):
@@ -146,15 +145,6 @@ def _shown(
             if _again(system, patch, trial.made, trial.outcome, wrong=kind == "wrong"):
                 return kind, end, seed, trial.made.calls
     return None
-
-
-def _kind(outcome: ReplayOutcome) -> tuple[str, str]:
-    """Return how a fault shows in the way a replay ended, and the end; "" if it does not."""
-    if outcome.kind == "timeout":
-        return "hang", "hang"
-    if outcome.kind == "signal" and outcome.signal in _SIGNAL:
-        return "crash", _SIGNAL[outcome.signal]
-    return "", ""
 
 
 def _again(

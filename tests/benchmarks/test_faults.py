@@ -49,6 +49,13 @@ def test_a_case_is_made_again_and_reduced(kind: str) -> None:
     assert case.name in table([case], {case.name: found}, {case.name: found})
 
 
+def test_a_case_that_does_not_fail_as_noted_is_refused() -> None:
+    case = replace(small("crash"), end="SIGFPE")
+    found = reduce_case(case, trace_of(case), 60)
+    assert not found.runs
+    assert "| refused |" in table([case], {case.name: found}, {case.name: found})
+
+
 def test_a_command_reduces_a_case_and_rows_are_kept(tmp_path: Path) -> None:
     case = min((case for case in FIELD if case.kind == "crash"), key=lambda case: case.calls)
     found = reduce_by(OURS, case, trace_of(case), 60)
