@@ -60,6 +60,9 @@ _SHARED = ("/ld-", "/ld.", "/libc.", "/libc-", "/libm", "/libpthread", "/libdl",
            "/libgcc", "/libstdc++")  # fmt: skip
 _ARENA = 1 << 20  # bytes that Python maps at least for objects
 _WARM_UP = 16
+_IN_LISTS = 1 << 20  # bytes in the lists that malloc(3) keeps of blocks by size, at most
+_BLOCKS = (*[1 << power for power in range(16, 10, -1)], *range(1032, 8, -16))
+"""Bytes. Larger ones first: of what is left of a block, smaller ones are made."""
 
 # Forks, as a function of fork(2) and of what the loop takes: the child falls into the loop.
 _FORK = """
@@ -180,6 +183,18 @@ def _assembled(listing: str) -> bytes:
     return b"".join(code for code, _, _ in _lines(listing))
 
 
+class _Mallinfo(ctypes.Structure):
+    """What mallinfo2(3) says; of it, all bytes that are free, and those at the top of the heap."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
 class Failure(Exception):
     """The library cannot be used; the message says why."""
 
@@ -205,6 +220,9 @@ class _Libc:
         self.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
         self.signal.restype = ctypes.c_void_p
         self.stdout = ctypes.c_void_p.in_dll(library, "stdout")
+        self.malloc = library.malloc
+        self.malloc.argtypes = [ctypes.c_size_t]
+        self.malloc.restype = ctypes.c_void_p
 
 
 def address_of(library: ctypes.CDLL, symbol: str) -> int:
@@ -234,6 +252,28 @@ def patch(library: ctypes.CDLL, libc: _Libc, text: str) -> None:
         raise Failure(f"the bytes are {found.hex()}, not {expected}: it is another build")
     ctypes.memmove(address, code, len(code))
     libc.mprotect(first, size, 5)
+
+
+def _take_freed(libc: _Libc) -> None:
+    """Take all memory that the interpreter has had and freed.
+
+    A child is to begin with a heap as a program does that has just begun: what it allocates lies
+    side by side, and is not what Python left behind. So what a fault that corrupts memory ends
+    in depends on the trace, and hardly on what the server has done. Only with glibc.
+    """
+    try:
+        info = libc.all.mallinfo2
+    except AttributeError:
+        return
+    info.restype = _Mallinfo
+    # There is no more than that, unless another library than glibc gives out memory.
+    room = info().fordblks + _IN_LISTS
+    for size in _BLOCKS:
+        top = info().keepcost
+        while info().keepcost == top and room > 0:
+            libc.malloc(size)
+            room -= size
+    libc.malloc(max(0, info().keepcost - _BLOCKS[-1]))
 
 
 def _of_the_interpreter(libc: _Libc) -> list[tuple[int, int]]:
@@ -394,9 +434,11 @@ class Server:
     def warm_up(self) -> None:
         """Play nothing some times, until nothing is done for the first time any more.
 
-        Python's own code changes too as it is run: up to the eighth time with 3.11.
+        The heap is like that of a program that has just begun. Python's own code changes too as
+        it is run: up to the eighth time with 3.11.
         """
         if self.start is not None:
+            _take_freed(self.libc)
             for _ in range(_WARM_UP):
                 self._play(0, 0, self.nothing - self.shared_at, 0.0, 0.0)
 
@@ -475,10 +517,10 @@ def main(arguments: list[str]) -> None:
         os.write(0, FAILED + str(failure).encode())
         return
     gc.disable()
-    server.warm_up()
     with open("/proc/self/statm", "rb") as file:
         pages = int(file.read().split()[0])
     fields = [pages * mmap.PAGESIZE, int(server.start is not None), *server.missing]
+    server.warm_up()
     os.write(0, READY + " ".join(map(str, fields)).encode())
     server.serve()
 

@@ -351,6 +351,18 @@ def test_each_replay_begins_with_the_same_heap(library: Library) -> None:
     assert len(found) == 1
 
 
+def test_a_replay_begins_with_a_heap_that_nobody_has_used(library: Library) -> None:
+    with ReplayServer(replace(library, interface=HEAP)) as server:
+        if not server.native:
+            pytest.skip("children that run Python use the heap themselves")
+        _, first, *others = places(server)
+    # One block after the other, each with the 8 bytes before it that malloc(3) keeps.
+    for size in SIZES[1:-1]:
+        assert isinstance(first, int)
+        first += (size + 8 + 15) // 16 * 16
+        assert first == others.pop(0)
+
+
 @pytest.mark.parametrize("length", [1, 30, 100, 200])
 def test_the_heap_is_the_same_in_every_folder(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
