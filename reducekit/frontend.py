@@ -73,6 +73,12 @@ class Schedule:
 
     Such a pass checks candidates by itself to say what there is to search.
     """
+    drawn: frozenset[str] = frozenset()
+    """The names of passes that draw their candidates at random.
+
+    There are always others to draw: one that found nothing is left out until the text is a good
+    deal smaller.
+    """
 
 
 def by_size(text: bytes) -> tuple[int, bytes]:

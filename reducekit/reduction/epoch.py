@@ -39,6 +39,8 @@ _PASSES = 10
 """Passes that are searched at the same time, at most."""
 _RESIZED = 1.5
 """So many times as many candidates for a run, or as few, change how the search goes on."""
+_DRAWN_AGAIN = 0.8
+"""To this share of its size a text has to shrink before random draws that all failed go on."""
 _NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0)
 
 Proposed: TypeAlias = Task[Patched, SchedulePosition]
@@ -65,6 +67,18 @@ class Shared:
     """The passes that found nothing, each with the text on which that was."""
     round: int = 0
     """The round of the pass that began last."""
+
+    def is_useless(self, position: SchedulePosition) -> bool:
+        """Say whether a pass has found nothing in this text, or by luck only would in this one."""
+        before, text = self.useless.get(position.pass_.name), self.best.text
+        if before is not None and position.draws:
+            return len(text) > _DRAWN_AGAIN * len(before)
+        return text == before
+
+    def found_nothing(self, position: SchedulePosition) -> None:
+        """Note that a pass has found nothing in this text, if it has tried all that it would."""
+        if position.mode.everything or position.draws:
+            self.useless[position.pass_.name] = self.best.text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,14 +164,14 @@ class Epoch:
                 following = position.after(helped)
                 rejected = scheduler.end_pass()
                 counts.rejected += rejected
-                if not helped and position.mode.everything and not rejected:
-                    shared.useless[name] = best.text
+                if not helped and not rejected:
+                    shared.found_nothing(position)
                 if helped or following is None:
                     shared.verdicts.cancel_all()
                     scheduler.abandon()
                     return helped, following
                 if not positions:
-                    if shared.useless.get(following.pass_.name) == best.text:
+                    if shared.is_useless(following):
                         return False, following
                     self._add_next(following)
                 self._begin_pass()
@@ -211,6 +225,8 @@ class Epoch:
         if self.width == 1 or len(self.positions) >= _PASSES or not self.flight:
             return False
         following = self.positions[-1].after(False)
+        while following is not None and following.draws and self.shared.is_useless(following):
+            following = following.after(False)
         if following is None or following.mode != self.positions[-1].mode:
             return False
         if following.pass_.name in following.schedule.alone:

@@ -178,7 +178,7 @@ class Reduction:
             view = self.frontend.parse(best.text)
         try:
             while position is not None:
-                if shared.useless.get(position.pass_.name) == best.text:
+                if shared.is_useless(position):
                     position = position.after(False)
                     continue
                 if view is None:

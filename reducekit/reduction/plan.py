@@ -109,6 +109,11 @@ class SchedulePosition:
         sweeps = self.stage == _SWEEP and not self.swept
         return Mode(self.stage == _PREPARE or sweeps, growing)
 
+    @property
+    def draws(self) -> bool:
+        """Whether the pass draws its candidates at random, and would never end for good."""
+        return self.pass_.name in self.schedule.drawn
+
     def after(self, helped: bool) -> SchedulePosition | None:
         """Return the position after the pass, by whether it has helped; None at the end."""
         position = replace(self, at=self.at + 1, helped=self.helped or helped)

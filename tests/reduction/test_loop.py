@@ -20,6 +20,8 @@ from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.text import Text
+from reducekit.frontends.text.parser import TextView
+from reducekit.frontends.text.passes import DropLines
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.search.independent import IndependentChanges
@@ -369,3 +371,29 @@ def test_executors_hear_what_candidates_are_made_from() -> None:
         found = reduction.run(b"".join(lines), 0.0)
     assert all(each in found.text for each in kept)
     assert min(map(len, inner.heard)) < len(b"".join(lines)) / 8
+
+
+class Drawing(Text):
+    """Drops lines; before that, a pass draws something else each time, and it never helps."""
+
+    class Draw:
+        name = "draw"
+
+        def problem(self, view: TextView) -> IndependentChanges:
+            drawn = b"-%d" % len(view.document.text)
+            return IndependentChanges([Change((Edit(0, (drawn,)),), "draw")])
+
+    def schedule(self, passes: Passes) -> Schedule:
+        return Schedule(rounds=(self.Draw(), DropLines()), drawn=frozenset(("draw",)))
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize(("dropped", "draws"), [(b"x" * 60, 2), (b"x", 1)])
+def test_what_was_drawn_in_vain_is_left_out_until_the_text_is_much_smaller(
+    dropped: bytes, draws: int, width: int
+) -> None:
+    oracle = Watched(contains(b"needed " * 10))
+    text = b"needed " * 10 + b"\n" + dropped + b"\n"
+    result = reduction(oracle, frontend=Drawing(), width=width).run(text, 0.0)
+    assert result.text == b"needed " * 10 + b"\n"
+    assert sum(each.startswith(b"-") for each in oracle.asked) == draws

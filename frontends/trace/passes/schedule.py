@@ -117,6 +117,7 @@ def own_schedule(options: OptionMode) -> Schedule:
         ),
         thorough=(Sideways(options), Truncate()),
         alone=frozenset((Skeleton.name, RandomFormulas.name, Neighbours.name, Sideways.name)),
+        drawn=frozenset((RandomDrops.name,)),
     )
 
 
