@@ -7,9 +7,9 @@ reducer). The other end is `client.py`, the encoding `records.py`.
 
 Descriptors: 0 the socket (SOCK_SEQPACKET) to the client, 1 and 2 files in
 memory that take what the library prints, 3 the memory shared with the client,
-4 and 5 event counters (GO, DONE) for a child that is fed while it runs.
-Arguments: the library, its symbols (parted by commas), and a patch or nothing:
-`SYMBOL:DISTANCE:EXPECTED:NEW` with the bytes in hexadecimal.
+4 and 5 event counters (GO, DONE) for a child that is fed while it runs, 6 this program, 7 the
+folder of the library. Arguments: the library, its symbols (parted by commas), and a patch or
+nothing: `SYMBOL:DISTANCE:EXPECTED:NEW` with the bytes in hexadecimal.
 
 The shared memory begins with the number of calls begun (u64), and holds results
 (i64 each), strings and records at the offsets that each request names. A record
