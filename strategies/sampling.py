@@ -1,10 +1,10 @@
 """Items drawn at random, as many at a time as promises most.
 
-Where memory is corrupted, whether a candidate fails is a matter of luck: of 370 clauses 120 at a
-time went as often as two or five, once in thirty tries, and hardly ever one alone. The idea is to
-learn how often drops of each size help, and to try the size that promises most: its number of
-items times that share. Halves come first, then quarters and so on, and what has helped once is
-tried for long. The search ends when no size promises much: the result is not 1-minimal.
+Where memory is corrupted, whether a candidate fails is a matter of luck: a hundred items at a time
+may go as often as two or five, and hardly ever one alone. The idea is to learn how often drops of
+each size help, and to try the size that promises most: its number of items times that share.
+Halves come first, then quarters and so on, and what has helped once is tried for long. The search
+ends when no size promises much: the result is not 1-minimal.
 """
 
 from __future__ import annotations

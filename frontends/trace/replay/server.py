@@ -3,7 +3,7 @@
 This file is a program of its own and imports nothing of this package: it runs
 in a fresh interpreter without site-packages, as a fork costs what the process
 is big (0.35 ms CPU with 13 MB; 2 ms and more in a process that has loaded a
-reducer). The other end is `client.py`, the encoding `records.py`.
+reducer). The other end is `server_process.py`, the encoding `records.py`.
 
 Descriptors: 0 the socket (SOCK_SEQPACKET) to the client, 1 and 2 files in
 memory that take what the library prints, 3 the memory shared with the client,
@@ -517,6 +517,7 @@ def main(arguments: list[str]) -> None:
         os.write(0, FAILED + str(failure).encode())
         return
     gc.disable()
+    # Before the heap is made ready: to read a file leaves freed memory behind.
     with open("/proc/self/statm", "rb") as file:
         pages = int(file.read().split()[0])
     fields = [pages * mmap.PAGESIZE, int(server.start is not None), *server.missing]

@@ -67,7 +67,7 @@ class ServerProcess:
     `address_space` is in bytes, `native` says whether machine code plays.
 
     `go` and `done` are event counters: a live child waits for the one, and
-    raises the other (`live.py`).
+    raises the other (`live_replay.py`).
     """
 
     def __init__(self, path: str, arguments: list[str], room: int = ROOM) -> None:
