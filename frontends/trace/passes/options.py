@@ -42,13 +42,15 @@ class Setting(NamedTuple):
 class Import:
     """The pass that sets all options of the model to what they are by default.
 
-    What sets other options, and what only prints or waits, is left out.
+    What sets other options, and what only prints or waits, is left out. Where memory is corrupted,
+    all of these calls may be too many: then half of them are set, or a quarter, or an eighth, where
+    all of that shares a replay.
     """
 
     name = "import options"
 
-    def problem(self, view: TraceView) -> CallItems | None:
-        """Return the one item: all options after the call that begins."""
+    def problem(self, view: TraceView) -> Substitutions | None:
+        """Return the one step: options after the call that begins, as many as can be."""
         places, begins = _places(view), view.roles("init")
         if places is None or not begins:
             return None
@@ -56,7 +58,13 @@ class Import:
         more = [_setting(view, places, option) for option in _missing(view, places)]
         if not more:
             return None
-        return items(view, [{begin: (view.bare[begin], *more)}], self.name)
+        parts = (
+            more[at * len(more) // count : (at + 1) * len(more) // count]
+            for count in ((1, 2, 4, 8) if view.first_failing else (1,))
+            for at in range(count)
+        )
+        steps = [{begin: (view.bare[begin], *part)} for part in parts if part]
+        return substitutions(view, [steps], self.name)
 
 
 class Lower:

@@ -184,6 +184,21 @@ def test_import_sets_what_is_not_set() -> None:
     assert not any(name.encode() in text for name in (" plain ", " wait ", " log ", " verbose "))
 
 
+def test_import_sets_a_part_of_the_options_where_all_are_too_many() -> None:
+    trace = read_trace(b"init\nadd 1\nadd 0\nsat\n", "lgl")
+    played = TraceView(trace, LINGELING, first_failing=lambda traces: None)
+    problem, alone = Import().problem(played), Import().problem(TraceView(trace, LINGELING))
+    assert problem is not None
+    assert alone is not None
+    assert len(alone.moves(0)) == 1  # each of them would cost a run
+    lines = [Patched(played.document).render_with(dict(m.change.edits)) for m in problem.moves(0)]
+    texts = [text.removeprefix(b"init\n").removesuffix(b"add 1\nadd 0\nsat\n") for text in lines]
+    assert len(texts) == 15
+    whole, first_half, last_half = texts[:3]
+    assert first_half + last_half == b"".join(texts[3:7]) == b"".join(texts[7:]) == whole
+    assert abs(first_half.count(b"\n") - last_half.count(b"\n")) <= 1
+
+
 def test_compact_keeps_the_order_first() -> None:
     text = b"init\nadd 9\nadd -5\nadd 0\n"
     assert first(Compact().problem(view_of(text))) == b"init\nadd 2\nadd -1\nadd 0\n"
