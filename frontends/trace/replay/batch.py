@@ -23,7 +23,8 @@ goes back. With one in place of two each reduction takes a replay less, but one 
 corrupts memory went back 32 times: 1,682 replays in place of 598, for a larger trace.
 """
 _LOST = 10
-"""So many that pass by themselves, and no fewer than those that do not, end the sharing."""
+"""So many that pass by themselves, and twice as many as those that do not, end the sharing: each
+costs a replay, but what passes in a shared one costs little."""
 _LATE = 0.8
 """How much a replay still counts after the next one, for what to expect of those to come."""
 _CPU_LEAST = 2.0
@@ -57,7 +58,7 @@ class Trust:
     @property
     def lost(self) -> bool:
         """Whether to share a process tells little: most of what fails there passes by itself."""
-        return self.refused >= max(_LOST, self.agreed)
+        return self.refused >= max(_LOST, 2 * self.agreed)
 
     def note(self, *, again: bool) -> None:
         """Take in whether one failed again by itself."""

@@ -186,7 +186,7 @@ def test_what_breaks_the_contract_is_passed_over(faulty: ReplayServer) -> None:
 
 def test_where_what_fails_passes_by_itself_processes_are_not_shared(faulty: ReplayServer) -> None:
     counted = Counted(faulty)
-    trust = Trust(agreed=20)
+    trust = Trust(agreed=10)
     many = replace(counted.many, trust=trust)
     for _ in range(19):
         trust.note(again=False)
