@@ -15,6 +15,7 @@ from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.replay import server
 from reducekit.frontends.trace.replay.records import Encoder
 from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import ended
 
 HEAD = 64
 """Bytes of the shared memory before the records; the first word is the number of calls begun."""
@@ -94,9 +95,11 @@ class ServerProcess:
         self._out, self._err, self.go, self.done = fds
         answer = ours.recv(_LONGEST)
         if not answer.startswith(server.READY):
-            said = answer[1:] or self.outputs()[1].strip()[-500:] or b"it ended at once"
-            self.close()
+            said = answer[1:] or self.outputs()[1].strip()[-500:]
+            status = os.waitstatus_to_exitcode(self.close())
+            how = ended(status, -status if status < 0 else None)
             message = said.decode("utf-8", "backslashreplace")
+            message = message or f"loading it ended in {how}: is the file complete?"
             message = message.replace(_at(_FOLDER), os.path.dirname(path))
             raise UsageError(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()
@@ -178,18 +181,20 @@ class ServerProcess:
         with suppress(OSError):
             self.socket.send(b"k")
 
-    def close(self) -> None:
-        """End the server, and with it the child that it may have."""
+    def close(self) -> int:
+        """End the server, and with it the child that it may have; return its wait status."""
         self.socket.close()
         # The server leads a process group. Its child is also killed when its
         # parent dies, but has to ask for that first.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
+        status = 0
         with suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+            _, status = os.waitpid(self.pid, 0)
         self.memory.close()
         for fd in (self._out, self._err, self.go, self.done):
             os.close(fd)
+        return status
 
     def _last_words(self) -> str:
         return self.outputs()[1].decode("utf-8", "backslashreplace").strip()[-500:]

@@ -425,6 +425,14 @@ def test_a_library_without_the_api() -> None:
         find_library("lingeling", path)
 
 
+def test_a_library_that_is_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "short.so"
+    whole = Path(find_library("lingeling").path).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UsageError, match=r"short\.so: .* signal SIGBUS: is the file complete\?"):
+        ReplayServer(find_library("lingeling", str(path)))
+
+
 def test_libraries_that_there_are_not() -> None:
     with pytest.raises(UsageError, match="there is no library for the API 'nothing'"):
         find_library("nothing")
