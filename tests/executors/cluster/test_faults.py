@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.criterion import ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from tests.acceptance.torture import command_line, descendants
 from tests.executors.runner import NAP, marked, sh
 
 LIMITS = Limits(wall=60.0)
@@ -65,7 +66,9 @@ def test_a_killed_checking_process_is_started_again(connection: Connection) -> N
         it.submit(0, b"y", LIMITS)
         while not marked():
             it.wait(0.05)
-        for pid in _checking_processes():
+        killed = _checking_processes(connection)
+        assert killed
+        for pid in killed:
             os.kill(pid, signal.SIGKILL)
         while marked():  # what it ran ends with it
             time.sleep(0.02)
@@ -74,13 +77,11 @@ def test_a_killed_checking_process_is_started_again(connection: Connection) -> N
         assert until(it, 1) == {1: True}
 
 
-def _checking_processes() -> list[int]:
-    found = []
-    for each in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):
-            if b"cluster.checking" in Path(f"/proc/{each}/cmdline").read_bytes():
-                found.append(int(each))
-    return found
+def _checking_processes(connection: Connection) -> list[int]:
+    """Return those below our workers: tests that run at the same time have theirs."""
+    asked = [connection.call(each, os.getpid, seconds=10) for each in connection.workers]
+    below = [pid for each in asked for pid in descendants(each.result())]
+    return [pid for pid in below if "cluster.checking" in command_line(pid)]
 
 
 def test_a_full_disk_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
