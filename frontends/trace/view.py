@@ -143,6 +143,11 @@ class TraceView:
             gone |= more
         return None
 
+    def mended(self, alteration: Alteration) -> Alteration | None:
+        """Return an alteration that also drops what has to go; None if it cannot be mended."""
+        gone = self.contract_closure(alteration)
+        return None if gone is None else {**alteration, **dict.fromkeys(gone, ())}
+
     @property
     def _stride(self) -> int:
         """How many calls there are from one start to the next."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
+
+T = TypeVar("T")
 
 
 class CallItems(Items):
@@ -87,6 +90,12 @@ class CallItems(Items):
             for index, calls in self.units[item].items():
                 found[index] = () if found.get(index, (None,)) == () else calls
         return found
+
+
+def parts_of(some: Sequence[T], count: int) -> list[Sequence[T]]:
+    """Return so many parts of a sequence, one after the other, as long as each other or by one."""
+    size = len(some)
+    return [some[at * size // count : (at + 1) * size // count] for at in range(count)]
 
 
 def dropped(indices: Iterable[int]) -> Alteration:

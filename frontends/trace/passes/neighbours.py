@@ -132,9 +132,9 @@ def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequen
     """Yield what becomes of the trace, without what the contract does not allow any more."""
     doubtful = doubted(view.model, view.bare)
     for each in neighbours:
-        gone = view.contract_closure(each)
-        if gone is not None:
-            calls = view.after({**each, **dict.fromkeys(gone, ())})
+        whole = view.mended(each)
+        if whole is not None:
+            calls = view.after(whole)
             if may_be_allowed(view.model, calls, doubtful):
                 yield calls
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import Option
-from reducekit.frontends.trace.passes.items import CallItems, items
+from reducekit.frontends.trace.passes.items import CallItems, items, parts_of
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
 from reducekit.frontends.trace.view import Alteration, TraceView
 
@@ -58,13 +58,10 @@ class Import:
         more = [_setting(view, places, option) for option in _missing(view, places)]
         if not more:
             return None
-        parts = (
-            more[at * len(more) // count : (at + 1) * len(more) // count]
-            for count in ((1, 2, 4, 8) if view.first_failing else (1,))
-            for at in range(count)
-        )
-        steps = [{begin: (view.bare[begin], *part)} for part in parts if part]
-        return substitutions(view, [steps], self.name)
+        counts = (1, 2, 4, 8) if view.first_failing else (1,)
+        parts = [part for count in counts for part in parts_of(more, count) if part]
+        steps = [view.mended({begin: (view.bare[begin], *part)}) for part in parts]
+        return substitutions(view, [[each for each in steps if each]], self.name)
 
 
 class Lower:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from reducekit.frontends.trace.passes.batches import smaller, step_to
+from reducekit.frontends.trace.passes.items import parts_of
 from reducekit.frontends.trace.passes.neighbours import mended
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
@@ -53,7 +54,7 @@ class Skeleton:
         """Return the parts as candidates, for interpreters that play one trace at a time."""
         found: list[Alteration] = []
         for each in parts:
-            whole = _mended(view, each)
+            whole = view.mended(each)
             if whole and whole not in found:
                 found.append(whole)
         return substitutions(view, [found[:_MOST]], self.name) if found else None
@@ -72,7 +73,7 @@ class Halves:
         """Return the one step; None for a short trace."""
         if len(view.calls) - len(view.options) < _HALVED:
             return None
-        found = [whole for each in _chunks(view) if (whole := _mended(view, each)) is not None]
+        found = [whole for each in _chunks(view) if (whole := view.mended(each)) is not None]
         return substitutions(view, [found], self.name)
 
 
@@ -85,16 +86,9 @@ def _chunks(view: TraceView) -> Iterator[Alteration]:
     inside = {index: group for group in view.groups for index in group}
     units = [*dict.fromkeys(inside.get(index, (index,)) for index in range(len(view.bare)))]
     units = [unit for unit in units if kept.isdisjoint(unit)]
-    for parts in (2, 4) if view.first_failing is None else (2, 4, 8):
-        for part in reversed(range(parts)):
-            some = units[part * len(units) // parts : (part + 1) * len(units) // parts]
+    for count in (2, 4) if view.first_failing is None else (2, 4, 8):
+        for some in reversed(parts_of(units, count)):
             yield {index: () for unit in some for index in unit}
-
-
-def _mended(view: TraceView, alteration: Alteration) -> Alteration | None:
-    """Return the alteration with all that the contract does not allow any more."""
-    gone = view.contract_closure(alteration)
-    return None if gone is None else {**alteration, **dict.fromkeys(gone, ())}
 
 
 def _parts(view: TraceView, factor: int, *, drops_options: bool) -> Iterator[Alteration]:

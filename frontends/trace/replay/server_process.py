@@ -95,11 +95,11 @@ class ServerProcess:
         self._out, self._err, self.go, self.done = fds
         answer = ours.recv(_LONGEST)
         if not answer.startswith(server.READY):
-            said = answer[1:] or self.outputs()[1].strip()[-500:]
+            message = answer[1:].decode("utf-8", "backslashreplace") or self._last_words()
             status = os.waitstatus_to_exitcode(self.close())
-            how = ended(status, -status if status < 0 else None)
-            message = said.decode("utf-8", "backslashreplace")
-            message = message or f"loading it ended in {how}: is the file complete?"
+            if not message:
+                how = ended(status, -status if status < 0 else None)
+                message = f"loading it ended in {how}: is the file complete?"
             message = message.replace(_at(_FOLDER), os.path.dirname(path))
             raise UsageError(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()

@@ -199,6 +199,13 @@ def test_import_sets_a_part_of_the_options_where_all_are_too_many() -> None:
     assert abs(first_half.count(b"\n") - last_half.count(b"\n")) <= 1
 
 
+def test_import_drops_what_breaks_the_contract_of_a_recorded_trace() -> None:
+    text = first(Import().problem(view_of(b"init\nmelt 7\nadd 1\nadd 0\nsat\n")))
+    assert text.startswith(b"init\noption ")
+    assert text.endswith(b"\nadd 1\nadd 0\nsat\n")
+    assert b"melt" not in text
+
+
 def test_compact_keeps_the_order_first() -> None:
     text = b"init\nadd 9\nadd -5\nadd 0\n"
     assert first(Compact().problem(view_of(text))) == b"init\nadd 2\nadd -1\nadd 0\n"
