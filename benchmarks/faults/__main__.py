@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import get_args
 
 from benchmarks.faults import results
 from benchmarks.faults.command import OURS, covers, reduce_by
 from benchmarks.faults.field import FIELD, THIRDS, Case, read_field, trace_of, write_field
 from benchmarks.faults.make import attempts, wanted
 from benchmarks.faults.reduce import Reduced, reduce_case
+from reducekit.frontend import Effort
 
 SEED = 2013
 TOTAL = 430
@@ -39,9 +41,15 @@ def make(total: int, most: int) -> None:
         progress.write_text(str(number + 1))
 
 
-def reduce(cases: Sequence[Case], output: Path, strategy: str, cap: float, *, blind: bool) -> None:
+def reduce(
+    cases: Sequence[Case], output: Path, strategy: str, cap: float, *, effort: Effort, blind: bool
+) -> None:
     """Reduce the cases that the file of results does not have."""
-    _add(output, cases, lambda case: reduce_case(case, trace_of(case), cap, strategy, blind=blind))
+
+    def reduced(case: Case) -> Reduced:
+        return reduce_case(case, trace_of(case), cap, strategy, effort=effort, blind=blind)
+
+    _add(output, cases, reduced)
 
 
 def compare(template: str, cases: Sequence[Case], output: Path, cap: float) -> None:
@@ -78,6 +86,7 @@ def main() -> None:
     making.add_argument("--most", type=int, default=100_000, help="faults that are tried")
     reducing = steps.add_parser("reduce", help="reduce the traces of a third; goes on by itself")
     reducing.add_argument("--strategy", default="adaptive")
+    reducing.add_argument("--effort", choices=get_args(Effort), default="normal")
     reducing.add_argument(
         "--blind", action="store_true", help="see only the verdict, as with an external --cmd"
     )
@@ -104,7 +113,9 @@ def main() -> None:
         make(given.total, given.most)
     elif given.step == "reduce":
         some = _chosen(given.third, given.cases, given.most)
-        reduce(some, given.output, given.strategy, given.cap, blind=given.blind)
+        reduce(
+            some, given.output, given.strategy, given.cap, effort=given.effort, blind=given.blind
+        )
     elif given.step == "passes":
         print(results.by_pass(given.results), end="")
     elif given.step == "compare":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from benchmarks.faults.field import LIMITS, Case, shown
 from reducekit.events import Accepted, Event, PassEnded
+from reducekit.frontend import Effort
 from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.formats import reader
 from reducekit.frontends.trace.hunt.library_tests import Answers
@@ -34,7 +36,8 @@ SHARES = (0.5, 0.1, 0.01)
 class Reduced:
     """What became of a case: sizes, replays, seconds of CPU; replays and calls dropped, by pass.
 
-    `until` says how many replays it took to 50, 10 and 1 % of the calls (None: never).
+    `until` says how many replays it took to 50, 10 and 1 % of the calls (None: never), `smallest`
+    after how many there was a smaller trace than ever before, and its calls and options.
     """
 
     name: str
@@ -48,10 +51,26 @@ class Reduced:
     text: bytes = b""
     passes: Counter[str] = field(default_factory=Counter)
     gains: Counter[str] = field(default_factory=Counter)
+    smallest: Sequence[tuple[int, int]] = ()
+
+    @property
+    def size(self) -> int:
+        """Return the calls and options that are left."""
+        return self.calls + self.settings
+
+    def runs_until(self, size: int) -> int:
+        """Return after how many replays so few were left; all replays, if so few never were."""
+        return next((runs for runs, left in self.smallest if left <= size), self.runs)
 
 
 def reduce_case(
-    case: Case, text: bytes, cap: float, by: str = "adaptive", *, blind: bool = False
+    case: Case,
+    text: bytes,
+    cap: float,
+    by: str = "adaptive",
+    *,
+    effort: Effort = "normal",
+    blind: bool = False,
 ) -> Reduced:
     """Reduce a trace for at most `cap` seconds; nothing ends of one that does not fail as noted.
 
@@ -115,6 +134,7 @@ def reduce_case(
         gains: Counter[str] = Counter()
         size = [sum(frontend.order(text)[:2])]
         until: dict[float, int] = {}
+        smallest = [(0, size[0])]
         seen = [0]
 
         def listen(event: Event) -> None:
@@ -125,6 +145,8 @@ def reduce_case(
                 left, options, *_ = frontend.order(event.text)
                 gains[event.pass_name] += size[0] - left - options
                 size[0] = left + options
+                if size[0] < smallest[-1][1]:
+                    smallest.append((replays.runs, size[0]))
                 for share in SHARES:
                     if left <= max(1.0, share * case.calls):
                         until.setdefault(share, replays.runs)
@@ -135,6 +157,7 @@ def reduce_case(
             executor,
             partial(limits_for, criterion, replace(LIMITS, wall=None)),
             repeats=1,
+            effort=effort,
             budget=Budget(seconds=cap),
             listen=listen,
         )
@@ -149,5 +172,5 @@ def reduce_case(
     return Reduced(
         case.name, count, settings, replays.runs, time.process_time() - begin,
         result.stopped is None, fails, tuple(until.get(share) for share in SHARES),
-        result.text, passes, gains,
+        result.text, passes, gains, smallest,
     )  # fmt: skip

@@ -12,7 +12,9 @@ from pathlib import Path
 from benchmarks.faults.field import Case, versions
 from benchmarks.faults.reduce import SHARES, Reduced
 
-_NAMES = ("name", "calls", "settings", "runs", "cpu", "ended", "fails", "until", "passes")
+_NAMES = (
+    "name", "calls", "settings", "runs", "cpu", "ended", "fails", "until", "smallest", "passes",
+)  # fmt: skip
 _FEW = 300
 """Replays within which nearly all reductions should end."""
 
@@ -29,6 +31,7 @@ def append(result: Reduced, path: Path) -> None:
             [
                 result.name, result.calls, result.settings, result.runs, f"{result.cpu:.2f}",
                 int(result.ended), int(result.fails), until,
+                " ".join(f"{runs}:{size}" for runs, size in result.smallest),
                 ", ".join(
                     f"{name}: {runs} {result.gains[name]}"
                     for name, runs in result.passes.most_common() if runs
@@ -48,9 +51,11 @@ def read(path: Path) -> dict[str, Reduced]:
 
 def _result(row: Mapping[str, str]) -> Reduced:
     until = tuple(None if each == "-" else int(each) for each in row["until"].split())
+    pairs = [each.split(":") for each in (row.get("smallest") or "").split()]
     return Reduced(
         row["name"], int(row["calls"]), int(row["settings"]), int(row["runs"]), float(row["cpu"]),
         row["ended"] == "1", row["fails"] == "1", until,
+        smallest=[(int(runs), int(size)) for runs, size in pairs],
     )  # fmt: skip
 
 
@@ -123,8 +128,7 @@ def _summary(
     pairs = [pair for pair in pairs if not any(map(_was_refused, pair))]
     refused = len(cases) - len(pairs)
     ratios = [math.log(new.runs / old.runs) for old, new in pairs if old.runs and new.runs]
-    size = [(old.calls + old.settings, new.calls + new.settings) for old, new in pairs]
-    larger = sum(new > 1.1 * old for old, new in size)
+    size = [(old.size, new.size) for old, new in pairs]
     if not ratios:
         return
     yield "| | before | now |"
@@ -142,9 +146,14 @@ def _summary(
         ),
     ):
         yield f"| {what} | {picked[0]:,} | {picked[1]:,} |"
+    if all(new.smallest for _, new in pairs):
+        reached = sum(new.runs_until(old.size) for old, new in pairs)
+        yield f"| runs until as small as before | | {reached:,} |"
     yield ""
+    larger = [sum(new > factor * old for old, new in size) for factor in (1, 1.1)]
     yield (
-        f"Runs, now to before: {math.exp(statistics.mean(ratios)):.2f} (geometric mean). Larger "
-        f"than 1.1 times: {larger} of {len(size)} ({larger / len(size):.0%}); smaller than by a "
-        f"tenth: {sum(1.1 * new < old for old, new in size)}. Refused by either: {refused}."
+        f"Runs, now to before: {math.exp(statistics.mean(ratios)):.2f} (geometric mean). Larger: "
+        f"{larger[0]} of {len(size)}; than 1.1 times: {larger[1]} ({larger[1] / len(size):.0%}); "
+        f"smaller than by a tenth: {sum(1.1 * new < old for old, new in size)}. "
+        f"Refused by either: {refused}."
     )

@@ -81,6 +81,28 @@ def test_what_takes_no_run_counts_and_what_was_refused_does_not() -> None:
     assert text.count("| refused |") == 2
 
 
+def test_replays_until_as_small_as_before_are_counted(tmp_path: Path) -> None:
+    cases = [case for case in FIELD if case.third == "report"][:2]
+    # The first is as small after 20 replays of 90; the second never is, and takes all of its 70.
+    before = {case.name: replace(reduced(5, 400), name=case.name) for case in cases}
+    rows = tmp_path / "rows.tsv"
+    first, second = (before[case.name] for case in cases)
+    append(replace(first, calls=3, runs=90, smallest=((0, 50), (20, 5), (80, 3))), rows)
+    append(replace(second, calls=6, runs=70, smallest=((0, 40), (30, 6))), rows)
+    assert "| runs until as small as before | | 90 |" in table(cases, before, read(rows))
+    assert "as small" not in table(cases, read(rows), before)
+
+
+def test_quick_effort_takes_fewer_replays() -> None:
+    case = next(case for case in FIELD if case.name == "crash-01200")
+    text = trace_of(case)
+    full = reduce_case(case, text, 60)
+    quick = reduce_case(case, text, 60, effort="quick")
+    assert quick.runs < full.runs
+    assert full.runs_until(full.size) <= full.runs
+    assert full.smallest[0] == (0, case.calls + case.settings)
+
+
 def reduced(calls: int, runs: int) -> Reduced:
     return Reduced("", calls, 0, runs, 0.5, True, True, (None, None, None))
 
