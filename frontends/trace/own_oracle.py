@@ -272,10 +272,16 @@ def _refuse_success(
         "  --check-returns --library NAME   compares them with those of a second engine,",
         "                    such as boolector-lingeling for a trace of Lingeling",
         "  --cmd CMD         replays with another interpreter or build, such as lgluntrace",
-        "  --fault FAULT     seeds a fault into the library, to see what a failure looks like",
     ]
+    seeded = ""
+    if target.fault is None:
+        ways.append(
+            "  --fault FAULT     seeds a fault into the library, to see what a failure looks like"
+        )
+    else:
+        seeded = f"\nfault: {target.fault}; the trace does not reach it, or it does no harm there"
     raise NotInterestingError(
-        f"{name} does not fail: all its {in_words(trace.calls)} were replayed{checked}\n"
+        f"{name} does not fail: all its {in_words(trace.calls)} were replayed{checked}{seeded}\n"
         f"library: {library.path}\ncalls: {counts}{hint}\nWhat else can be wrong with it:\n"
         + "\n".join(ways)
     )

@@ -80,6 +80,15 @@ def test_a_trace_that_passes(tool: Tool) -> None:
     assert "with the lines 'return'" in done.err
 
 
+def test_a_seeded_fault_that_a_trace_does_not_reach(tool: Tool) -> None:
+    path = tool.write("lgl.trace", PASSES)
+    done = tool("trace", path, "--fault", "lglfailed+1:abort")
+    assert done.code == 1
+    assert "fault: lglfailed+1:abort; the trace does not reach it" in done.err
+    assert "--fault FAULT" not in done.err
+    assert "--fault FAULT" in tool("trace", path).err
+
+
 def test_a_trace_from_standard_input_that_passes(tool: Tool) -> None:
     with tool.write("lgl.trace", PASSES).open() as stream:
         done = tool("trace", "-", stdin=stream)
