@@ -6,7 +6,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import ExitZero
 from reducekit.oracle.limits import Limits
-from tests.cli.tool import PATIENCE
+from tests.acceptance.torture import settled
 from tests.executors.runner import LIMITS, NAP, check, local, marked, python, sh, until
 
 HIDDEN = f"""
@@ -342,11 +341,12 @@ def test_what_cannot_be_removed_is_left_behind() -> None:
     for line in Path("/proc/self/mounts").read_text().splitlines():
         if (place := line.split()[1]).startswith(path):
             subprocess.run(["umount", place], check=True)
-    # The next start removes what is left; that of another program may be about it already.
-    give_up = time.monotonic() + PATIENCE
-    while os.path.lexists(path) and time.monotonic() < give_up:
-        RunDirectory().remove()
-    assert not os.path.lexists(path)
+
+    def removed() -> bool:
+        RunDirectory().remove()  # the next start removes what is left
+        return not os.path.lexists(path)
+
+    assert settled(removed)  # the start of another program may be about it already
 
 
 def test_deep_and_wide_trees_are_removed(tmp_path: Path) -> None:
