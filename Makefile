@@ -7,19 +7,24 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   := build/demo
 TESTS  ?= tests
+STEPS  ?= 20000
 JOBS   ?= auto
+SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint bench captures clean
+.PHONY: help demo test test-all nightly lint docs bench mutants captures clean
 
 help:
 	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
 	@echo "make test   run the tests but the slow ones (make test TESTS=tests/frontends: some of them)"
 	@echo "make test-all  run all tests"
+	@echo "make nightly  run the state machines for 20,000 steps (STEPS=N, SEED=N for others)"
 	@echo "make lint   ruff and mypy"
 	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
-	@echo "make captures  what docs/ui.md shows, anew (needs chromium, tmux and pngquant)"
+	@echo "make docs   build the documentation in build/docs, and check its links"
+	@echo "make mutants  change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)"
+	@echo "make captures  take the pictures in README and docs again (needs chromium, tmux and pngquant)"
 	@echo "make clean  remove .venv, .cache and build"
 
 # ---- set-up: one stamp per set of packages, redone when pyproject.toml changes ----
@@ -49,10 +54,17 @@ test: $(VENV)/test.stamp
 test-all: $(VENV)/test.stamp
 	$(PYTEST) --durations=25 $(TESTS)
 
+nightly: $(VENV)/test.stamp
+	$(BIN)/python -m tests.state_machine --steps $(STEPS) $(if $(SEED),--seed $(SEED))
+
 lint: $(VENV)/lint.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/lint.stamp
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/docs
+	@echo build/docs/docs/index.html
 
 $(DEMO)/input.smt2: examples/mod_by_zero.py | $(BIN)/python
 	@mkdir -p $(DEMO)
@@ -68,6 +80,9 @@ demo: $(VENV)/base.stamp $(DEMO)/input.smt2
 
 bench: $(VENV)/base.stamp
 	$(BIN)/python -m benchmarks.engine_cost
+
+mutants: $(VENV)/lint.stamp
+	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
 captures: $(VENV)/test.stamp
 	$(BIN)/python -m docs.captures

@@ -1,11 +1,11 @@
-"""Random accepted edits on BTOR files: is what is left well-sorted to the solvers, too?
+"""Random accepted edits on BTOR files: do solvers agree that the results are well-sorted?
 
     python -m benchmarks.btor_edits FOLDER [--edits 500] [--out TABLE.md]
 
-Every file below FOLDER whose name ends in `.btor` or `.btor2` is reduced by oracles that know
-no better, with the passes of all algorithms in any order. When no pass finds anything more,
-the walk begins again from the file, until so many edits have been accepted. Each result is
-read by the strict reader, and parsed by a solver:
+Every file below FOLDER whose name ends in `.btor` or `.btor2` is reduced with
+random oracles, by the passes of all algorithms in any order. When no pass finds anything more, the
+walk restarts from the file, until the number of edits is accepted. Each result is read by the
+strict reader, and parsed by a solver:
 
 * BTOR1 by Debian's `boolector` (1.5.118; `-de`, which parses and prints). It has no registers:
   of a file with `next` or `anext` it sees what is left without those lines. Older dialects are
@@ -53,7 +53,7 @@ THESIS = ("ddmin", "hdd", "hdd+", "bfs", "lw", "deltabtor", "changeref", "change
 _CANDIDATES = 300
 """What is tried of a pass before another one has its turn."""
 _FRUITLESS = 20
-"""Walks in a row without an accepted edit, after which a file is given up."""
+"""Consecutive walks without an accepted edit, after which a file is given up."""
 _DRIVER = Path(__file__).resolve().parents[1] / "examples" / "btor_pyboolector.py"
 _ANSWERED = (10, 20)
 
@@ -129,7 +129,7 @@ def accepted(search: Search, view: BtorView, verdict: Callable[[], bool]) -> Ite
 
 
 def edited(text: bytes, edits: int, seed: int) -> Iterator[bytes]:
-    """Yield so many accepted texts, of as many walks as it takes; fewer if there are none."""
+    """Yield `edits` accepted texts, from as many walks as needed; fewer if there are no more."""
     fruitless = 0
     for again in count():
         if not edits or fruitless == _FRUITLESS:
@@ -144,7 +144,7 @@ def edited(text: bytes, edits: int, seed: int) -> Iterator[bytes]:
 def combinational(dag: Dag) -> bytes:
     """Return the text of a graph for solvers that know no registers, without symbols.
 
-    (bitwuzla takes none behind a `sort`.)
+    (bitwuzla accepts none after a `sort`.)
     """
     left_out = {Op.NEXT, Op.INIT}
     if dag.dialect is Dialect.BTOR2:

@@ -1,8 +1,8 @@
-"""What layers and dominators of a BTOR graph cost: by our arrays, and by networkx.
+"""Measures layers and dominators of a BTOR graph: with our arrays, and with networkx.
 
     python -m benchmarks.btor_graph_cost
 
-A reduction asks for both after each step that is accepted. CPU seconds, the least of three runs.
+A reduction computes both after each accepted step. CPU seconds, the least of three runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The thesis' experiments with its generator: what a solver says of random graphs by their shape.
+"""The thesis' experiments with its generator: a solver's answers on random graphs by shape.
 
     python -m benchmarks.btor_shapes [--cmd boolector] [--seconds 10] [--scale 1.0]
                                      [--chain CASES] [--only NAME,...]
@@ -7,7 +7,7 @@ Experiments of A. Vida (Linz 2008), chapter 3, with the parameters of its sectio
 
 * `sizes` (figures 3.1 to 3.4): graphs of 10 to 2,010 nodes, 4 files each: CPU seconds, answers,
   and the share of failures divided by the mean time, which says what size finds bugs fastest.
-* `clauses` (figure 3.5): graphs of 100, 150 and 200 nodes below a CNF, 1 to 10 clauses for each
+* `clauses` (figure 3.5): graphs of 100, 150 and 200 nodes below a CNF, 1 to 10 clauses per
   variable, 100 files each: how many are unsatisfiable.
 * `shapes` (future work of its chapter 6): the same over sharing, variables and nodes a layer.
 
@@ -15,9 +15,9 @@ With --chain CASES, also the sizes after each algorithm in turn (section 4.4), i
 `results/btor_chain.md`. A case is a folder with `input.btor` and `oracle`, as for
 `benchmarks.btor_thesis`.
 
-The program is given a file as its last argument, and CPU time (--seconds, Linux's prlimit). Exit
-status 10 is sat, 20 unsat, running out of time a timeout, everything else a failure. Answers are
-the same each time, except for files near the limit; times are not. --scale 0.1 takes a tenth of
+The program gets a file as its last argument, and a CPU limit (--seconds, Linux's prlimit). Exit
+status 10 is sat, 20 unsat; exceeding the limit is a timeout, everything else a failure. Answers are
+reproducible, except for files near the limit; times are not. --scale 0.1 takes a tenth of
 the files, but four at each point (--least). Writes `results/btor_shapes.tsv` (a line for each
 file), `.md`, and a chart for each experiment.
 """
@@ -39,10 +39,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from reducekit import svg
+from reducekit import linechart, svg
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.inspect.graph import graph_of, shape
 from reducekit.frontends.btor.model.writer import canonical
+from reducekit.linechart import Axis, Line
 
 RESULTS = Path(__file__).parent / "results"
 ANSWERS = {10: "sat", 20: "unsat", -24: "timeout", -9: "timeout"}  # SIGXCPU, then SIGKILL
@@ -188,36 +189,23 @@ def chart(
     title: str, across: str, up: str, xs: Sequence[float], lines: dict[str, list[float]]
 ) -> str:
     """Return a picture of lines over the same x values, both axes linear from 0."""
-    width, height = 560, 320
-    most_x, most_y = max(xs), max(max(each) for each in lines.values()) or 1.0
-    colors = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
+    width, height = 640, 374
+    most = max(max(each) for each in lines.values()) or 1.0
+    drawn = linechart.chart(
+        [Line([*zip(xs, ys, strict=True)], name) for name, ys in lines.items()],
+        Axis(across, "linear", 0, max(xs)),
+        Axis(up, "linear", 0, most),
+        width=width,
+        height=height,
+        steps=False,
+    )
+    heading = [svg.text(64, -20, title, class_="title"), svg.text(64, -4, up)]
     parts = [
-        svg.text(0, -14, title, font_weight="bold"),
-        svg.text(width / 2, height + 38, across, text_anchor="middle"),
-        svg.text(-34, -14, up, text_anchor="end"),
+        svg.style(linechart.STYLE),
+        svg.rect(0, 0, width + 220, height + 46, class_="paper"),
+        svg.group([*heading, *drawn], 0, 46, class_="chart"),
     ]
-    for tick in range(6):
-        x, y = width * tick / 5, height - height * tick / 5
-        parts += [
-            svg.path("M", 0, y, "H", width, stroke="#dddddd"),
-            svg.text(-8, y + 4, f"{most_y * tick / 5:.3g}", text_anchor="end"),
-            svg.text(x, height + 18, f"{most_x * tick / 5:.3g}", text_anchor="middle"),
-        ]
-    for number, (name, ys) in enumerate(lines.items()):
-        color = colors[number % len(colors)]
-        points = [
-            place
-            for x, y in zip(xs, ys, strict=True)
-            for place in (width * x / most_x, height - height * y / most_y)
-        ]
-        row = 20 * number
-        parts += [
-            svg.path("M", *points, fill="none", stroke=color, stroke_width=2),
-            svg.path("M", width + 16, row, "h24", stroke=color, stroke_width=2),
-            svg.text(width + 46, row + 4, name),
-        ]
-    moved = svg.group(parts, 110, 46)
-    return svg.picture(width + 330, height + 110, [moved], font_family="sans-serif", font_size=13)
+    return svg.picture(width + 220, height + 46, parts, title=title)
 
 
 TITLES = {

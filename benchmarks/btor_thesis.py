@@ -5,16 +5,16 @@
 
 A case is a folder NAME-FAULT, such as `ex1-arr`, with a file `input.btor` and an executable
 `oracle`, which exits with 0 if its last argument, a file, still shows the fault. All cases
-whose names match --cases take part, each fault in a chapter of its own. With --strategies only
-these algorithms run, and the rest is taken from the last time.
+whose names match --cases are included, with a chapter for each fault. With --strategies only these
+algorithms run; the other results are kept.
 
-A case takes some minutes. With --parts the runs on each case are kept in a file of that folder
-as soon as they have ended, and a case that has such a file is not run again: after a break, the
-same command goes on. So does it after --number cases. Begin with an empty folder: nothing tells
-that the program has changed since. The tables are made when all cases are there.
+A case takes some minutes. With --parts the finished runs on each case are saved in a file of that
+folder, and a case with such a file is not run again: after an interruption, or after --number
+cases, the same command continues. Start with an empty folder: changes of the program are not
+detected. The tables are written when all cases are done.
 
 Writes `results/btor_thesis.tsv` (a line for each run, with its curve), `.md` and a chart for
-each fault. Checks, nodes and bytes are exact: they are the same each time, whatever --jobs is.
+each fault. Checks, nodes and bytes are exact: they are reproducible, for any --jobs.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def merged(old: Iterable[Run], new: Iterable[Run], files: Sequence[str]) -> list
 
 
 def fault(name: str) -> str:
-    """Return what stands behind the last hyphen in the name of a case."""
+    """Return the part of a case's name after the last hyphen."""
     return name.rpartition("-")[2]
 
 
@@ -158,7 +158,7 @@ def places(values: Mapping[str, float], *, descending: bool = False) -> dict[str
 
 
 def _ranks(table: Table) -> list[str]:
-    """Return the places of the algorithms here and in the thesis, side by side."""
+    """Return the ranks of the algorithms here and in the thesis."""
     column = 0 if table.settings == ON else 1
     names = [name for name in THESIS if name in table.rows]
     if len(names) < 3:
@@ -262,7 +262,7 @@ def main() -> None:
         parts.mkdir(parents=True, exist_ok=True)
         new = compared(cases, strategies, parts, options.jobs, options.number)
     if new is None:
-        print("some cases are left: the same command goes on", file=sys.stderr)
+        print("some cases are left: run the same command to continue", file=sys.stderr)
         return
     runs = merged(old, new, [case.name for case in cases])
     store.write_text(tsv(runs), encoding="utf-8")

@@ -1,20 +1,20 @@
-"""How many checks a second with two jobs, beside a bare posix_spawn loop with two children.
+"""Measures checks per second with two jobs, compared with a bare posix_spawn loop of two children.
 
 `python -m benchmarks.ceiling > benchmarks/results/ceiling.md`
 
 The oracles accept 20 KB and nothing else: `cmp -s ORIGINAL`, as in `engine_cost`, and a
 shell script that runs it. The bare loop runs them on one unchanging file. Loops and reducer
-take turns, and the medians of the ratios count: wall time on a busy machine says little by
-itself. Start-up is left out, by a short and a long run.
+take turns, and the medians of the ratios count: wall time alone means little on a busy
+machine. Start-up is excluded by subtracting a short run from a long one.
 
 The *busy* loop is the same loop in a process that has computed for half a second before, as
 the reducer has when it starts. That matters with as many children as cores: Linux remembers
 how much of a core a task once needed (`util_est`, kernel/sched/fair.c), does not correct it
-downwards for a task that has to wait for its core, and puts new processes elsewhere, where
-another one runs already. A process that has slept since is forgiven.
+downwards for a task that has to wait for its core, and puts new processes on another core, which
+is already busy. Sleeping resets this.
 
-The last columns are the rested loop, computing for so long between two runs: what a reducer
-could reach that needs no more than that to make, write, watch and judge a candidate.
+The last columns are the rested loop, computing for a given time between two runs: the limit
+for a reducer that needs this time to make, write, watch and judge a candidate.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def compute(seconds: float) -> None:
 
 
 def bare(argv: list[str], checks: int, work: float = 0.0) -> float:
-    """Return the runs a second of so many runs, `JOBS` at a time, with so much work after each."""
+    """Return the rate of `checks` runs, `JOBS` at a time, with some work after each."""
     begin = time.perf_counter()
     started = 0
     while started < JOBS:
@@ -82,7 +82,7 @@ def rested(argv: list[str], checks: int, work: float = 0.0) -> float:
 
 
 def reduce(source: Path, oracle: str, checks: int) -> tuple[float, int]:
-    """Return the seconds of a reduction of that many checks, and the runs it made."""
+    """Return the seconds of a reduction of `checks` checks, and the number of its runs."""
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=source.parent) as folder:  # nothing to resume there
         command = [sys.executable, "-m", "reducekit", "smt2", str(source), "-o", f"{folder}/out"]

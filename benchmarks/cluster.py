@@ -1,14 +1,14 @@
-"""What a cluster adds to local slots: the same reductions on both, and the bytes that travel.
+"""Measures the overhead of a cluster: the same reductions on it and on local slots, and bytes sent.
 
 `python -m benchmarks.cluster > benchmarks/results/cluster.md`
 
-The inputs and the oracle are those of `benchmarks.sleeping`, with 50 ms a run. The cluster is
+The inputs and the oracle are those of `benchmarks.sleeping`, with 50 ms per run. The cluster is
 a Dask scheduler and worker processes with many slots each, all on this machine: the checks only
-sleep, so 64 of them need no 64 processors; what they do need of the processor, and what Dask
-does, compete for the same few, which is harder on the cluster than machines of its own are.
+sleep, so 64 of them need no 64 processors; the CPU time that they do need competes with Dask's
+for the same few cores, which is worse for the cluster than separate machines.
 Before the clock starts, every slot of both has run the input once, so the start of processes
-(0.2 s on each worker) is not in the times; nor is that of those for the next round, which takes
-place in the second between two rounds.
+(0.2 s on each worker) is not in the times; neither are
+those for the next round, which start in the second between two rounds.
 
 The second table counts the bytes of the messages to and from the workers for an input of 3 MB.
 """

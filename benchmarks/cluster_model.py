@@ -1,16 +1,16 @@
-"""The speed-up to expect of a cluster, by the simulator of the search and a few measured costs.
+"""The expected speed-up of a cluster, from the simulator of the search and a few measured costs.
 
 `python -m benchmarks.cluster_model > benchmarks/results/cluster_model.md`
 
-The simulator says how many rounds and runs a reduction takes with so many candidates in flight;
-all runs take equally long there. A round on a cluster takes the time of a check and the way
-there and back, and no run can be started before the client has made its candidate: what that
-costs grows with the text. So the time is the larger of the two,
+The simulator gives the number of rounds and runs of a reduction for a number of candidates in
+flight; all its runs take equally long. A round on a cluster takes the time of a check and the
+round trip, and no run can start before the client has made its candidate, which takes longer for a
+longer text. So the time is the larger of the two,
 
     rounds * (check + way)    and    runs * (candidate + text * size),
 
-and the constants below are what `benchmarks.cluster` measures on this machine, rounded up: of the
-processor time for each megabyte to twice, as the memory of a busy machine is slow.
+and the constants below are what `benchmarks.cluster` measures on this machine, rounded up: the
+processor time per megabyte is doubled, as memory is slow on a busy machine.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from functools import cache
 from typing import NamedTuple
 
 from benchmarks.scaling import declared, scattered
-from reducekit.search.simulator import simulate_parallel
 from reducekit.strategies.adaptive import adaptive
+from tests.simulator import simulate_parallel
 
 WORKERS = (16, 64, 256, 1000, 4000, 10_000)
 CHECKS = (0.05, 1.0, 10.0, 60.0)
@@ -36,7 +36,7 @@ SEARCH = 3e-6
 
 
 class Simulated(NamedTuple):
-    """What a reduction takes with so many candidates in flight."""
+    """The cost of a reduction with a number of candidates in flight."""
 
     rounds: int
     runs: int

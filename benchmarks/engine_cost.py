@@ -1,13 +1,12 @@
-"""What the engine costs a check, beside a bare posix_spawn loop of the same command.
+"""Measures the engine's cost per check, compared with a bare posix_spawn loop of the same command.
 
 `python -m benchmarks.engine_cost` writes `results/engine_cost.tsv` and `.md`.
 
 The oracle is `cmp -s ORIGINAL`: it accepts the input and nothing else, so all
-checks are of candidates close to the full size, the dearest there are to make.
-The bare loop runs the same command on one unchanging file, so what is over it is
-all that the engine does: search, render, hash, write, watch. Start-up is left
-out of the cost of a check, by the difference of a short and a long run, and has a
-column of its own.
+candidates are close to the full size, the most expensive ones. The bare loop runs
+the same command on one unchanging file, so the difference is the engine's work:
+search, render, hash, write, watch. Start-up is excluded by subtracting a short run
+from a long one, and has its own column.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Row(NamedTuple):
 
 
 def reduce(reducekit: Sequence[str], source: Path, oracle: str, checks: int) -> tuple[Cost, int]:
-    """Run the reducer for that many checks; returns its cost and the checks it made."""
+    """Run the reducer for `checks` checks; return its cost and the checks it made."""
     options = ["--oracle", oracle, "--max-checks", str(checks), "--json", "--quiet"]
     with tempfile.TemporaryDirectory(dir=source.parent) as folder:  # nothing to resume there
         cost = run([*reducekit, "smt2", source, "-o", f"{folder}/output.smt2", *options])

@@ -1,9 +1,9 @@
-"""How often the time left that is shown holds, on a folder of cases.
+"""Measures the accuracy of the displayed time left, on a folder of cases.
 
 `python -m benchmarks.eta CASES [NAME ...]` reduces each case (a folder with one
-file `input.smt2` and an executable `oracle`) and looks at twenty moments of each
-reduction, evenly spread over its checks: was there anything to say, and did the
-checks and the seconds still to come lie in the range?
+file `input.smt2` and an executable `oracle`) and examines twenty moments of each
+reduction, evenly spread over its checks: was there an estimate, and did the
+remaining checks and seconds lie in its range?
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""What huge inputs cost: 100 MB and a million levels, within 4 GB of address space.
+"""Measures huge inputs: 1, 10 and 100 MB of each format, and a million levels, in 4 GB.
 
-`python -m benchmarks.huge` writes `results/huge.md`; names of cases after it measure
-only these and print the table.
+`python -m benchmarks.huge` writes `results/huge.md`; with names of cases it measures only
+these and prints their rows.
 
-The oracle is `grep` for a word that is in the middle or at the innermost place, so
-that nearly all has to go, and a run costs little beside the reducer's own work. Each
-reduction runs alone, with all address space beyond 4 GiB refused (prlimit(1)).
+The oracle is `grep` for a word that stands once, in the middle or at the innermost place, so a
+check costs little next to the reducer's own work. Each reduction runs alone, with 4 GiB of
+address space for each process (prlimit(1)). The peak is the resident memory of the whole process
+tree, sampled from /proc, or that of the largest process if that is higher.
+
+The cases by format and size stop after four checks; the others go to their end.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.measure import Cost, run
+from benchmarks.measure import Cost, TreePeak, run
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SPACE = 4 << 30
@@ -30,6 +33,9 @@ SPACE = 4 << 30
 SIZE = 100_000_000
 LEVELS = 1_000_000
 MARKER = "needle"
+NUMBER = "777777"
+"""The marker of a trace, a variable."""
+FEW_CHECKS = ("--max-checks", "4", "--no-journal")
 GRACE = 300.0
 """Seconds to answer an interrupt in: a step on such an input is long."""
 
@@ -70,25 +76,49 @@ def lines(size: int) -> Iterator[str]:
 
 
 def lets(levels: int) -> Iterator[str]:
-    """Yield so many nested lets, each using the one around it."""
+    """Yield nested lets, each using the one around it."""
     yield "(assert (let ((v0 true)) "
     yield from (f"(let ((v{each} (not v{each - 1}))) " for each in range(1, levels))
     yield from chain([MARKER], repeat(")", levels), [")\n(check-sat)\n"])
 
 
 def nots(levels: int) -> Iterator[str]:
-    """Yield so many nested negations."""
+    """Yield nested negations."""
     yield from chain(["(assert "], repeat("(not ", levels), [MARKER])
     yield from chain(repeat(")", levels), [")\n(check-sat)\n"])
 
 
 def btor(nodes: int) -> Iterator[str]:
-    """Yield a BTOR graph with that many nodes; each uses the one before and an earlier one."""
+    """Yield a BTOR graph; each node uses its predecessor and an earlier one."""
     yield "1 var 8 a\n2 var 8 b\n"
     for each in range(3, nodes):
         operator = "mul" if each == nodes // 2 else ("add", "xor", "and", "sub")[each % 4]
         yield f"{each} {operator} 8 {each - 1} {max(1, each * 7 // 11)}\n"
     yield f"{nodes} root 8 {nodes - 1}\n"
+
+
+def trace(size: int) -> Iterator[str]:
+    """Yield an API trace of Lingeling: ternary clauses over 50,000 variables, one solve."""
+
+    def clause(number: int) -> str:
+        literals = (number * 7919, -number * 104_729, number * 31)
+        adds = (f"add {(abs(each) % 50_000 + 1) * (1 if each >= 0 else -1)}\n" for each in literals)
+        return "".join([*adds, "add 0\n"])
+
+    return chain(["init\n"], numbered(size, clause, f"add {NUMBER}\nadd 0\n"), ["sat\n"])
+
+
+def nodes(size: int) -> Iterator[str]:
+    """Yield a BTOR graph of that size; each node uses the one before and an earlier one."""
+    yield "1 var 8 a\n2 var 8 b\n"
+    written, number, marked = 0, 3, False
+    while written < size:
+        now = not marked and written >= size // 2
+        operator = "mul" if now else ("add", "xor", "and", "sub")[number % 4]
+        line = f"{number} {operator} 8 {number - 1} {max(1, number * 7 // 11)}\n"
+        yield line
+        written, number, marked = written + len(line), number + 1, marked or now
+    yield f"{number} root 8 {number - 1}\n"
 
 
 class Case(NamedTuple):
@@ -102,7 +132,21 @@ class Case(NamedTuple):
     word: str = MARKER
 
 
-CASES = {
+SIZED = {
+    f"{name}-{size}": Case(
+        f"{size} MB of {what}", file, write, size * 1_000_000, (name, *FEW_CHECKS), word
+    )
+    for name, what, file, write, word in (
+        ("smt2", "SMT-LIB", "input.smt2", commands, MARKER),
+        ("btor", "BTOR", "input.btor", nodes, " mul "),
+        ("trace", "trace", "input.trace", trace, NUMBER),
+        ("text", "text", "input.txt", lines, MARKER),
+    )
+    for size in (1, 10, 100)
+}
+"""The cases by format and size."""
+
+CASES = SIZED | {
     "commands": Case("100 MB of commands", "input.smt2", commands, SIZE),
     "assert": Case("one assertion of 100 MB", "input.smt2", single_assert, SIZE),
     "lines": Case("100 MB of lines", "input.smt2", lines, SIZE, ("smt2", "--lenient")),
@@ -127,7 +171,7 @@ class Row(NamedTuple):
 
 
 def measure(case: Case, reducekit: list[str], cap: float | None) -> Row:
-    """Write the input, reduce it, and say what that cost."""
+    """Write the input, reduce it, and return the cost."""
     with tempfile.TemporaryDirectory(prefix="huge-") as name:
         source, output = Path(name) / case.file, Path(name) / f"output{Path(case.file).suffix}"
         with source.open("w", encoding="ascii") as stream:
@@ -135,9 +179,10 @@ def measure(case: Case, reducekit: list[str], cap: float | None) -> Row:
         options = ["--oracle", f"grep -q -e {shlex.quote(case.word)}", "--json", "--quiet"]
         command, *rest = case.arguments
         files: list[str | Path] = [source, "-o", output]
-        cost = run(
-            ["prlimit", f"--as={SPACE}", *reducekit, command, *files, *rest, *options], cap, GRACE
-        )
+        limited = ["prlimit", f"--as={SPACE}", *reducekit, command, *files, *rest, *options]
+        with TreePeak() as tree:
+            cost = run(limited, cap, GRACE)
+        cost = cost._replace(rss=max(cost.rss, tree.peak))
         try:
             checks = int(json.loads(cost.out)["checks"])
         except (ValueError, KeyError):
@@ -188,7 +233,8 @@ def main() -> None:
 
 Made by `{" ".join(["python -m benchmarks.huge", *sys.argv[1:]])}`; what is measured is said there.
 Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs.
-The peak is that of the largest process; an end of `exit 0` is a reduction that went to its end.
+The peak is the resident memory of the process tree. `exit 0` is a reduction that went to its end,
+`exit 5` one that stopped after its four checks.
 
 {table(rows)}"""
     RESULTS.mkdir(parents=True, exist_ok=True)

@@ -1,14 +1,14 @@
 """A random bit-vector script of a given size: many lets, some functions, one marker.
 
 `python benchmarks/make_input.py --size 300000 > input.smt2`. The symbol `marker`
-stands in one assertion in the middle and in its declaration: `grep -q 'marker)'`
-is an oracle that only a few lines need to satisfy.
+occurs in one assertion in the middle and in its declaration: with the oracle
+`grep -q 'marker)'`, only a few lines need to remain.
 
-`--shape` makes others, for how large and how deep an input may be: `wide` (many
+`--shape` selects others, for testing size and depth: `wide` (many
 short assertions over many declarations), `one` (a single assertion, a
 conjunction), `literals` (of up to a million digits), `nots` and `lets` (one
-assertion, nested as deep as there is room), `lines` (of words, nothing to do
-with SMT-LIB: for `--lenient`). `marker` stands in the middle of each.
+assertion, nested as deep as the size allows), `lines` (of words, not
+SMT-LIB: for `--lenient`). `marker` is in the middle of each.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What the page costs a reduction: checks a second with a browser watching, and without.
+"""Measures the cost of the page: checks per second of a reduction with and without a browser.
 
 `python -m benchmarks.page_cost > benchmarks/results/page_cost.md`, with Debian's Chromium
 
-The same reduction runs from the command line and from the page, in turns; on the page, Chromium
+The same reduction runs alternately from the command line and from the page; on the page, Chromium
 shows text, graph and curve as they shrink. The input is a random BTOR file, the test a shell
-script that counts lines, so that some hundred of the checks are steps that the page has to show.
-The aim is at most 5 % (median of the ratios). Run it on a quiet machine: a run has so many checks
-that loading the page and drawing the first graph, some 2 s of a processor, count for little.
+script that counts lines, so that about a hundred of the checks are steps that the page has to show.
+The aim is at most 5 % (median of the ratios). Run it on an idle machine: a run has enough
+checks that loading the page and drawing the first graph, about 2 s of CPU time, hardly count.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LONGEST = 600.0  # seconds for a run
 
 
 def make_input() -> bytes:
-    """Return a BTOR file of so many nodes."""
+    """Return the BTOR file to reduce, with `NODES` nodes."""
     lines = ["1 var 8"]
     for node in range(2, NODES):
         other = max(1, node // 2)

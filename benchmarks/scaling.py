@@ -1,4 +1,4 @@
-"""How many workers speed a search up, by the simulator: time and runs are exact and repeatable.
+"""Simulates the speed-up of a search with many workers: time and runs are exact and reproducible.
 
 `python -m benchmarks.scaling > benchmarks/results/scaling.md`
 
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from reducekit.search.simulator import Droppable, simulate_parallel
 from reducekit.strategies.adaptive import adaptive
+from tests.simulator import Droppable, simulate_parallel
 
 WIDTHS = (1, 2, 8, 32, 128)
 ITEMS = 5000
@@ -54,7 +54,7 @@ def declared(seed: int) -> Problem:
 
 
 def unknown(seed: int) -> Problem:
-    """As declared before use, but the search is not told: what lacks what it needs just fails."""
+    """Like declared before use, but unknown to the search: an item without its needs just fails."""
     choose = Random(seed)
     uses = {item: choose.randrange(item) for item in range(1, ITEMS) if choose.random() < 0.5}
     needed = frozenset(choose.sample(range(ITEMS), 12))

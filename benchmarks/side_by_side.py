@@ -1,4 +1,4 @@
-"""Reducers side by side on any folders of cases.
+"""Compares reducers on any folders of cases.
 
 A case is a folder that holds one file `input.*` and an executable `oracle`, which
 exits with 0 if its last argument, a file, is interesting. Reducers are command
@@ -8,7 +8,7 @@ lines with {input}, {output} and {oracle}:
         --reducer 'ddsmt=ddsmt -j1 {input} {output} {oracle}' \\
         --reducer 'reducekit=reducekit smt2 {input} -o {output} --oracle {oracle}'
 
-Each folder of cases is a test set of its own in the table of averages. Every run is counted by
+Each folder of cases is a test set in the table of averages. Every run is counted by
 the oracle itself, costs are of the whole process tree that the reducer waited for, and every
 output is checked with the oracle afterwards. Ratios compare each reducer with the first.
 `reducekit compare --reducer` does the same on files; this repeats runs and takes turns.

@@ -1,10 +1,10 @@
-"""How much sooner a reduction ends with many workers when the oracle sleeps: on the clock.
+"""Measures the speed-up of a reduction with many workers and an oracle that sleeps, in real time.
 
 `python -m benchmarks.sleeping > benchmarks/results/sleeping.md`
 
-The inputs are those of `benchmarks.scaling`, as SMT-LIB: 5,000 commands a line, reduced by
-the default strategy in the one pass that drops commands. Every run of the oracle is a process
-that looks whether all needed commands are there, and takes half a second. Measured is what a
+The inputs are those of `benchmarks.scaling`, as SMT-LIB: 5,000 commands, one per line, reduced
+by the default strategy in the pass that drops commands. Every run of the oracle is a process that
+checks whether all needed commands are there, and takes half a second. The measured time is what a
 user waits for: from the input, known to be interesting, to the last text. 128 sleepers need
 processes, but hardly a processor; with `--quick`, all of it is tried in some seconds.
 """
@@ -144,7 +144,7 @@ def oracle_in(folder: Path) -> Path:
 
 
 def measure(made: Input, workers: int, oracle: Path, sleep: float) -> Cost:
-    """Reduce an input with so many workers. The program ends if the result is wrong."""
+    """Reduce an input with `workers` workers. The program ends if the result is wrong."""
     command = Command.of(shlex.join([str(oracle), str(sleep), str(made.needed)]))
     with LocalExecutor(Oracle((command,), ExitZero()), workers, Smt2.suffix) as executor:
         reduction = Reduction(

@@ -1,9 +1,10 @@
-"""Asks solvers whether they read random candidates: is what we try well formed and well sorted?
+"""Runs solvers on random candidates: are our candidates well-formed and well-sorted?
 
 `python -m benchmarks.smt2_candidates FOLDER [FOLDER ...] --count 1000 --out TABLE.md`
 
-For each solver: random scripts that it reads, of each a random candidate of the search over its
-graph (moves on nodes, closing moves, kicks), which it should read too. Nothing is solved.
+For each solver: random scripts that it accepts, and for each script a random candidate of the
+search over its graph (moves on nodes, closing moves, kicks), which it should also accept. Nothing
+is solved.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
-from reducekit.frontends.smt2.graph.kicks import kick
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.thorough.kicks import kick
 from reducekit.frontends.smt2.view import ScriptView
 
 _PATIENCE = 20
@@ -85,8 +86,6 @@ SOLVERS: dict[str, Callable[[str], str]] = {
 def candidate_of(view: ScriptView, random: Random) -> tuple[str, bytes] | None:
     """Return what a random candidate does, and the script that it is; None if there is none."""
     graph = build(view)
-    if graph is None:
-        return None
     moves = Moves(graph, Material(view.terms))
     if not moves.nodes:
         return None

@@ -2,9 +2,9 @@
 
 `python -m benchmarks.smt2_corpus FOLDER [FOLDER ...] --out TABLE.md`
 
-A term has a sort if the analysis finds one for it. What solvers test by files that
-are wrong on purpose has none, so the files with the most terms without one are listed,
-and the operators that they are applications of.
+A term has a sort if the analysis finds one for it. Solvers' test suites contain
+files that are wrong on purpose, so the files with the most unsorted terms are listed, with the
+operators of those terms.
 """
 
 from __future__ import annotations
@@ -71,19 +71,16 @@ def read(path: Path) -> File:
         unknown.add(node)
     graph = "large"
     if len(document) <= _GRAPH_NODES:
-        graph = "no"
-        built = build(view)
-        if built is not None:
-            try:
-                list_commands(built, Style.SHORTEST)
-                graph = "yes"
-            except Unprintable:
-                graph = "no"
+        try:
+            list_commands(build(view), Style.SHORTEST)
+            graph = "yes"
+        except Unprintable:
+            graph = "no"
     return File(path, "", identical, terms, known, heads, graph)
 
 
 def files(folders: Iterable[Path], most: int) -> Iterator[Path]:
-    """Yield the scripts in some folders, in order, of at most so many bytes."""
+    """Yield the scripts in some folders, in order, up to a maximum size in bytes."""
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size <= most:

@@ -1,9 +1,10 @@
-"""What a check of an SMT-LIB script costs us: processor time, without that of the test.
+"""Measures the CPU time of a check of an SMT-LIB script, without that of the test.
 
 `python -m benchmarks.smt2_own_cost > benchmarks/results/smt2_own_cost.md`
 
-The test is a function that counts a word, so all else is ours: parsing, sorts, the graph, making
-candidates, printing. How much has to be kept decides how large the script stays meanwhile.
+The test is a function that counts a word, so everything else is our cost: parsing, sorts, the
+graph, making candidates, printing. How much has to remain determines the size of the script
+meanwhile.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _OPERATORS = ("bvadd", "bvmul", "bvand", "bvor", "bvxor")
 
 
 def lets(count: int, seed: int = 1) -> bytes:
-    """Return a script of one assertion with so many nested lets, each used by later ones."""
+    """Return a script of one assertion with nested lets, each used by later ones."""
     choose = Random(seed)
     names = ["a", "b"]
     lines = ["(declare-const a (_ BitVec 32))", "(declare-const b (_ BitVec 32))", "(assert"]
@@ -37,7 +38,7 @@ def lets(count: int, seed: int = 1) -> bytes:
 
 
 def arrays(nodes: int, seed: int = 1) -> bytes:
-    """Return a script of QF_AUFBV with about so many terms, in assertions of some sixty."""
+    """Return a QF_AUFBV script with about `nodes` terms, in assertions of about sixty."""
     choose = Random(seed)
 
     def term(depth: int) -> str:

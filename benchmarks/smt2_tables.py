@@ -1,11 +1,11 @@
-"""Reduces cases one by one, and sets the results beside those of another reducer.
+"""Reduces cases one by one, and compares the results with those of another reducer.
 
 `python -m benchmarks.smt2_tables CASES --reference PUBLISHED.tsv --out TABLE`
 
 A case is a folder with an `input.smt2` and an `oracle`. The reference is a file of tab-separated
 columns: `case`, and those that `--columns SIZE,CHECKS` names (tokens and oracle runs of a
 published reducer), or a file as `benchmarks.side_by_side` writes it. TABLE.md and TABLE.tsv are
-written after every case, and what TABLE.tsv has is not run again with `--resume`.
+written after every case, and with `--resume`, cases in TABLE.tsv are not run again.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def table(
     """Yield the lines of the table."""
     yield "# SMT-LIB cases reduced\n"
     yield f"Made by `{command}`."
-    yield "`other` is the reducer beside ours; the columns 50 %, 10 % and 1 % are the checks until"
+    yield "`other` is the other reducer; the columns 50 %, 10 % and 1 % are the checks until"
     yield "so much of the bytes was left, `as small` those until no more than of the other.\n"
     known = [row for row in rows if row.case in others]
 

@@ -1,9 +1,9 @@
-"""How many oracle runs each strategy takes on made-up oracles: exact counts, no process started.
+"""Counts the oracle runs of each strategy on simulated oracles: exact, without any process.
 
     python -m benchmarks.strategies
 
-writes the table to `results/strategies.md`. A strategy sees bare items here,
-without what a frontend knows of them.
+writes the table to `results/strategies.md`. Strategies see plain items here,
+without a frontend's knowledge of them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reducekit.search.selecting import Selector
-from reducekit.search.simulator import simulate
 from reducekit.strategies.adaptive import backward
 from reducekit.strategies.cdd import selector as cdd
 from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
 from reducekit.strategies.probdd import selector as probdd
 from reducekit.strategies.vulcan import selector as vulcan
+from tests.simulator import simulate
 
 TABLE = Path(__file__).parent / "results" / "strategies.md"
 COUNT = 1000
@@ -44,7 +44,7 @@ class Made(NamedTuple):
     uses: Sequence[int] = ()
 
     def interesting(self, kept: frozenset[int]) -> bool:
-        """Tell whether all that is needed is there, and all that what is there uses."""
+        """Return whether all needed items are there, with everything that the present ones use."""
         if not self.needed <= kept:
             return False
         uses = self.uses
@@ -68,7 +68,7 @@ def scatter(needed: int, count: int = COUNT, seed: int = 0) -> Made:
 
 
 def cluster(needed: int, count: int = COUNT, seed: int = 0) -> Made:
-    """Needed items side by side."""
+    """Adjacent needed items."""
     first = random.Random(seed).randrange(count - needed)
     return Made(f"cluster, {needed} needed", frozenset(range(first, first + needed)))
 

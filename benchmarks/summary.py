@@ -5,9 +5,9 @@
 The files have one row for each run and a header line with the columns `case`, `reducer`,
 `bytes_in`, `bytes_out`, `runs` (of the oracle), `cpu` and `wall` (seconds), `rss` (MB),
 `verified` (`yes` if the oracle accepts the output) and `capped` (`yes` if a time limit stopped
-the run), or the columns that `benchmarks.side_by_side` writes. The first reducer is what the
-others are compared with, by geometric means of the ratios: of bytes over all cases, where an
-output that is not verified counts as no reduction; of checks and CPU over the cases that both
+the run), or the columns that `benchmarks.side_by_side` writes. The others are compared
+with the first reducer, by geometric means of the ratios: bytes over all cases, where an output that
+is not verified counts as no reduction; checks and CPU over the cases where both outputs are
 verified.
 """
 

@@ -1,14 +1,14 @@
-"""API traces reduced, beside the algorithm of lglddtrace, on any folder of cases.
+"""Reduces API traces, and compares with the algorithm of lglddtrace, on any folder of cases.
 
-A case is a folder with `input.trace` and `case.toml`, which names the fault that is
-seeded into the library (`[case] fault`, see `reducekit trace --fault`) and the signal
-of which its replay dies (`signal`), and may say what another reducer left
-(`[reference]` with `calls`, `options`, `runs`). The faults are in `faults.json`
-beside the folders, or written out as SYMBOL+OFFSET:abort.
+A case is a folder with `input.trace` and `case.toml`, which names the fault to seed
+into the library (`[case] fault`, see `reducekit trace --fault`) and the signal that ends
+its replay (`signal`), and optionally the result of another reducer (`[reference]` with
+`calls`, `options`, `runs`). The faults are in `faults.json` in the folder of the cases, or
+spelled out as SYMBOL+OFFSET:abort.
 
     python -m benchmarks.trace_cases CASES > benchmarks/results/trace_cases.md
 
-Runs are all replays, those of the first and of the last file included.
+Runs are all replays, including those of the first and the last file.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How fast API traces are made, played and checked, what bounds that, and how exact it is.
+"""Measures how fast and accurately API traces are generated, played and checked, and the limits.
 
 `python -m benchmarks.trace_speed > benchmarks/results/trace_speed.md`, or in two parts, of
-which only the first wants a quiet machine: `--part speed`, then `--part exactness` with `>>`.
+which only the first needs an idle machine: `--part speed`, then `--part exactness` with `>>`.
 
 All times are CPU seconds, user and system, of this process, the fork servers and
-all their children: wall time says little on a machine that others use. Another load
-still shows, as processes share caches; the load average is printed for that.
+all their children: wall time means little on a shared machine. Other load still has
+an effect, as processes share caches, so the load average is printed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Measured:
 
 
 def test(generator: Generator, library: Library, reference: Library | None, tests: int) -> Measured:
-    """Make, play and (with a reference) check so many traces, as `reducekit hunt trace` does."""
+    """Make, play and (with a reference) check traces, as `reducekit hunt trace` does."""
     found = Measured(tests)
     before = spent()
     with LiveTester(generator, library, reference=reference) as trials:
@@ -73,7 +73,7 @@ def test(generator: Generator, library: Library, reference: Library | None, test
 
 
 def profile(generator: Generator, library: Library, tests: int) -> dict[str, float]:
-    """Return CPU seconds of the parts of our own work, each by itself."""
+    """Return the CPU seconds of each part of our own work."""
     pieces: list[list[tuple[Sequence[Call], list[Value | None]]]] = []
     with LiveReplay(library) as live:
         for seed in range(tests):
@@ -160,7 +160,7 @@ def private_pages(pid: int) -> int:
 
 
 def traces_of(api: str, calls: int) -> Iterator[tuple[Sequence[Call], str]]:
-    """Yield generated traces of so many calls in all, and how their replay ended."""
+    """Yield generated traces of `calls` calls in total, and how their replay ended."""
     generator = Generator(load_model(api))
     with LiveReplay(find_library(api)) as live:
         seed = 0

@@ -1,16 +1,16 @@
-"""How much sooner real reductions end with several workers, when each check takes a second.
+"""Measures the speed-up of real reductions with several workers, if each check takes a second.
 
 `python -m benchmarks.workers CASES --only 'a,b*' > benchmarks/results/workers.md`
 
-Verdicts are real, time is not: every run counts as one second on a clock of its
-own, so that a machine with two cores can tell what 128 workers would do, and the
-reducer's own time is left out. All runs count, those on the input and on the
-result too. `CASES` is a folder as for `benchmarks.side_by_side`; verdicts are kept
-in the file given by `--known`, so that another try with the same cases is fast.
+Verdicts are real, time is not: every run counts as one second on a simulated clock, so that a
+machine with two cores can measure 128 workers, and the reducer's own time is excluded. All runs
+count, including those on the input and the result. `CASES` is a folder as for
+`benchmarks.side_by_side`; verdicts are kept in the file given by `--known`, so that a rerun on the
+same cases is fast.
 
-With `--real` the whole command is run, on the clock of the machine, and every run of
-the oracle sleeps for a second before it does what it does. Several cases share the
-machine then: they sleep nearly all the time.
+With `--real` the whole command runs in real time, and every run of the oracle first
+sleeps for a second. Several cases then run at the same time: they sleep nearly all
+the time.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Clock:
 
 
 class Virtual(Executor):
-    """Runs checks for real, one at a time, and counts each as one second with so many at once."""
+    """Runs checks for real, one at a time, and simulates one second each, several in parallel."""
 
     def __init__(self, clock: Clock, oracle: Oracle, jobs: int, suffix: str) -> None:
         self.runs = 0
@@ -114,7 +114,7 @@ class Cost:
 
 
 def reduce(source: Path, oracle: Path, width: int, known: Known) -> Cost:
-    """Reduce a file with that many workers on a clock of its own."""
+    """Reduce a file with `width` workers on a simulated clock."""
     clock = Clock(known)
     options = Options(
         input=source.read_bytes(),
@@ -142,7 +142,7 @@ def reduce_on_the_clock(source: Path, oracle: Path, width: int) -> Cost:
 def _costs(
     cases: list[Path], widths: list[int], known_file: Path | None, *, real: bool
 ) -> Iterator[list[Cost]]:
-    """Yield what each case costs with so many workers, in order."""
+    """Yield the cost of each case with each number of workers, in order."""
     if real:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             yield from pool.map(

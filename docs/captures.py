@@ -1,10 +1,11 @@
-"""Makes the captures of the faces that the docs show: `make captures`, from real runs.
+"""Makes the pictures of terminal and page in README and docs: `make captures`, from real runs.
 
 The terminal is tmux's at 80 and 200 columns, the page is in Debian's Chromium.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import subprocess
@@ -13,6 +14,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
 
 from tests.ui.browser import Visit, chromium
 from tests.ui.serving import serving
@@ -47,7 +51,7 @@ def faulty(folder: Path) -> Path:
     return path
 
 
-def terminal(columns: int) -> str:
+def terminal(columns: int, *, colours: bool = False) -> str:
     """Return what a terminal of that width shows during a reduction."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -60,7 +64,7 @@ def terminal(columns: int) -> str:
         subprocess.run([*tmux, "new-session", "-d", *size, "-c", name, line], check=True)
 
         def shown() -> str:
-            show = [*tmux, "capture-pane", "-p"]
+            show = [*tmux, "capture-pane", "-p", *(["-e"] if colours else [])]
             return subprocess.run(show, capture_output=True, text=True, check=True).stdout
 
         try:
@@ -69,6 +73,17 @@ def terminal(columns: int) -> str:
             return shown().rstrip()
         finally:
             subprocess.run([*tmux, "kill-server"], check=True)
+
+
+def picture(columns: int) -> str:
+    """Return a terminal of that width during a reduction, in colour, as SVG."""
+    console = Console(width=columns, record=True, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(terminal(columns, colours=True)))
+    svg = console.export_svg(
+        title="reducekit btor random.btor --cmd './faulty.sh {}'", unique_id="t"
+    )
+    # The fonts of the viewer: a page without network shows these, too.
+    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
 
 
 def page() -> None:
@@ -118,6 +133,7 @@ def main() -> None:
     _, _, _, _, after = rest.split("```", 4)
     shown = "\n\n".join(f"```\n{terminal(columns)}\n```" for columns in (80, 200))
     (DOCS / "ui.md").write_text(before + heading + shown + after)
+    (DOCS / "terminal.svg").write_text(picture(100))
     page()
 
 

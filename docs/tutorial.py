@@ -98,6 +98,8 @@ def normalised(said: str) -> str:
     said = re.sub(r'"(checks|runs|cache_hits|void)": \d+', "N", said)
     said = re.sub(r"-[0-9a-f]{8}\.", "-HASH.", said)
     said = re.sub(r"\d[\d.,]* s\b", "N s", said)
+    # A trace names its library by an absolute path, of any length.
+    said = re.sub(r"\([\d,]+ bytes, reduced to [\d,]+\)", "N", said)
     return re.sub(r'(\d+)( traces a second)|"seconds": [\d.]+', "N", said)
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+# Here, as nothing can be imported any more where a signal interrupts the first imports.
+NOTHING_YET = "reducekit: interrupted before there was a result; nothing was written"
+
 TYPE_CHECKING = False  # importing it from typing takes as long as all that is here
 if TYPE_CHECKING:
     from reducekit.api import reduce
     from reducekit.change import Change, Edit, Template
     from reducekit.document import Document
-    from reducekit.errors import NotInterestingError, ParseError, ReducekitError, UsageError
+    from reducekit.errors import (
+        NotInterestingError,
+        ParseError,
+        ReducekitError,
+        ResourceError,
+        UsageError,
+    )
     from reducekit.frontend import FormatOption, Frontend, Pass, Schedule, View
     from reducekit.oracle.command import Command
     from reducekit.reduction import Budget, Control, Counts, Reduction, Result
@@ -30,7 +39,7 @@ _HOMES = {
     "reducekit.api": "reduce",
     "reducekit.change": "Change Edit Template",
     "reducekit.document": "Document",
-    "reducekit.errors": "NotInterestingError ParseError ReducekitError UsageError",
+    "reducekit.errors": "NotInterestingError ParseError ReducekitError ResourceError UsageError",
     "reducekit.frontend": "FormatOption Frontend Pass Schedule View",
     "reducekit.oracle.command": "Command",
     "reducekit.reduction": "Budget Control Counts Reduction Result",
@@ -67,6 +76,7 @@ __all__ = [
     "ReducekitError",
     "Reduction",
     "Report",
+    "ResourceError",
     "Result",
     "Schedule",
     "Search",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
+from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.events import Event
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
@@ -13,6 +17,11 @@ from reducekit.session.cluster import Cluster
 from reducekit.session.options import KnownFailure, Opener, Options, Words
 from reducekit.session.report import Report
 from reducekit.session.session import Session, ignore
+
+Number: TypeAlias = int | str
+Quantity: TypeAlias = float | str
+"""A number of seconds or bytes, or text as on the command line, such as `90s` or `4G`."""
+Place: TypeAlias = str | os.PathLike[str]
 
 
 class ReduceOptions(TypedDict, total=False):
@@ -22,47 +31,55 @@ class ReduceOptions(TypedDict, total=False):
     oracle: Words | None
     known: KnownFailure | None
     reference: Words | None
-    slower_than: float | None
+    slower_than: Quantity | None
     slower_ratio: float | None
-    also_passes: Sequence[Words]
-    exit_code: int | None
-    match_out: Sequence[str]
-    match_err: Sequence[str]
+    unstable: int | None
+    good: int
+    bad: int
+    also_passes: Sequence[Words] | str
+    also_match: Sequence[tuple[Words, str]]
+    cost: str | None
+    at_least: Number | float | None
+    times: Number | float | None
+    floor: Number | float
+    exit_code: Number | None
+    match_out: Sequence[str] | str
+    match_err: Sequence[str] | str
     ignore_out: bool
     ignore_err: bool
     stdin: bool
     shell: bool
-    timeout: float | None
-    first_timeout: float | None
-    cpu: float | None
-    memory: int | None
-    max_output: int | None
+    timeout: Quantity | None
+    first_timeout: Quantity | None
+    cpu: Quantity | None
+    memory: Number | None
+    max_output: Number | None
     name: str
     format: str | Frontend
     strategy: str
     effort: Effort
-    only: Sequence[str]
-    without: Sequence[str]
+    only: Sequence[str] | str
+    without: Sequence[str] | str
     pretty: bool
     lenient: bool
-    jobs: int
-    width: int | None
+    jobs: Number
+    width: Number | None
     fast: bool
-    repeat: Repeat | None
-    output: Path | None
+    repeat: Repeat | str | None
+    output: Place | None
     in_place: bool
     journal: bool
     resume: bool
     restart: bool
-    also_interesting: Path | None
-    max_checks: int | None
-    max_time: float | None
-    until: int | None
-    patience: int | None
-    workdir: Path | None
+    also_interesting: Place | None
+    max_checks: Number | None
+    max_time: Quantity | None
+    until: Number | None
+    patience: Number | None
+    workdir: Place | None
     cluster: str | Cluster | None
-    ship: Sequence[Path]
-    local_slots: int
+    ship: Sequence[Place] | Place
+    local_slots: Number
     opener: Opener | None
 
 
@@ -76,21 +93,43 @@ def reduce(
     """Return the report of a reduction; its `text` is the smallest one found.
 
     `input` is a text (`bytes` or `str`) or the `Path` of a file. What fails is said by
-    `interesting`, a function that gets the bytes of a candidate and must always say the same of
-    the same text, or by the option `command` (its failure is kept) or `oracle` (exit status 0
-    keeps a candidate). All other options are those of `reducekit.Options`, by name, such as
-    `format="btor"`, `jobs=4`, `max_time=60`. `listen` is told of every event. To stop or pause
-    it from another thread, make a `reducekit.Session` instead.
+    `interesting`, a function that gets the bytes of a candidate, returns a bool and must always
+    say the same of the same text, or by the option `command` (its failure is kept) or `oracle`
+    (exit status 0 keeps a candidate). All other options are those of `reducekit.Options`, by
+    name, such as `format="btor"`, `jobs=4`, `max_time="1m"`. `listen` gets every event. To stop
+    or pause it from another thread, make a `reducekit.Session` instead.
 
     A file's result is written beside it, with a journal, unless `output` or `journal=False` say
     otherwise; that of a text only if `output` is given.
 
     Raises UsageError for options, files and commands that cannot be used, ParseError if the input
-    is not of its format, NotInterestingError if it does not fail, or not every time, and
+    is not of its format, NotInterestingError if it does not fail, or not every time, or if the
+    empty text fails, too, TypeError if `interesting` does not return a bool, and
     KeyboardInterrupt after Ctrl-C, when what was found so far has been written.
     """
+    given: dict[str, Any] = dict(options)
+    _refuse_unknown(given)
     text = input.encode() if isinstance(input, str) else input
-    report = Session(Options(input=text, interesting=interesting, **options), listen).run()
+    session = Session(Options(input=text, interesting=interesting, **given), listen)
+    try:
+        report = session.run()
+    except (NotInterestingError, ParseError) as error:
+        if isinstance(input, str) and os.path.isfile(input):
+            error.add_note(f"a file {input} exists: pass Path({input!r})")
+        raise
     if report.interrupted:
         raise KeyboardInterrupt
     return report
+
+
+def _refuse_unknown(options: Mapping[str, object]) -> None:
+    """Raise UsageError for an option that does not exist, with the name that it has here."""
+    known = [field.name for field in fields(Options)]
+    for name in options:
+        if name in known:
+            continue
+        from reducekit.usage.habits import python_name
+
+        meant = python_name(name) or next(iter(get_close_matches(name, known, 1)), None)
+        hint = "" if meant is None else f": did you mean `{meant}`?"
+        raise UsageError(f"unknown option `{name}`{hint}")

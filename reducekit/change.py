@@ -33,7 +33,7 @@ class Change:
     what: str = ""
     """A few words for logs, such as `hoist` or `drop commands`."""
     local: bytes = b""
-    """Stands for what is changed, where, and into what, if the search knows better than the text.
+    """Identifies what is changed, where, and into what, if the search knows better than the text.
 
     A change that failed is not tried again under the same key but where everything is.
     """

@@ -9,7 +9,7 @@ _FRAME = struct.Struct("<IIB")  # bytes kept in front, bytes kept after, how it 
 _PLAIN, _BESIDE, _ALONE = range(3)  # as it is, deflated with the old middle at hand, or without
 _COUNT = struct.Struct("<I")
 _COPY = struct.Struct("<III")  # new bytes, then a copy: from, length (both in the old middle)
-_ANCHOR = 32  # bytes that say where the new text goes on in the old one
+_ANCHOR = 32  # bytes that locate where the new text continues in the old one
 _NEAR = 1 << 15  # bytes that deflate looks back
 _LITTLE = 256  # new bytes that deflate needs no old ones for: to take those in costs the most
 _SHORT = 1 << 12  # bytes that are deflated with little memory, which is sooner made ready
@@ -28,8 +28,8 @@ def delta(old: bytes, new: bytes) -> bytes:
     for each megabyte between the first changed place and the last.
     """
     front = _same_front(old, 0, new, 0)
-    behind = _same_end(old, new, min(len(old), len(new)) - front)
-    before, after = old[front : len(old) - behind], new[front : len(new) - behind]
+    tail = _same_end(old, new, min(len(old), len(new)) - front)
+    before, after = old[front : len(old) - tail], new[front : len(new) - tail]
     copies, fresh = _copies(before, after)
     count = len(copies)
     body = struct.pack(f"<I{count}I", count // 3, *copies) + fresh
@@ -38,14 +38,14 @@ def delta(old: bytes, new: bytes) -> bytes:
         packing = _BESIDE if len(fresh) > _LITTLE and before else _ALONE
         squeeze = _deflater(len(body), before[-_NEAR:] if packing == _BESIDE else b"")
         body = squeeze.compress(body) + squeeze.flush()
-    return _FRAME.pack(front, behind, packing) + body
+    return _FRAME.pack(front, tail, packing) + body
 
 
 def patch(old: bytes, change: bytes) -> bytes:
     """Return the text that `change` was made for. Raises ValueError if it does not fit."""
     try:
-        front, behind, packing = _FRAME.unpack_from(change)
-        middle = old[front : len(old) - behind]
+        front, tail, packing = _FRAME.unpack_from(change)
+        middle = old[front : len(old) - tail]
         body = change[_FRAME.size :]
         if packing != _PLAIN:
             near = middle[-_NEAR:] if packing == _BESIDE else b""
@@ -57,7 +57,7 @@ def patch(old: bytes, change: bytes) -> bytes:
         for fresh, start, length in _COPY.iter_unpack(body[_COUNT.size : at]):
             parts += [body[at : at + fresh], middle[start : start + length]]
             at += fresh
-        parts += [body[at:], old[len(old) - behind :]]
+        parts += [body[at:], old[len(old) - tail :]]
     except (struct.error, zlib.error) as error:
         raise ValueError(f"the change does not fit the text: {error}") from None
     return b"".join(parts)
@@ -116,7 +116,7 @@ def _same_front(a: bytes, i: int, b: bytes, j: int) -> int:
         step //= 2
         if same + step <= most and equal(b[j + same : j + same + step], i + same):
             same += step
-    # The rest at once: the lowest bit in which two numbers differ tells the byte.
+    # The rest at once: the lowest bit in which two numbers differ gives the byte.
     size = min(_STRIDE, most - same)
     one = int.from_bytes(a[i + same : i + same + size], "little")
     other = one ^ int.from_bytes(b[j + same : j + same + size], "little")
@@ -124,7 +124,7 @@ def _same_front(a: bytes, i: int, b: bytes, j: int) -> int:
 
 
 def _same_end(a: bytes, b: bytes, most: int) -> int:
-    """Return how many bytes are the same at the ends, at most so many."""
+    """Return how many bytes are the same at the ends, at most `most`."""
     m, n = len(a), len(b)
     same, step = 0, 64
     while same < most:

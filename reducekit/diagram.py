@@ -1,6 +1,6 @@
 """A text as a picture shows it: nodes with their place in the text, what they refer to, and states.
 
-A frontend draws nothing: it says what there is (`Frontend.diagram`), and each face draws it in
+A frontend draws nothing: it says what there is (`offers.Draws`), and each face draws it in
 its own way, a part at a time where there is much.
 """
 
@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["root", "inner", "leaf", "constant", "other"]
 class Node:
     """A node of a graph, or a call of a trace.
 
-    `start` and `end` are bytes of the text (end exclusive); nodes may lie within each other.
+    `start` and `end` are bytes of the text (end exclusive); nodes may be nested.
     `edges` are the nodes it refers to, in order, by index: `i`, or `~i` where the reference is
     complemented.
     """

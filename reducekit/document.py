@@ -101,7 +101,7 @@ class Document:
         """Return the text of `root` with the nodes `order`, sorted, replaced.
 
         A node's template is in `edits`, else in `others`. A removed node in
-        `runs` stands for itself and its siblings up to the node it leads to,
+        `runs` means itself and its siblings up to the node it maps to,
         all removed, with nothing between them that is kept.
         """
         text, start, end, stop = self.text, self.start, self.end, self.stop
@@ -132,7 +132,7 @@ class Document:
                 if template is None:
                     template = others[node]
                 last = node if template else runs.get(node, node)
-                cut, behind = start[node], end[last]
+                cut, rest = start[node], end[last]
                 low = bisect_left(order, stop[last], low + 1, high)
                 removed = not template and delimited
                 if removed:
@@ -141,15 +141,15 @@ class Document:
                         low < high
                         and (following := order[low]) == stop[last]
                         and not (edits[following] if following in edits else others[following])
-                        and not text[behind : start[following]].strip()
+                        and not text[rest : start[following]].strip()
                     ):
                         last = runs.get(following, following)
-                        behind = end[last]
+                        rest = end[last]
                         low = bisect_left(order, stop[last], low + 1, high)
-                    cut = self._blanks_before(pos, cut, behind)
+                    cut = self._blanks_before(pos, cut, rest)
                 if pos < cut:
                     out.append(source[pos:cut])
-                pos = behind
+                pos = rest
                 if removed and (not out or out[-1][-1] == _OPENING):
                     blanks = _REST_OF_LINE if not out else _BLANKS
                     pos = blanks.match(text, pos).end()  # type: ignore[union-attr]  # both match nothing
@@ -196,15 +196,15 @@ class Document:
             return b"".join(self._separated(whole) if self.delimiters else whole)
         return text[start[root] : end[root]]
 
-    def _blanks_before(self, pos: int, cut: int, behind: int) -> int:
-        """Return where the blanks begin that go with the bytes `cut .. after`, not before `pos`.
+    def _blanks_before(self, pos: int, cut: int, rest: int) -> int:
+        """Return where the blanks begin that go with the bytes `cut .. rest`, not before `pos`.
 
         A line break goes only if another follows the cut, for it may end a comment.
         """
         text = self.text
         while cut > pos and text[cut - 1] in b" \t":
             cut -= 1
-        if cut > pos and text[cut - 1] == _NEWLINE and text.startswith((b"\n", b"\r\n"), behind):
+        if cut > pos and text[cut - 1] == _NEWLINE and text.startswith((b"\n", b"\r\n"), rest):
             cut -= 1
             if cut > pos and text[cut - 1] == _RETURN:
                 cut -= 1
@@ -226,7 +226,7 @@ class Document:
 class Patched:
     """A document and the edits that were accepted, to render candidates on top. Immutable.
 
-    With n accepted edits, sorting them anew would cost every candidate n log n.
+    With n accepted edits, sorting them again would cost every candidate n log n.
     Here they stay sorted, and neighbours that are removed count as one: what is
     left of a million commands of which a hundred stay is a hundred edits.
 
@@ -288,7 +288,7 @@ class Patched:
         edits: dict[int, Template] = {}
         runs: dict[int, int] = {}
         low, high = 0, len(order)
-        within = 0  # no runs below a node with a template: it may keep any of them by itself
+        within = 0  # no runs below a node with a template: it may keep any of them
         while low < high:
             node = order[low]
             low += 1
@@ -307,6 +307,8 @@ class Patched:
                 between = text[end[last] : start[following]]
                 if between and not (delimited and between.isspace()):
                     break
+                if not between and document.parent[following] != document.parent[node]:
+                    break  # nothing is between the last of a node's children and its sibling
                 last = runs_before.get(following, following)
                 low = bisect_left(order, stop[last], low + 1)
             if last != node:
@@ -316,7 +318,7 @@ class Patched:
         return after
 
     def _run_of(self, node: int) -> int:
-        """Return the first node of the run that a node lies in, or -1."""
+        """Return the first node of the run that contains a node, or -1."""
         if not self._runs:
             return -1
         at = bisect_right(self._order, node) - 1
@@ -327,23 +329,23 @@ class Patched:
         return first if last >= 0 and node < self.document.stop[last] else -1
 
     def _is_untouched(self, root: int) -> bool:
-        """Tell whether nothing has been edited at a node, nor below it, nor has it been removed."""
+        """Return whether neither a node nor anything below it was edited or removed."""
         low = bisect_left(self._order, root)
         beyond = low == len(self._order) or self._order[low] >= self.document.stop[root]
         return beyond and self._run_of(root) < 0
 
     def _is_within_run(self, node: int) -> bool:
-        """Tell whether a node is removed as part of a run, or below one that is."""
+        """Return whether a node is removed as part of a run, or below one that is."""
         return self._run_of(node) >= 0
 
     def _is_removed(self, node: int) -> bool:
-        """Tell whether a node itself is removed."""
+        """Return whether a node itself is removed."""
         if node in self._edits:
             return not self._edits[node]
         return self._in_run(node, self._run_of(node))
 
     def _in_run(self, node: int, first: int) -> bool:
-        """Tell whether a node is one of the removed neighbours, not below one."""
+        """Return whether a node is one of the removed neighbours, not below one."""
         parent = self.document.parent
         return first >= 0 and parent[node] == parent[first]
 

@@ -1,4 +1,4 @@
-"""What a reduction tells those who watch it: plain records, in the order in which things happen."""
+"""The events of a reduction: plain records, in the order in which things happen."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ class FailureFound:
     """The input fails every time: this failure is kept."""
 
     failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A session resumes an earlier run: it repeats its steps first, from memory."""
+
+    size: int
+    """Bytes of the best text so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +67,22 @@ class Checked:
     what: str
     size: int
     """Bytes of the candidate."""
+    replayed: bool = False
+    """The verdict is that of the run that is resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """There is a new best text: strictly below all that were told before, in the frontend's order.
+    """There is a new best text: strictly below all before, in the frontend's order.
 
-    What is larger for the time being, on the way to something smaller, is not told of.
+    Detours over larger texts are not reported.
     """
 
     text: bytes
     what: str
     pass_name: str
+    replayed: bool = False
+    """This is a step of the run that is resumed; the output holds its best text already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +90,8 @@ class RolledBack:
     """The best text turned out not to fail every time: an earlier, larger one is the best again."""
 
     text: bytes
-    size: int
-    """Bytes of the text that was given up."""
+    given_up: tuple[bytes, ...]
+    """All texts that did not fail again, the one that was the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,7 @@ class PassEnded:
 Event: TypeAlias = (
     Started
     | FailureFound
+    | Resumed
     | Notice
     | PassStarted
     | Checked

@@ -1,8 +1,9 @@
 """What a format may offer besides being reduced: random inputs, conversions, and a look inside.
 
-Each offer is plain data with a function or an abstract class to fill in. A frontend returns its
-offers from the methods of the same names (`frontend.Frontend`), where it imports what they need;
-the faces make commands of them: `generate`, `hunt`, `convert`, `show`.
+A frontend makes an offer by having the methods of its Protocol, and imports in them what they
+need. Where an offer has more to say it returns plain data with functions to fill in. The faces make
+commands of these: `generate`, `hunt`, `convert`, `show`, `replay`. The offers about checks are in
+`own_checks`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from reducekit.diagram import Diagram
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing
 from reducekit.executors.guard import Guard
@@ -42,10 +44,12 @@ class FormatOption:
     spelled: str = ""
     """How the command line spells it, where that is not its name: `vars`."""
     short: str = ""
-    """One letter that stands for it, too: `n` for `-n`."""
+    """Its one-letter form: `n` for `-n`."""
     least: float | None = None
     most: float | None = None
     """The smallest and largest number that is accepted."""
+    rare: bool = False
+    """Whether only the full help lists it, where there are other options."""
 
     @property
     def long(self) -> str:
@@ -77,6 +81,10 @@ def with_defaults(options: Sequence[FormatOption], given: Mapping[str, Any]) -> 
     return {each.name: given.get(each.name, each.default) for each in options}
 
 
+KILLED = "killed"
+"""What tests count as an input on which the solver was killed from outside, each time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Generated:
     """A random input; `note` is what the user should know of how it was made."""
@@ -97,6 +105,10 @@ class InputGenerator(Closing):
     """What the user should know of all of them, in sentences."""
     frontend_options: Mapping[str, Any] = MappingProxyType({})
     """Those of the frontend that reads its inputs."""
+    files: Sequence[Path] = ()
+    """The files that inputs are made from."""
+    well_formed: bool = True
+    """Whether programs have to accept its inputs, unless they lack what these use."""
     rules_broken: str = "broke the rules of the format"
     """What a hunt's summary says of those by which a run `breaks_rules`, after their number."""
 
@@ -128,10 +140,12 @@ class Generation:
     noun: str = "file"
     """What an input is called: a file, a trace."""
     default_seed: int = 0
-    asked_by: str = ""
-    """The option without which another format's inputs, converted, are taken where they can be."""
+    asked_by: tuple[str, ...] = ()
+    """Options that select it: without any, inputs of another format are converted, if possible."""
+    changes: str | None = None
+    """The option that names files to change. Of a hunt it is a flag: `seeds` names the files."""
     respelled: Callable[[Sequence[str]], Sequence[str]] = lambda words: words
-    """Puts words of an older program's command line into those of ours."""
+    """Translates the command line of an older program into ours."""
 
 
 def made_by(format_name: str, words: Iterable[str]) -> str:
@@ -145,7 +159,7 @@ class Notation:
 
     name: str
     suffixes: tuple[str, ...] = ()
-    """Of files, with the dot; the same suffix may stand for several, then the first one counts."""
+    """Of files, with the dot; if several formats share a suffix, the first one wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +231,115 @@ class Playing:
     options: tuple[FormatOption, ...] = ()
     epilog: str = ""
     """What the exit statuses mean."""
+
+
+@runtime_checkable
+class Generates(Protocol):
+    """A frontend class that makes random inputs, for `generate` and `hunt`."""
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator."""
+
+
+@runtime_checkable
+class Converts(Protocol):
+    """A frontend class that translates between notations, for `convert`."""
+
+    @classmethod
+    def conversions(cls) -> Conversions:
+        """Return what it converts."""
+
+
+@runtime_checkable
+class Inspects(Protocol):
+    """A frontend class that looks into its texts, for `show`; without it, sizes are shown."""
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Look into a text in a notation of the format (None: to be detected).
+
+        Raises ParseError if it is none.
+        """
+
+
+@runtime_checkable
+class KnowsByName(Protocol):
+    """A frontend class with something to show that is no file, such as a model it ships."""
+
+    @classmethod
+    def named(cls, name: str) -> Inspection | None:
+        """Look into what has this name; None if nothing has."""
+
+
+@runtime_checkable
+class Plays(Protocol):
+    """A frontend class that plays an input once, for `replay`."""
+
+    @classmethod
+    def playing(cls) -> Playing:
+        """Return how."""
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A frontend that tells the page what to draw of a parsed text."""
+
+    def diagram(self, view: Any) -> Diagram:
+        """Return what there is to draw."""
+
+
+@runtime_checkable
+class Presents(Protocol):
+    """A frontend that prepares a result for its readers."""
+
+    def pretty(self, text: bytes) -> bytes:
+        """Pretty-print a text."""
+
+    def remark(self, text: bytes) -> str | None:
+        """Return what a person should know about a result in which everything is needed."""
+
+
+@runtime_checkable
+class Skips(Protocol):
+    """A frontend that knows of candidates that are not worth a run. Each is asked about."""
+
+    def refuses(self, text: bytes) -> str | None:
+        """Return why a text must not run, with what to type instead; None: it may.
+
+        The input is asked about, too.
+        """
+
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return what a text shares with others that hardly fail where it does not.
+
+        Such as all but the names in it. A text is not run if one of the same fingerprint was
+        refuted, except in the sweep of a schedule. None: only the text itself is remembered.
+        """
+
+
+@runtime_checkable
+class ReadsFailures(Protocol):
+    """A frontend that knows which failures in a hunt are no bugs, and which are the same."""
+
+    def rejects(self, line: str, *, well_formed: bool) -> bool:
+        """Say whether the failure line of a run means that its program need not accept the text.
+
+        Texts of the format's own generator are `well_formed`.
+        """
+
+    def skeleton(self, text: bytes) -> str:
+        """Return what a reduced text is made of, in a few words.
+
+        Failures without a place in the code are different bugs if these words differ.
+        Raises ParseError.
+        """
+
+
+@runtime_checkable
+class Respells(Protocol):
+    """A frontend class that takes the command line of an older program."""
+
+    @classmethod
+    def respelled(cls, words: Sequence[str]) -> Sequence[str]:
+        """Put the older program's words into those of our command."""

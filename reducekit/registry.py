@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +16,31 @@ if TYPE_CHECKING:  # the help of the command line must be quick
 
 FRONTENDS = "reducekit.frontends"
 STRATEGIES = "reducekit.strategies"
+_KINDS = {FRONTENDS: "format", STRATEGIES: "strategy"}
 DEFAULT = "adaptive"
 """The strategy that each frontend has passes of its own for."""
 AUTO = "auto"
 """Another name of it."""
 
 
+@cache
+def _entries(group: str) -> Sequence[EntryPoint]:
+    """Return the entry points of a group. The look-up reads a file of each installed package."""
+    return tuple(entry_points(group=group))
+
+
+def _named(group: str, name: str) -> list[EntryPoint]:
+    return [entry for entry in _entries(group) if entry.name == name]
+
+
 def names(group: str) -> list[str]:
     """Return the names registered in a group, sorted."""
-    return sorted({entry.name for entry in entry_points(group=group)})
+    return sorted({entry.name for entry in _entries(group)})
 
 
 def known(group: str, name: str) -> bool:
     """Say whether a name, or an older spelling of one, is registered in a group."""
-    return any(entry_points(group=each, name=name) for each in (group, f"{group}.aliases"))
+    return any(_named(each, name) for each in (group, f"{group}.aliases"))
 
 
 def load(group: str, name: str, others: Sequence[str] = ()) -> Any:
@@ -38,15 +50,15 @@ def load(group: str, name: str, others: Sequence[str] = ()) -> Any:
     `others` are names that only the caller knows.
     """
     found: list[EntryPoint] = [
-        *entry_points(group=group, name=name),
-        *entry_points(group=f"{group}.aliases", name=name),
+        *_named(group, name),
+        *_named(f"{group}.aliases", name),
     ]
     if not found:
         known = sorted([*names(group), *others])
         close = get_close_matches(name, known, 1)
         hint = f". Did you mean {close[0]}?" if close else ""
         raise UsageError(
-            f"there is no {name!r} among the {group.split('.')[1]}: {', '.join(known)}{hint}"
+            f"unknown {_KINDS.get(group, 'name')} {name!r}; known: {', '.join(known)}{hint}"
         )
     return found[0].load()
 

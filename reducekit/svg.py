@@ -1,6 +1,6 @@
 """Writes SVG pictures: each function returns one element as text, `picture` a whole file.
 
-It knows shapes and nothing of what they stand for: charts, graphs and state diagrams are
+It knows shapes and nothing of their meaning: charts, graphs and state diagrams are
 made of them elsewhere. Lengths are pixels. Attributes are named as in SVG, with `_` for `-`
 and an underscore after Python's keywords: `stroke_width=2`, `class_="name"`. Numbers have
 at most one digit after the point, and texts and attributes are escaped.

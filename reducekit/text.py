@@ -26,7 +26,7 @@ def printable_lines(data: bytes | str) -> str:
 
 
 def shortened(data: bytes | str, most: int) -> str:
-    """Return printable text, cut off after `most` characters; `...` stands for the rest."""
+    """Return printable text, cut after `most` characters; `...` marks the rest."""
     # A character takes four bytes at most, and shows as one or more: no need to look at all.
     shown = printable(data[: 4 * (most + 1)])
     return shown if len(shown) <= most else f"{shown[:most]}..."
@@ -34,14 +34,21 @@ def shortened(data: bytes | str, most: int) -> str:
 
 def without_middle(line: str, most: int) -> str:
     """Return a line of at most about `most` characters: its middle goes."""
-    if len(line) <= most:
-        return line
     half = most // 2
-    return f"{line[:half]} [{len(line) - 2 * half:,} more characters] {line[-half:]}"
+    shorter = f"{line[:half]} [{len(line) - 2 * half:,} more characters] {line[-half:]}"
+    return shorter if len(line) > most and len(shorter) < len(line) else line
+
+
+def not_text(data: bytes) -> str | None:
+    """Return what to say of an output that is no text but binary data; None if it is text."""
+    return f"{len(data):,} bytes, not text" if b"\0" in data else None
 
 
 def excerpt(text: bytes, lines: int, columns: int) -> list[str]:
     """Return the first lines of a text, printable, and how many more there are."""
+    binary = not_text(text)
+    if binary is not None:
+        return [f"[{binary}]"]
     found = printable_lines(text[: 4 * lines * columns]).splitlines()
     shown = [without_middle(line, columns) for line in found[:lines]]
     more = text.count(b"\n") + (not text.endswith(b"\n") and bool(text)) - len(shown)

@@ -9,7 +9,7 @@ of `benchmarks/results/strategies.md`, where all others go forward.
 
 Why runs that adapt: when few items are needed, long runs go as one; when most
 are, every item needs a check of its own. How many are needed is not known, but
-what was found so far tells. A group is best tested as one if it fails every
+can be estimated from what was found so far. A group is best tested as one if it fails every
 other time, which for needed items that lie `gap` apart on average means runs of
 ln 2 of the gap. A run that fails is halved until one needed item is found; the
 second half of a failing run need not be tested when the first half could go,
@@ -41,12 +41,18 @@ from reducekit.strategies.pool import HALF, Block, Pool, free
 from reducekit.strategies.topdown import top_down
 
 _NONE = IndexSet()
+# So many items take hundreds of checks even if few are needed: in parts, these run side by side
+# from the start. Chosen by hand; `python -m benchmarks.scaling` shows what dividing is worth.
 _MANY = 2000
 """This many items are worth dividing, whatever comes of them."""
+# With fewer needed items than workers, parts without one end at once, and their workers idle:
+# looking ahead in one search is as fast then, and loses no runs at borders between parts.
 _NEEDED = 16
 """Fewer are worth it if this many needed ones are to be expected among them."""
 _LONG = 4.0
-"""So many gaps are taken as one where failures are cheap; 2 or 8 take a tenth more runs."""
+"""The size of a run in gaps, where failures are cheap; 2 or 8 take a tenth more runs."""
+# More parts find a single needed item in fewer runs, but each success, which costs one, takes
+# away less.
 _STEPS = 2
 """Where failures are cheap, what cannot go as a whole is taken shorter by this many parts of
 as many as a run has candidates: a run or two go down to a single item."""
@@ -85,9 +91,13 @@ class Backward(DivisibleSelector):
         """Go on faster after a success; narrow the suspects down after a failure."""
         size, suspect = self.size, self.suspect
         if not taken:
+            # A run that fails holds a needed item: narrow it down before anything else, as
+            # nothing else is known so exactly.
             if size > 1:
                 return replace(self, size=self._smaller(size), suspect=size)
             return self._needed()
+        # The selection may have been closed: `taken` then holds more than was proposed, somewhere
+        # further to the front.
         proposed = self.gone.holes(self.top, size)
         top = min(proposed, default=0)
         along = [item for item in taken if item < top and item not in self.gone]
@@ -98,8 +108,12 @@ class Backward(DivisibleSelector):
             gone=self.gone.with_(along) if along else self.gone,
             run=self.run + len(taken),
         )
+        # Nothing failed lately, so needed items are further apart than was thought: double the
+        # run.
         if not suspect:
             return replace(left, size=min(2 * size, left.count))
+        # The last half of the suspects could go, so the needed item is in the first half, and
+        # that need not be tested as a whole: it is known to fail (Hwang's saving).
         suspect -= size
         if left.count != self.count - size:
             # Other items went along: what was known of the suspects no longer holds.
@@ -111,6 +125,8 @@ class Backward(DivisibleSelector):
     def chance(self) -> float | None:
         """Return how likely the next run is to go; None if there is nothing to say."""
         if self.suspect:
+            # One of the suspects is needed. Which half it is in is a toss-up, but there may be
+            # one in each, so a bit less.
             return HALF
         return free(self.size, self.gap) if self.needed else None
 
@@ -126,12 +142,15 @@ class Backward(DivisibleSelector):
         """
         if self.alone:
             return False
+        # Even before a needed item is known: the first block tries all items at once anyway.
         if self.count >= _MANY:
             return True
         return self.needed >= 2 and self.count >= _NEEDED * max(1.0, self.gap)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
         """Turn to the search for several workers."""
+        # What was learnt so far seeds the pool's estimate of the gap, so its blocks have the
+        # right size from the start.
         needed = self.needed
         taken = self.gap * needed
         state = Pool(self, parts, self.top, self.count, (), self.gone, taken, needed)
@@ -140,6 +159,7 @@ class Backward(DivisibleSelector):
         state = replace(state, fresh=False)
         if not self.suspect:
             return state.divide(parts)
+        # A run that failed is being narrowed down: the worker that gets it goes on from there.
         state, block = state.part(self.suspect)
         return state, replace(block, size=self.size, suspect=self.suspect)
 
@@ -163,13 +183,13 @@ class Backward(DivisibleSelector):
         )
 
     def in_a_row(self, count: int) -> Backward:
-        """Return the search for runs that check so many candidates, up to the first success."""
+        """Return the search for runs that check `count` candidates, up to the first success."""
         return replace(self, row=count)
 
     def _smaller(self, size: int) -> int:
         """Return how many items to take of those of which not all can go.
 
-        Half of them, which tells most; where failures are cheap, nearly all.
+        Half of them, which gives the most information; where failures are cheap, nearly all.
         """
         if size > self.row:
             return size // 2
@@ -178,6 +198,9 @@ class Backward(DivisibleSelector):
     def _needed(self) -> Backward:
         """Go on without the last item, which has to stay."""
         last = self.gone.holes(self.top, 1)
+        # A moving mean with half of the weight on the last gap: needed items come in clusters
+        # (the assertions of a core, a declaration with its users), and the length of runs should
+        # follow at once.
         gap = (self.gap + self.run) / 2
         return replace(
             self,

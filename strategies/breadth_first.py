@@ -3,7 +3,7 @@
 The listing tries the children of a node one by one, then visits them. Two errors are corrected:
 it says SETTOONE(nodelist) where it means the child, and it visits children that were read
 before substitutions and simplification replaced them, so it ends early; here the children
-are read anew after every success. A node with several parents is tried once.
+are read again after every success. A node with several parents is tried once.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ class BreadthFirst(GraphAlgorithm):
         return [Substitute((self.order[self.at],), kind) for kind in range(KINDS)]
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Turn to the next node; after a success, what is to be tried is read anew."""
+        """Turn to the next node; after a success, what is to be tried is read again."""
         if step is None:
             return replace(self, at=self.at + 1)
         tried = self.tried.union(self.order[: self.at + 1])
+        # A success may bring nodes closer to the root, so the order is made again; those that
+        # were tried stay tried, or the search would be quadratic in the graph.
         order = tuple(node for node in _breadth_first(graph) if node not in tried)
         return BreadthFirst(order, 0, tried)
 

@@ -2,7 +2,7 @@
 
 Zhang, Xu, Tian, Cheng, Sun: Toward a Better Understanding of Probabilistic Delta Debugging,
 ICSE 2025, section 5. In ProbDD all probabilities rise by about the same factor, 1 / (1 - 1/e),
-each time an item was tried in vain; so they do the work of a counter. CDD has that counter
+each time a test with the item failed; so they do the work of a counter. CDD has that counter
 alone: in round r the probability is p0 / (1 - 1/e)**r, and blocks have the size that is best
 for it. Each round tries each block once, from the front; the last has blocks of one item.
 
@@ -23,6 +23,8 @@ def sizes(first: float = FIRST) -> tuple[int, ...]:
     """Return the block size of each round, down to 1, by the probability before the first."""
     found: list[int] = []
     while not found or found[-1] > 1:
+        # The expected factor by which Bayes' rule raises a probability when a block of the best
+        # size, which is free with chance 1/e, has failed.
         probability = min(1.0, first / (1 - 1 / math.e) ** len(found))
         found.append(best_size(probability))
     return tuple(found)

@@ -39,6 +39,7 @@ class Edges(GraphAlgorithm):
             return ()
         targets = graph.targets(node, self.position)
         if not self.halves:
+            # The deepest is closest to the leaves, so the cone that remains is smallest.
             return [Redirect(node, self.position, each) for each in reversed(targets)]
         high = len(targets) if self.high < 0 else self.high
         return [Redirect(node, self.position, targets[high // 2])] if high else ()
@@ -49,6 +50,7 @@ class Edges(GraphAlgorithm):
             return self
         node = self.queue[0]
         if graph.alive(node) and self.position < graph.degree(node):
+            # The half closer to the root, as in the listing; the other half is never looked at.
             if step is None and self.halves and self.high:
                 count = len(graph.targets(node, self.position))
                 high = (count if self.high < 0 else self.high) // 2

@@ -49,7 +49,10 @@ class Ddmin(Selector):
         chunks, n = self.chunks, len(self.chunks)
         if self.test >= 2 * n:
             return None
+        # Where the last reduction was, as neighbours tend to go together; the order is free in
+        # the paper.
         at = (self.first + self.test) % n
+        # A complement: it leaves one chunk out.
         if self.test >= n or n == 1:
             return chunks[at]
         return [item for i, chunk in enumerate(chunks) if i != at for item in chunk]
@@ -70,6 +73,8 @@ class Ddmin(Selector):
             return Ddmin(chunks, 2)
         if self.test + 1 < 2 * n:
             return replace(self, test=self.test + 1)
+        # All subsets and complements have been tested: double n, until the chunks are single
+        # elements.
         finer = halve(chunks)
         return Ddmin(finer) if len(finer) > n else Ddmin(chunks, 2 * n)
 

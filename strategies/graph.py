@@ -40,7 +40,7 @@ class GraphAlgorithm:
         return None
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Return what goes on after a step succeeded and led to `graph`, or after all failed."""
+        """Return the algorithm after a step succeeded and led to `graph`, or after all failed."""
         return self
 
     def following(self, graph: Graph) -> GraphAlgorithm | None:
@@ -77,7 +77,10 @@ class Walk(Search):
                 if candidate is not None:
                     return Walk(graph, algorithm, steps, at, candidate)
                 at += 1
+            # All steps that it named have failed, or could not be made.
             algorithm = algorithm.after(graph, None)
+            # Several algorithms in a row may have nothing to say, as after the last level of a
+            # graph.
             while (found := algorithm.steps(graph)) is None:
                 following = algorithm.following(graph)
                 if following is None:
@@ -112,17 +115,20 @@ class Selected(GraphAlgorithm):
         chosen = self.selector.propose()
         if chosen is None:
             return None
+        # Other steps may have taken some of them along: these count as taken.
         group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
         return [Substitute(group, kind) for kind in range(KINDS)] if group else ()
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Tell the selector; what is no longer alive is taken, too."""
+        """Pass the verdict to the selector; items that are no longer alive count as taken."""
         chosen = self.selector.propose()
         assert chosen is not None
         if step is None:
             # A group of which nothing is left was taken before.
             gone = not any(graph.alive(self.members[each]) for each in chosen)
             return replace(self, selector=self.selector.after(tuple(chosen) if gone else ()))
+        # In a graph one substitution takes whole cones along. The selector has to know, or it
+        # would propose them again.
         taken = set(chosen)
         taken.update(at for at, node in enumerate(self.members) if not graph.alive(node))
         return replace(self, selector=self.selector.after(taken))
@@ -187,7 +193,7 @@ def strategy(
 class TreeGraph(Graph):
     """A tree as a graph: its moves to leaves are substitutions, those to nodes within redirections.
 
-    An edge stands for the node below it, so that moves are where the tree has them.
+    An edge represents the node below it, so that moves are where the tree has them.
     """
 
     def __init__(
@@ -216,6 +222,7 @@ class TreeGraph(Graph):
 
     def apply(self, step: Step) -> TreeGraph | None:
         """Make the moves of a step."""
+        # A move to a node within: the edge then leads there, as in hoisting.
         if isinstance(step, Redirect):
             found = [(step.node, self.tree.moves(step.node)[step.target])]
         else:

@@ -36,6 +36,7 @@ class Levels(GraphAlgorithm):
 
 
 def _level(graph: Graph, depth: int) -> Levels | None:
+    # Of the graph as it is by now: what has gone took levels with it.
     layers = graph.layers()
     if depth >= len(layers):
         return None

@@ -1,6 +1,6 @@
 """LW: whole layers at once (Vida 2008, chapter 4.3.2).
 
-The depth of a node is the longest path from a root. The listing goes on to the next depth
+The depth of a node is the longest path from a root. The listing moves to the next depth
 after a success, too, and does nothing about a layer that can only go in parts; both stay.
 The root itself has no substitution of its own, so the first layer is that below it.
 """

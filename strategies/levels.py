@@ -43,6 +43,7 @@ class Level(IndependentItems):
             found.extend(
                 self.moves[item].rest if item in taken else self.tree.children(node, NOTHING)
             )
+        # Without a move they stay, and what is below them is still to be searched.
         for node in self.fixed:
             found.extend(self.tree.children(node, NOTHING))
         return found
@@ -66,6 +67,7 @@ class LevelByLevel(Search):
 
     def _settle(self) -> LevelByLevel:
         level, search = self.level, self.search
+        # A level may have nothing to try, as where no node has a move; the next one may.
         while search.propose() is None:
             nodes = level.below(search.taken)
             if not nodes:

@@ -14,6 +14,7 @@ from reducekit.search.strategy import Strategy
 from reducekit.strategies.halving import Sweeps
 from reducekit.strategies.topdown import top_down
 
+# The bound in the code of lglddtrace; the paper does not name it.
 _FINE = 4
 """Up to this size, blocks get smaller by one."""
 

@@ -5,7 +5,7 @@ until one needed item is found, and the rest of it goes back to the pool. So a
 block is never cut short by a border between workers, and users still fall
 before what they use. Before the first block all items are tried at once.
 
-Where users depend on items and nobody has said so, an item fails as long as a
+Where users depend on items and the pass does not know it, an item fails as long as a
 block nearer to the end holds a user of it: workers further to the front only
 lose time then. To notice that, some of the items that were found needed while
 such a block was at work are tried again when it has given up items. If one can
@@ -25,22 +25,34 @@ from reducekit.search.index_set import IndexSet
 from reducekit.search.selecting import DivisibleSelector, Part, Selector
 
 _NONE = IndexSet()
+# Below 1, so that a worker whose block ends early finds more in the pool; not far below, as each
+# block costs at least a check. Nothing is known of the gap yet. By hand.
 _FIRST = 0.6
 """The size of the first blocks, in shares of what falls to each worker."""
+# The last ten or so needed items count. A longer memory estimates better where needed items are
+# spread evenly, a shorter one adapts where they are not. By hand; `adaptive`, with one worker,
+# remembers only about two.
 _MEMORY = 0.9
 """What counts of earlier finds when another needed item is found."""
 _ENOUGH_WORKERS = 32
 """This many workers are faster in parts than together from the back even if parts conflict:
 then they need 10 to 20 times the runs, and looking ahead only makes twice as fast
 (`python -m benchmarks.scaling`, "unknown needs")."""
+# Each is a run that will most likely fail. Three are enough to notice a conflict soon, as the one
+# nearest to the end is tried first.
 _RETRY_CANDIDATES = 3
 """Items that wait for a second try, at most."""
+# If a failing run held needed items at random, `m` on average, one half would be free with chance
+# 1 / (1 + e ** (m / 2)): 0.41 for runs that go every other time (m = ln 2), and 0.5 if a single
+# one is expected. 0.47 lies between; it only orders what is looked ahead to.
 HALF = 0.47
 """How likely one half of a failing run is to be free of needed items."""
 
 
 def free(size: int, gap: float) -> float:
     """Return how likely a run of `size` items is to be free of needed ones."""
+    # Poisson: needed items at random, one per `gap`, leave a run of `size` free with e ** (-size
+    # / gap). Never quite certain, so that the other verdict is still worth a look ahead.
     return min(0.97, max(0.03, math.exp(-size / max(gap, 0.1))))
 
 
@@ -82,15 +94,19 @@ class Block(Part):
     def after(self, taken: Collection[int]) -> Block:
         """Narrow the suspects down after a failure; end when one is known, or all went."""
         if not taken:
+            # All items at once, or a second try of one: a failure says all that was asked.
             if self.once:
                 return replace(self, done=True)
             if self.size > 1:
                 return replace(self, size=self.size // 2, suspect=self.size)
+            # One needed item ends a block, though more may be left: the pool gives the rest out
+            # in a size that fits what is known by now.
             return replace(self, items=self.items[:-1], needed=self.items[-1], done=True)
         gone = frozenset(taken)
         left = tuple(item for item in self.items if item not in gone)
         suspect = self.suspect - self.size
         state = replace(self, items=left, suspect=0, taken=(*self.taken, *taken))
+        # Items went along that were not proposed, perhaps the needed one among them.
         if len(left) != len(self.items) - self.size or suspect < 1:
             return replace(state, done=True)  # nothing is known of what is left
         if suspect > 1:
@@ -158,6 +174,7 @@ class Pool(DivisibleSelector):
     def divide(self, parts: int) -> tuple[Pool, Block]:
         """Give out a block, for one of `parts` workers."""
         if self.fresh:
+            # All at once: in a pass where nothing is needed, this is the only run.
             items = tuple(self.gone.holes(self.top, self.count))
             return replace(self, fresh=False), Block(items, len(items), items[-1], once=True)
         if self.retry_queue:
@@ -166,11 +183,14 @@ class Pool(DivisibleSelector):
                 (item,), 1, item, once=True, again=True
             )
         gap = self.gap
+        # ln 2 of the gap: the size that goes every other time, as in `adaptive`.
         size = math.ceil(_FIRST * self.left / parts) if gap is None else int(gap * math.log(2))
         return self.part(max(1, min(size, self.left)))
 
     def part(self, size: int) -> tuple[Pool, Block]:
         """Give out a block of `size` items."""
+        # First what was given back: it is nearer to the end, and users have to fall before what
+        # they use.
         items = self.back[len(self.back) - min(size, len(self.back)) :]
         back = self.back[: len(self.back) - len(items)]
         more = tuple(self.gone.holes(self.top, size - len(items))) if len(items) < size else ()
@@ -212,6 +232,8 @@ class Pool(DivisibleSelector):
         """Note whether what a block has found is to be tried again, and what is by now."""
         out = self.out - {block.last}
         retry_queue, retry_candidates = list(self.retry_queue), []
+        # The last item that no one has decided. Candidates for a second try wait until all behind
+        # them is decided: before that, the same refutation may come again.
         undecided = max(out | set(self.back[-1:]) | set(block.items[-1:]), default=-1)
         for each in self.retry_candidates:
             gone = each.gone or (bool(block.taken) and block.last > each.item)
@@ -237,12 +259,14 @@ class Pool(DivisibleSelector):
         )
 
     def whole(self) -> Selector | None:
-        """Return the search that goes on undivided, if parts are found to conflict.
+        """Return the undivided search, if parts are found to conflict.
 
         By then all that were given out have to be back.
         """
         if not self.parts_conflict:
             return None
+        # They were found needed while others were undecided, so the search that goes on looks at
+        # them again.
         candidates = (*(each.item for each in self.retry_candidates), *self.retry_queue)
         items = sorted({*self.gone.holes(self.top, self.count), *self.back, *candidates})
         return self.origin.undivided(items, round(self.needed), self.gap or 0.0)

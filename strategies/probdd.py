@@ -25,6 +25,7 @@ from reducekit.strategies.by_selector import by_selector
 
 FIRST = 0.1
 """The probability of being needed at first (section 4)."""
+# 1 / 0.1 may be 9.999...: without it a block would be one item shorter than in the paper.
 _ROUNDING = 1 + 1e-12
 """What a quotient may be too small by."""
 
@@ -64,11 +65,15 @@ class Estimates(Selector):
     def after(self, taken: Collection[int]) -> Estimates:
         """Forget what was taken; after a failure, raise the probabilities of what was tried."""
         tried, groups = self._cut()
+        # The paper knows no dependences. What is required is taken along, and what has gone needs
+        # no probability.
         if len(taken) > sum(len(items) for _, items in tried):  # others went along
             gone = frozenset(taken)
             left = (Group(p, tuple(i for i in items if i not in gone)) for p, items in groups)
             groups = [group for group in left if group.items]
         chance = _all_free(tried)
+        # Bayes: P(needed | the test failed) = p / (1 - P(none needed)), as a needed item makes it
+        # fail for sure.
         if not taken and sum(len(items) for _, items in tried) > 1:  # a single one is needed
             for probability, items in tried:
                 _insert(groups, Group(probability / (1 - chance), items))
@@ -100,6 +105,7 @@ def _all_free(groups: Sequence[Group]) -> float:
 def _insert(groups: list[Group], new: Group) -> None:
     """Add items to the group of their probability, or make one in its place."""
     for at, group in enumerate(groups):
+        # Groups of equal probability arise by different products, whose last bits differ.
         if math.isclose(group.probability, new.probability, rel_tol=1e-12):
             groups[at] = Group(group.probability, tuple(sorted((*group.items, *new.items))))
             return

@@ -17,8 +17,14 @@ from typing import NamedTuple
 from reducekit.search.index_set import IndexSet
 from reducekit.search.selecting import Selector
 
+# Half a success in one try, for each size: optimistic on purpose, so that an untried size
+# promises more than one that has failed, and each is tried before the search ends (optimistic
+# initial values: Sutton and Barto, Reinforcement Learning, section 2.6). A larger prior tries
+# hopeless sizes for longer.
 _PRIOR = 0.5
 """Successes of each size that are counted in advance, in one try."""
+# This decides when the search ends. Higher leaves more to the passes that follow, which take one
+# item a check at best; lower takes more runs for few items. By hand.
 _LEAST = 0.3
 """Items a check that are worth it. Less comes of single items, too."""
 _NONE = IndexSet()
@@ -51,6 +57,8 @@ class Sampling(Selector):
         if size * self._tally(at).share < _LEAST:
             return None
         left = self.gone.holes(self.count, self.count - len(self.gone))
+        # A generator of its own for each sample, seeded by what was tried: the same sample on
+        # every machine, also for a search that is looked ahead to.
         tries = sum(tally.tried for tally in self.tallies)
         return Random(f"{self.seed} {tries}").sample(left, size)
 
@@ -77,6 +85,7 @@ class Sampling(Selector):
 
     def _best(self) -> tuple[int, int]:
         """Return the size that promises most, and its number; size 0 if too few items are left."""
+        # Sizes are parts of what is left, so all of them shrink with it, and keep their tallies.
         promising = [(size * self._tally(at).share, size, at) for size, at in self._sizes()]
         _, size, at = max(promising, default=(0.0, 0, 0))
         return size, at

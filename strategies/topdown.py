@@ -16,11 +16,16 @@ from reducekit.change import Change
 from reducekit.search.problem import NOTHING, Divisible, Items, Move, Search, Tree
 from reducekit.search.selecting import Selecting
 
+# With few workers, looking ahead along failures keeps all of them busy, as most substitutions
+# fail. By hand.
 _FEW = 8
 _MANY = 20
 """This many nodes for each worker are worth dividing."""
+# Weight and node in one 64-bit number: sorting and comparing them is one operation, and an array
+# of them takes 8 bytes a node, where tuples take 100.
 _SHIFT = 32  # bits for a node, below its weight
 _NODE = (1 << _SHIFT) - 1
+_HEAVIEST = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,12 @@ class Pending:
 
     def with_(self, nodes: Iterable[int], weight: Callable[[int], int]) -> Pending:
         """Return the queue with more nodes in it."""
-        new = sorted(weight(node) << _SHIFT | node for node in nodes)
+        new = sorted(min(weight(node), _HEAVIEST) << _SHIFT | node for node in nodes)
         if not new:
             return self
         runs = list(self.runs)
+        # As in a binomial heap: run lengths stay geometric, so there are at most a logarithm of
+        # them.
         while runs and runs[-1][1] <= 2 * len(new):
             keys, left = runs.pop()
             new = sorted((*keys[:left], *new))
@@ -126,6 +133,7 @@ class TopDown(Divisible):
         """Leave the node when a move succeeds; open it when all have failed."""
         move = self.move
         if move is not None:
+            # What is left of the node is queued by its weight, among all others.
             if ok:
                 return self._leave(move.rest)
             return self._at(self.at + 1, None)._settle()
@@ -136,6 +144,7 @@ class TopDown(Divisible):
         """Go on until there is something to propose, or nothing is left."""
         state = self
         while state.move is None:
+            # All moves have failed: the node stays, so what it can drop comes next.
             if state.parts is None and state.node >= 0:
                 items = state.tree.parts(state.node)
                 if items is not None:
@@ -146,6 +155,7 @@ class TopDown(Divisible):
                 break
             below: Iterable[int] = ()
             if state.node >= 0:
+                # Then what is below it, without what was dropped.
                 dropped = NOTHING if state.parts is None else state.parts.taken
                 below = state.tree.children(state.node, dropped)
             state = state._next(below)
@@ -171,6 +181,7 @@ class TopDown(Divisible):
     def _next(self, more: Iterable[int]) -> TopDown:
         """Turn to the heaviest pending node."""
         pending = self.pending.with_(more, self.tree.weight)
+        # A part that was given out ends with its node; what is pending goes back to the pool.
         if not pending.runs or self.alone:
             return TopDown(self.tree, self.over_items, pending, alone=self.alone)
         node = pending.heaviest()

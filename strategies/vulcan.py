@@ -2,7 +2,7 @@
 
 From a local minimum of the main reducer on, an identifier is replaced by another one, a
 sub-tree by another one, and in a window that moves over the text all that may be left out
-together is left out, exhaustively. As soon as one of these helps, the main reducer goes on.
+together is left out, exhaustively. As soon as one of these helps, the main reducer continues.
 The passes of the format say what identifiers and sub-trees there are; where a format knows
 items only, these are minimised by ddmin, and then window by window.
 """
@@ -19,6 +19,7 @@ from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.graph import strategy
 from reducekit.strategies.perses import over_tree
 
+# There are 2 ** 3 = 8 sets for each first item, and each item more doubles the tests.
 WINDOW = 4
 """Items in a window."""
 
@@ -48,6 +49,8 @@ class Windows(Selector):
         if taken:
             gone = frozenset(taken)
             left = tuple(each for each in self.items if each not in gone)
+            # The windows before hold other items now, so they are tried again; all further back
+            # is as it was.
             return replace(self, items=left, at=max(0, self.at - self.size + 1), number=0)
         others = min(self.size, len(self.items) - self.at) - 1
         if self.number + 1 < 1 << others:
@@ -56,7 +59,7 @@ class Windows(Selector):
 
 
 def _masks(width: int) -> list[int]:
-    """Return all sets of so many bits as numbers, the small ones first."""
+    """Return all sets of that many bits as numbers, the small ones first."""
     return sorted(range(1 << width), key=lambda mask: (mask.bit_count(), mask))
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,10 @@ class Machines:
         self._workers[at].wait()
         self._workers[at] = self._start_worker()
 
+    def kill_scheduler(self) -> None:
+        self._scheduler.kill()
+        self._scheduler.wait()
+
     def close(self) -> None:
         for each in (*self._workers, self._scheduler):
             each.send_signal(signal.SIGKILL)
@@ -90,10 +94,21 @@ def machines(workers: int) -> Iterator[Machines]:
 
 
 class Killer:
-    """Kills workers at random moments while it is open, at most `most`."""
+    """Kills workers at random moments while it is open, at most `most`.
 
-    def __init__(self, cluster: Machines, most: int, pause: float) -> None:
+    Before each kill it waits until `due`, which takes the number of kills so far: where workers
+    take longer to start than from kill to kill, there would be no work to lose.
+    """
+
+    def __init__(
+        self,
+        cluster: Machines,
+        most: int,
+        pause: float,
+        due: Callable[[int], bool] = lambda kills: True,
+    ) -> None:
         self.kills = 0
+        self._due = due
         self._cluster = cluster
         self._most = most
         self._pause = pause
@@ -113,8 +128,33 @@ class Killer:
         while self.kills < self._most:
             if self._stopped.wait(self._choose.uniform(0.5, 1.5) * self._pause):
                 return
+            if not self._due(self.kills):
+                continue
             self._cluster.kill_one(self._choose)
             self.kills += 1
+
+
+def on_workers(address: str, function: Callable[..., Any], *arguments: object) -> dict[str, Any]:
+    """Call a function on each worker; return what comes of it by their addresses."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        return dict(client.run(function, *arguments))
+
+
+def below(pid: int) -> list[int]:
+    """Return the processes below one, whichever of its threads has started them."""
+    parents: dict[int, list[int]] = {}
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(each))
+    found, waiting = [], [pid]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
 
 
 def processes_with(word: str) -> list[str]:

@@ -24,6 +24,9 @@ BASE = (
     "reducekit.errors",
     "reducekit.events",
     "reducekit.gc_tuning",
+    "reducekit.linechart",
+    "reducekit.option",
+    "reducekit.quantities",
     "reducekit.oracle.responses",  # what a solver's output says: reads text, imports nothing
     "reducekit.diagram",
     "reducekit.svg",
@@ -37,20 +40,32 @@ ENGINE = (
     "reducekit.journal",
     "reducekit.offers",
     "reducekit.oracle",
+    "reducekit.own_checks",
+    "reducekit.passes",
     "reducekit.reduction",
     "reducekit.registry",
     "reducekit.search",
 )
-APPLICATIONS = ("reducekit.session", "reducekit.hunt", "reducekit.compare", "reducekit.reports")
+PROGRESS = ("reducekit.session.eta", "reducekit.session.progress")
+APPLICATIONS = (
+    *PROGRESS,
+    "reducekit.session",
+    "reducekit.hunt",
+    "reducekit.compare",
+    "reducekit.reports",
+)
 ROOMS: dict[str, tuple[str, ...]] = {
     # The vocabulary.
     "reducekit.errors": (),
     "reducekit.text": (),
     "reducekit.version": (),
     "reducekit.gc_tuning": (),
+    "reducekit.option": ("reducekit.errors",),
+    "reducekit.quantities": (),
     "reducekit.oracle.responses": (),
     "reducekit.diagram": (),
     "reducekit.svg": ("reducekit.text",),
+    "reducekit.linechart": ("reducekit.svg",),
     "reducekit.change": (),
     "reducekit.delta": (),
     "reducekit.document": ("reducekit.change", "reducekit.errors"),
@@ -63,12 +78,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.journal": (*BASE, "reducekit.oracle"),
     # What a format brings along, and where it is found: by entry points, never by name.
     "reducekit.offers": (*BASE, "reducekit.executors", "reducekit.oracle"),
-    "reducekit.frontend": (
+    "reducekit.passes": (*BASE, "reducekit.search"),
+    "reducekit.frontend": (*BASE, "reducekit.offers", "reducekit.passes", "reducekit.search"),
+    "reducekit.own_checks": (
         *BASE,
         "reducekit.executors",
+        "reducekit.frontend",
         "reducekit.offers",
         "reducekit.oracle",
-        "reducekit.search",
     ),
     "reducekit.registry": (*BASE, "reducekit.frontend", "reducekit.search"),
     # Ties the above together: passes to a fixpoint.
@@ -77,19 +94,23 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.executors",
         "reducekit.frontend",
         "reducekit.journal",
+        "reducekit.offers",
         "reducekit.oracle",
         "reducekit.search",
     ),
+    # What a session's events add up to: reads events, so that displays and reports need no session.
+    "reducekit.session.eta": BASE,
+    "reducekit.session.progress": (*BASE, "reducekit.session.eta"),
     # One reduction as an application: no terminal, no arguments.
-    "reducekit.session": ENGINE,
+    "reducekit.session": (*ENGINE, *PROGRESS),
     # What a journal tells, for people.
-    "reducekit.reports": (*BASE, "reducekit.journal", "reducekit.oracle"),
+    "reducekit.reports": (*BASE, "reducekit.journal", "reducekit.oracle", *PROGRESS),
     # Many inputs: made at random, or for tables.
     "reducekit.hunt": (*ENGINE, "reducekit.session"),
     "reducekit.compare": (*ENGINE, "reducekit.session"),
     # The public face of the engine.
     "reducekit": (*ENGINE, "reducekit.api", "reducekit.session"),
-    "reducekit.api": (*ENGINE, "reducekit.session"),
+    "reducekit.api": (*ENGINE, "reducekit.session", "reducekit.usage"),
     # One algorithm a file, over abstract changes.
     "reducekit.strategies": (*BASE, "reducekit.search"),
     # One format a folder; what runs here runs the calls of a trace, in processes of its own.
@@ -97,6 +118,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *BASE,
         "reducekit.frontend",
         "reducekit.offers",
+        "reducekit.passes",
         "reducekit.search",
         "reducekit.strategies",
     ),
@@ -107,11 +129,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.frontends",
         "reducekit.offers",
         "reducekit.oracle",
+        "reducekit.own_checks",
+        "reducekit.passes",
         "reducekit.search",
         "reducekit.strategies",
     ),
     # What is typed and read at a command line: no arguments, no commands.
-    "reducekit.usage": (*BASE, "reducekit.reports", "reducekit.session"),
+    "reducekit.usage": (*BASE, "reducekit.reports", "reducekit.session", *PROGRESS),
     # The faces.
     "reducekit.cli": (
         "reducekit",
@@ -120,12 +144,22 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.frontend",
         "reducekit.offers",
         "reducekit.oracle",
+        "reducekit.own_checks",
         "reducekit.registry",
         "reducekit.ui",
         "reducekit.usage",
     ),
     "reducekit.__main__": ("reducekit.cli",),
     "reducekit.ui": ("reducekit", *ENGINE, *APPLICATIONS),
+}
+
+# Within a room: folders below others, whose modules the lower ones never import.
+UPPER: dict[str, tuple[str, ...]] = {
+    "reducekit.frontends.smt2.graph": (
+        "reducekit.frontends.smt2.passes",
+        "reducekit.frontends.smt2.thorough",
+    ),
+    "reducekit.frontends.smt2.passes": ("reducekit.frontends.smt2.thorough",),
 }
 
 # The folders are importable by these names in a development install only; used
@@ -225,6 +259,18 @@ def wrong_arrows(modules: list[Module]) -> list[str]:
     return found
 
 
+def upward(modules: list[Module]) -> list[str]:
+    """Return one line for each import from a lower folder to an upper one of the same room."""
+    return [
+        f"{module.name}:{imported.line}: imports {imported.name}"
+        for module in modules
+        for lower, upper in UPPER.items()
+        if within(module.name, (lower,))
+        for imported in imports_of(module)
+        if within(imported.name, upper)
+    ]
+
+
 def strangers(modules: list[Module]) -> list[str]:
     """Return the modules that stand in no room of their own: new ones want a line in ROOMS."""
     return [
@@ -247,6 +293,7 @@ def early_imports(modules: list[Module]) -> list[str]:
     return [
         f"{module.name}:{imported.line}: {imported.name}"
         for module in modules
+        if module.name != "reducekit.usage.fullscreen"  # is itself imported when it is shown
         for imported in imports_of(module)
         if not imported.lazy and within(imported.name, LAZY)
     ]
@@ -260,11 +307,57 @@ def test_arrows_point_down() -> None:
     assert wrong_arrows(project()) == []
 
 
+def test_lower_folders_do_not_import_upper_ones() -> None:
+    assert upward(project()) == []
+
+
+def test_an_import_of_an_upper_folder_is_found() -> None:
+    source = "def f():\n    from reducekit.frontends.smt2.passes.drop import Runs\n"
+    assert len(upward([Module("reducekit.frontends.smt2.graph.x", source)])) == 1
+
+
 def test_no_cycle_among_rooms() -> None:
     done: set[str] = set()
     while ready := [r for r in ROOMS if r not in done and set(ROOMS[r]) - {r} <= done]:
         done.update(ready)
     assert done == set(ROOMS)
+
+
+def file_cycles(modules: list[Module]) -> list[str]:
+    """Return the modules that import each other in a circle, inside of functions included."""
+    known = {module.name for module in modules}
+    below: dict[str, set[str]] = {}
+    for module in modules:
+        below[module.name] = set()
+        for imported in imports_of(module):
+            name = imported.name
+            while name and name not in known:
+                name = name.rpartition(".")[0]  # a class or function of this module
+            below[module.name] |= {name} - {"", module.name}
+    # Whoever imports nothing that is left is in no circle, nor is anybody whom nobody imports.
+    before = -1
+    while before != len(below):
+        before = len(below)
+        used = set().union(*below.values())
+        below = {
+            name: imports & below.keys()
+            for name, imports in below.items()
+            if name in used and imports & below.keys()
+        }
+    return sorted(below)
+
+
+def test_no_cycle_among_files() -> None:
+    assert file_cycles(project()) == []
+
+
+def test_a_cycle_by_a_lazy_import_is_found() -> None:
+    modules = [
+        Module("reducekit.a", "from reducekit.b import x"),
+        Module("reducekit.b", "def f():\n    import reducekit.a"),
+        Module("reducekit.c", "import reducekit.a"),
+    ]
+    assert file_cycles(modules) == ["reducekit.a", "reducekit.b"]
 
 
 def test_nobody_imports_the_top_level_folders() -> None:

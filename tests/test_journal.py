@@ -276,6 +276,45 @@ def test_replaying_writes_nothing_twice(tmp_path: Path) -> None:
     assert (found.steps[5].base, found.steps[6].base, found.current) == (2, 5, 6)
 
 
+def test_the_best_text_on_another_path(tmp_path: Path) -> None:
+    """Only a caller that knows the order of texts can tell when this path gets below the best."""
+    path = tmp_path / "j"
+    texts = write_some(path)
+
+    def best() -> bytes:
+        found = load(path)
+        return found.text(found.current)
+
+    with begin(path, resume=True) as journal:
+        journal.replay()
+        assert best() == texts[2]
+        for text in (b"another", b"path"):
+            journal.step(text, "", "", seconds=0, checks=0)
+            assert best() == texts[2]
+        before = path.read_bytes()
+        journal.best(texts[2])
+        journal.best(b"no step")
+        assert path.read_bytes() == before
+        journal.best(b"path")
+        assert best() == b"path"
+        journal.step(b"lower", "", "", seconds=0, checks=0)
+        assert best() == b"lower"
+        journal.rolled_back(b"another")
+        assert best() == b"another"
+        journal.best(texts[2])
+        journal.rolled_back(texts[0])
+        assert best() == texts[2]
+    with begin(path, resume=True) as journal:
+        assert journal.current == load(path).current
+        journal.step(b"on", "", "", seconds=0, checks=0)
+        assert best() == b"on"
+    with begin(tmp_path / "new") as journal:
+        journal.step(b"first", "", "", seconds=0, checks=0)
+        size = journal.path.stat().st_size
+        journal.best(b"first")
+        assert journal.path.stat().st_size == size
+
+
 def test_replaying_may_take_another_way(tmp_path: Path) -> None:
     path = tmp_path / "j"
     texts = write_some(path)
@@ -339,9 +378,9 @@ def test_no_other_file_is_touched(tmp_path: Path, content: bytes, resume: bool) 
     path.write_bytes(content)
     if b"reducekit journal 1\n".startswith(content):
         return begin(path, resume=resume).close()
-    with pytest.raises(UsageError, match="is no journal of a reduction"):
+    with pytest.raises(UsageError, match="is not a reducekit journal"):
         begin(path, resume=resume)
-    with pytest.raises(UsageError, match="is no journal of a reduction"):
+    with pytest.raises(UsageError, match="is not a reducekit journal"):
         load(path)
     assert path.read_bytes() == content
     return None
@@ -667,7 +706,7 @@ def test_a_file_cut_by_others_is_remembered(tmp_path: Path) -> None:
     with begin(tmp_path / "j") as journal:
         os.truncate(tmp_path / "j", 30)
         journal.verdict(key_of(1), True, 1)
-        assert "cut it short" in str(journal.trouble)
+        assert "truncated it" in str(journal.trouble)
     assert (tmp_path / "j").stat().st_size == 30
 
 

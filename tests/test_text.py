@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.text import printable, shortened
+from reducekit.text import excerpt, printable, shortened
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,7 @@ def test_all_of_it_can_be_printed(data: bytes) -> None:
 def test_what_is_cut_off_is_told(data: bytes | str, most: int) -> None:
     whole = printable(data)
     assert shortened(data, most) == (whole if len(whole) <= most else whole[:most] + "...")
+
+
+def test_no_excerpt_of_binary_data() -> None:
+    assert excerpt(b"\x7fELF\0" * 1000, 5, 80) == ["[5,000 bytes, not text]"]

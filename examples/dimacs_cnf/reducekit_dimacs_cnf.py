@@ -108,7 +108,7 @@ Pass = namedtuple("Pass", "name problem")  # `problem` says what there is to sea
 class Cnf(Frontend):
     """The frontend that the entry point names."""
 
-    name, title, suffix, strict = "cnf", "a DIMACS CNF file", ".cnf", True
+    name, title, suffix, strict = "plain-cnf", "a DIMACS CNF file", ".sat", True
 
     def parse(self, text: bytes) -> View:
         """Read a file."""

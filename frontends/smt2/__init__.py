@@ -1,4 +1,4 @@
-"""SMT-LIB v2: a lossless parser, scopes and sorts, and what may be changed in a script."""
+"""SMT-LIB v2: a lossless parser, scopes and sorts, and the passes on scripts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _MISREAD = re.compile(
     r"|unknown (?:constant|symbol|function|sort|command)|invalid (?:command|function application)",
     re.IGNORECASE,
 )
-"""How solvers say that they cannot read a script, or that a term has no sort."""
+"""The messages of solvers that cannot read a script or find a term ill-sorted."""
 _STATUS = re.compile(rb"^\(\s*set-info\s+:status\b", re.MULTILINE)
-_MOST = 1 << 21  # nodes of a script whose terms are counted for the summary
+_MOST = 1 << 21  # the summary counts the terms of scripts up to this number of nodes
 
 
 class Smt2(Frontend):
@@ -44,20 +44,19 @@ class Smt2(Frontend):
     suffix = ".smt2"
     suffixes = (".smt2", ".smt", ".sl")
     help = (
-        "All terms that are tried are well sorted. What is no such script is tried only where the "
-        "failure is a parse or sort error, where the command does not read the file as a script, "
-        "or with --unchecked."
+        "Candidates are well sorted. Other text is tried only with --unchecked, if the failure is "
+        "a parse or sort error, or if the command is not a solver."
     )
     options = (
         FormatOption(
             "unchecked",
-            "Also try what is not well sorted, or no script at all.",
+            "Also try scripts that are not well sorted, and other text.",
             kind="flag",
             default=False,
         ),
         FormatOption(
             "strict",
-            "Try only what is a script of the SMT-LIB standard, without extensions of solvers.",
+            "Try only scripts of the SMT-LIB standard, without extensions.",
             kind="flag",
             default=False,
         ),
@@ -65,31 +64,31 @@ class Smt2(Frontend):
 
     def __init__(self, *, unchecked: bool = False, strict: bool = False) -> None:
         if unchecked and strict:
-            raise UsageError("--strict and --unchecked exclude each other: leave one out")
+            raise UsageError("--strict and --unchecked are mutually exclusive: give one")
         self.unchecked = unchecked
         self.standard = strict
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
-        """Look for a command of SMT-LIB at the beginning of a line."""
+        """Return whether a line starts with an SMT-LIB command."""
         return _COMMAND.search(text) is not None
 
     def parse(self, text: bytes) -> ScriptView:
-        """Read a script. Raises ParseError with the place and what was expected."""
+        """Parse a script. Raises ParseError with the position of the error."""
         return ScriptView(parse(text))
 
     def for_failure(self, described: str) -> Smt2:
-        """Try also what is not well sorted where that, or no script, is what failed."""
+        """Return a frontend that also tries ill-sorted text, for a parse or sort error."""
         if self.standard or self.unchecked or _MISREAD.search(described) is None:
             return self
         return type(self)(unchecked=True)
 
     def check(self, text: bytes) -> FormatCheck:
-        """Say what no solver would take. Raises ParseError if it is no script."""
+        """Return the problems for which any solver rejects the script. Raises ParseError."""
         return replace(super().check(text), problems=problems(self.parse(text), extensions=True))
 
     def refuses(self, text: bytes) -> str | None:
-        """Refuse what is not as the standard has it, if that is asked for."""
+        """Return why a candidate is not a standard script, with `--strict`; None if it is one."""
         if not self.standard:
             return None
         try:
@@ -98,16 +97,28 @@ class Smt2(Frontend):
             found = [str(error)]
         if not found:
             return None
-        return f"--strict needs a script of the standard, but {found[0]}: leave --strict out"
+        return f"--strict requires a standard SMT-LIB script, but {found[0]}: omit --strict"
 
     def fingerprint(self, text: bytes) -> bytes | None:
-        """Return what a script has in common with others that differ in names only."""
+        """Return a hash that is equal for scripts that differ only in names."""
         return fingerprint(text)
 
-    def schedule(self, passes: Passes) -> Schedule:
-        """Return our passes, those of the ddSMT paper (`classic`), or one tree of the script.
+    def rejects(self, line: str, *, well_formed: bool) -> bool:
+        """Return whether a failure line says that a solver need not accept the script."""
+        from reducekit.frontends.smt2.rejections import rejects
 
-        The `syntax` tree knows no sorts; `exhaustive` goes on where that ends, as Vulcan does.
+        return rejects(line, well_formed=well_formed)
+
+    def skeleton(self, text: bytes) -> str:
+        """Return the operators and sorts that are left, and unusual commands."""
+        from reducekit.frontends.smt2.skeleton import skeleton
+
+        return skeleton(text)
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return reducekit's passes, those of the ddSMT paper (`classic`), or a tree of the script.
+
+        The `syntax` tree ignores sorts; `exhaustive` continues after it, as Vulcan does.
         """
         if passes == "own":
             return own_schedule(unchecked=self.unchecked)
@@ -123,7 +134,7 @@ class Smt2(Frontend):
         return by_size(text)
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:
-        """Count bytes, commands, asserts and terms; the terms only where that takes a moment."""
+        """Count bytes, commands, asserts and, unless the script is very large, terms."""
         document = view.document
         names = [head_of(document, node) for node in document.children(0)]
         counts = {
@@ -136,23 +147,23 @@ class Smt2(Frontend):
         return counts
 
     def pretty(self, text: bytes) -> bytes:
-        """Lay a script out for people: long commands in several lines."""
+        """Pretty-print a script, with long commands on several lines."""
         from reducekit.frontends.smt2.pretty import pretty
 
         return pretty(parse(text))
 
     def remark(self, text: bytes) -> str | None:
-        """Warn of answers that are compared with a line of the script.
+        """Warn if the solver compares its answer with the status in the script.
 
-        Such a line is true of the input only, so a reduction ends where it is plainly wrong.
+        The status is true only of the input, so the reduction would only find scripts for which
+        it is wrong.
         """
         if _STATUS.search(text) is None:
             return None
         return (
-            "the failure needs (set-info :status ...): a solver that compares its answer with that "
-            "line also fails where the line is wrong, as it may be in a smaller script. For a "
-            "wrong answer, take the line out of the input, and let another solver say what is "
-            "right: `reference`"
+            "the failure needs (set-info :status ...), which may be wrong for a smaller script: "
+            "a solver that compares its answer with it also fails then. For a wrong answer, remove "
+            "the line from the input and compare with another solver: `reference`"
         )
 
     @classmethod

@@ -1,8 +1,8 @@
-"""The commands of a script and how they hang together: what each defines and uses, push and pop.
+"""The commands of a script and their dependencies: definitions, uses, matching push and pop.
 
-Works on names alone, without sorts or local binders, so that a script of
-megabytes is ready for its first candidate at once. That errs on the safe side:
-a use may be seen where there is none, which only keeps a declaration longer.
+It considers only names, not sorts or local binders, so that the first candidate of
+a script of megabytes is ready at once. This errs on the safe side: it may report a
+use where there is none, which only keeps a declaration longer.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _SORT_WORDS = frozenset(
 
 
 MAX_PUSH = 1000
-"""So many levels at most are opened by one push: (push 1000000000) must not take that long."""
-_STEP = 1 << 16  # nodes of a command whose symbols are held at once, with repetitions
+"""The maximum number of levels that one push opens, so that (push 1000000000) takes no time."""
+_STEP = 1 << 16  # nodes of a command whose symbols are in memory at once, with repetitions
 
 
 class Links(Sequence[Sequence[int]]):
-    """For each of some numbers a few others, in two flat arrays."""
+    """A sparse relation on numbers, in two flat arrays."""
 
     def __init__(self, offsets: array[int], targets: array[int]) -> None:
         self.offsets = offsets
-        """Where the targets of each begin, and in the end where the last one's end."""
+        """The start of each number's targets, followed by the end of the last one's."""
         self.targets = targets
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class Links(Sequence[Sequence[int]]):
         return self.targets[self.offsets[index] : self.offsets[index + 1]]
 
     def reversed(self, count: int) -> Links:
-        """Return for each of `count` targets those that lead to it, in order."""
+        """Return the inverse relation for `count` targets, in order."""
         degrees = array("i", bytes(4 * (count + 1)))
         for target in self.targets:
             degrees[target + 1] += 1
@@ -81,11 +81,11 @@ class Commands:
     names: Sequence[bytes]
     """The head of each command, empty if it has none."""
     users: Sequence[Sequence[int]]
-    """For each command the later ones that use what it defines."""
+    """For each command, the later ones that use its definitions."""
     uses: Sequence[Sequence[int]]
-    """For each command the earlier ones that define what it uses."""
+    """For each command, the earlier ones whose definitions it uses."""
     partner: Sequence[int]
-    """For a push its pop and the other way round; -1 for all others."""
+    """The pop of each push, and vice versa; -1 for all other commands."""
 
 
 def head_of(document: Document, node: int) -> bytes:
@@ -109,7 +109,7 @@ def count_levels(document: Document, node: int) -> int:
 
 
 def read_commands(document: Document) -> Commands:
-    """Find the commands, what they define and use, and which push goes with which pop."""
+    """Find the commands, their definitions and uses, and the matching pushes and pops."""
     nodes = array("i", document.children(0))
     spelled: dict[bytes, bytes] = {}  # so that equal names are one object
     names = [spelled.setdefault(name, name) for name in (head_of(document, n) for n in nodes)]
@@ -118,7 +118,7 @@ def read_commands(document: Document) -> Commands:
     visible: dict[bytes, int] = {}
     # What each open push hid or declared: name -> the definition before it, if any.
     undo: list[tuple[int, dict[bytes, int | None]]] = []
-    declared = False  # whether anything is declared at all: else no look-up can succeed
+    declared = False  # whether anything is declared yet: otherwise no look-up can succeed
     for index, (node, name) in enumerate(zip(nodes, names, strict=True)):
         ends[index] = len(used)
         if name == b"push":
@@ -148,7 +148,7 @@ def read_commands(document: Document) -> Commands:
         tokens = _symbols(document, node) if declared or name in _DEFINES_MANY else set()
         defined = _defined(document, node, name, source, tokens)
         if name in _DEFINES_MANY:
-            # The sorts, constructors and selectors are what is not known yet.
+            # The sorts, constructors and selectors are the symbols not known yet.
             defined = [each for each in defined if each not in visible]
         if declared:
             known = visible.keys() & tokens
@@ -172,7 +172,7 @@ def _symbols(document: Document, node: int) -> set[bytes]:
     last = document.stop[node]
     if last - node < _STEP:
         return set(_SYMBOL.findall(document.source(node)))
-    # In parts that begin with a node each, so that not all tokens are in memory at once.
+    # In parts, each starting at a node, so that not all tokens are in memory at once.
     places = [document.start[each] for each in range(node, last, _STEP)]
     found: set[bytes] = set()
     for begin, end in pairwise((*places, document.end[node])):

@@ -8,6 +8,7 @@ from typing import Any
 from reducekit.document import Document
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, is_open, match, print_sort, substitute
+from reducekit.frontends.smt2.spelling import shortest
 
 _OPEN = ord("(")
 _DEPTH = 3  # levels of arrays of records of ... that a default is built for
@@ -23,10 +24,10 @@ _BASIC: dict[str, tuple[bytes, ...]] = {
 
 
 def default_constants(sort: Sort, script: Script) -> list[bytes]:
-    """Return the smallest closed terms of a sort, cheapest first, each in its shortest spelling.
+    """Return the smallest closed terms of a sort, cheapest first, each in its shortest notation.
 
-    Uses the datatypes of the script. Empty where there is none: sorts of the
-    user's without constructors, function sorts.
+    Uses the datatypes of the script. Empty if there are none: user-defined sorts
+    without constructors, function sorts.
     """
     return _defaults(sort, script, _DEPTH)
 
@@ -61,16 +62,7 @@ def _bitvectors(width: int) -> list[bytes]:
     if width > _SPELLED:
         return [zero, one, b"(bvnot %s)" % zero]
     values = list(dict.fromkeys((0, 1, 2**width - 1)))
-    return [_bitvector(value, width) for value in values]
-
-
-def _bitvector(value: int, width: int) -> bytes:
-    """Return the shortest spelling of a bit-vector."""
-    spellings = [b"#b" + format(value, f"0{width}b").encode()]
-    if width % 4 == 0:
-        spellings.append(b"#x" + format(value, f"0{width // 4}x").encode())
-    spellings.append(b"(_ bv%d %d)" % (value, width))
-    return min(spellings, key=len)
+    return [shortest(value, width) for value in values]
 
 
 def _tuples(sort: tuple[int | Sort, ...], script: Script, depth: int) -> list[bytes]:
@@ -136,11 +128,11 @@ _NAMES = frozenset(
     b" roundNearestTiesToEven roundNearestTiesToAway roundTowardPositive roundTowardNegative"
     b" roundTowardZero".split()
 )
-_LONGEST = 4096  # bytes of a list that is looked at as a literal
+_LONGEST = 4096  # the longest list, in bytes, that is checked for being a literal
 
 
 def is_constant(document: Document, script: Script, node: int) -> bool:
-    """Tell whether a term is a value: a literal, a nullary constructor, a constant array of one.
+    """Return whether a term is a value: a literal, a nullary constructor, a constant array of one.
 
     Also a negated number, a quotient of numbers and `fp` of literals, which
     SMT-LIB has no literals for.
@@ -176,7 +168,7 @@ def is_constant(document: Document, script: Script, node: int) -> bool:
 
 
 def _is_literal(document: Document, script: Script, node: int) -> bool:
-    """Tell whether a term is a literal of a theory."""
+    """Return whether a term is a literal of a theory."""
     if document.end[node] - document.start[node] > _LONGEST:
         return document.text[document.start[node]] in b'#"0123456789'
     source = document.source(node)
@@ -186,7 +178,7 @@ def _is_literal(document: Document, script: Script, node: int) -> bool:
 
 
 def _names_constructor(script: Script, node: int) -> bool:
-    """Tell whether a symbol is a constructor without fields."""
+    """Return whether a symbol is a constructor without fields."""
     reference = script.refs[node]
     if reference < 0:
         return False

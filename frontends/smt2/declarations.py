@@ -1,8 +1,8 @@
-"""Commands that declare or define: what they add to the scopes of a script.
+"""Commands that declare or define: their effect on the scopes of a script.
 
-One function a family of commands, called with the walk over the script's terms
-and the node of the command. A command that is not well-formed adds what can be
-made out; the uses of names in the rest of it are still noted.
+There is one function per family of commands, called with the walk over the
+script's terms and the node of the command. An ill-formed command adds what can be
+recognised; the uses of names in the rest of it are still recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _is_list(walk: Inference, node: int) -> bool:
 
 
 def _ignore(walk: Inference, nodes: list[int]) -> None:
-    """Note the uses in nodes that have no place in a command."""
+    """Record the uses in superfluous nodes of a command."""
     for node in nodes:
         walk.scopes.note_uses(node, walk.document.stop[node])
 
@@ -230,7 +230,7 @@ def _define(walk: Inference, command: int) -> None:
 
 
 def _declare_sort(walk: Inference, command: int) -> None:
-    """(declare-sort S n); without n as old scripts have it."""
+    """(declare-sort S n); old scripts omit n."""
     arguments = _arguments(walk, command)
     if not arguments or _is_list(walk, arguments[0]):
         _ignore(walk, arguments)
@@ -240,7 +240,7 @@ def _declare_sort(walk: Inference, command: int) -> None:
 
 
 def _numbered(count: int) -> tuple[str, ...]:
-    """Return that many sort variables; a sort of so many that it is too large is of one."""
+    """Return `count` sort variables; only one if the sort would be too large."""
     return tuple(f"'{i}" for i in range(count if count < 200 else 1))
 
 

@@ -1,7 +1,7 @@
-"""A script as a face draws it: commands and terms, with what is bound once drawn once.
+"""A script as a drawing: commands and terms, with shared terms drawn once.
 
-A `let` is no node of its own: what it binds is a node that every use points to, so that sharing
-can be seen, and its value is that of its body. What is declared is one node for all its uses.
+A `let` has no node: the term it binds is a node that every use points to, which shows the sharing,
+and the let itself is represented by its body. A declared symbol is one node for all its uses.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _LABEL = 32  # characters
 
 
 def diagram(script: Script) -> Diagram:
-    """Return the commands that hold terms, their terms, and what these refer to."""
+    """Return the commands with terms, their terms, and the symbols these refer to."""
     document, definitions = script.document, script.definitions
     stop, start, end = document.stop, document.start, document.end
     said = cache(lambda sort: "" if sort is None else shortened(print_sort(sort), _LABEL))
     alias = _aliases(script)
-    # Of a place in the document (a term, or the symbol of a definition) the number of its node.
+    # Maps a node of the document (a term, or the symbol of a definition) to a node of the drawing.
     numbers: dict[int, int] = {}
     kept: list[int] = []
     shared = {alias[use] for use in alias if alias[use] not in alias}
@@ -73,7 +73,7 @@ def diagram(script: Script) -> Diagram:
 
 
 def _aliases(script: Script) -> dict[int, int]:
-    """Return for each let, and each use of what is bound or declared, the place it stands for."""
+    """Map each let, and each use of a bound or declared symbol, to the node that represents it."""
     document, found = script.document, dict[int, int]()
     stop = document.stop
     for node in range(1, len(stop)):
@@ -90,7 +90,7 @@ def _aliases(script: Script) -> dict[int, int]:
             terms = subterms(script, node)
             if terms:
                 found[node] = terms[-1]
-    # An alias may stand for another: a let whose body is a let. All lead to the last in the end;
+    # An alias may point to another one: a let whose body is a let. All are resolved to the last;
     # each is followed once, with what was passed on the way, as they may be a million deep.
     for first in found:
         way = [first]

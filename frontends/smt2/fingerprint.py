@@ -1,4 +1,4 @@
-"""What scripts have in common that differ only in what they call their symbols."""
+"""Hashes scripts independently of the names of their symbols."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from hashlib import blake2b
 
 TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()"|]')
 _MOST = 1 << 12
-"""Longer scripts have no fingerprint: hardly one is like another, and it would take time."""
+"""Longer scripts get no fingerprint: two are hardly ever equal, and it would take time."""
 _DECLARING = (b"declare-", b"define-")
 
 
 def fingerprint(text: bytes) -> bytes | None:
-    """Return a hash of a script, in which what it declares has numbers in place of names.
+    """Return a hash of a script in which declared names are replaced by numbers.
 
-    Declarations stay where they are. Names that a command declares together with others, such as
-    constructors, and bound ones stay as they are, too.
+    The order of declarations matters. Bound names, and names that a command declares together
+    with others, such as constructors, are not replaced.
     """
     if len(text) > _MOST:
         return None

@@ -1,9 +1,9 @@
-"""The forms of terms that bind names or are no applications: let, quantifiers, match, `!`.
+"""The forms of terms that bind names or are not applications: let, quantifiers, match, `!`.
 
-Each is a generator over the pieces of the form that are terms: the walk visits
-a piece when it is yielded, with the names bound at that time, and comes back.
-So each form reads from top to bottom as the standard has it (2.7, section 3.6),
-though nothing recurses. A form leaves its sort in `walk.sort`.
+Each is a generator over the subterms of the form: the walk visits each subterm when
+it is yielded, with the names bound at that time, and then resumes the generator. So
+each form reads from top to bottom as in the standard (2.7, section 3.6), without
+recursion. A form leaves its sort in `walk.sort`.
 """
 
 from __future__ import annotations

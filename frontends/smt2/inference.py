@@ -1,7 +1,7 @@
 """Sorts of terms: one walk over a term that resolves its symbols and infers its sort bottom-up.
 
-Binders are the reason for one walk: the sort of a let-bound name is known only
-when its value has been visited, and the body, which comes later, needs it.
+Both happen in one walk because of binders: the sort of a let-bound name is known
+only after its value has been visited, and is needed in the body, which comes later.
 The walk keeps its own stack, so terms may nest a million deep.
 """
 
@@ -46,7 +46,7 @@ class Inference:
     """The tables that the walks over all terms of one script fill, by node.
 
     `sort` and `is_term` are as in `Script`; the uses go to `scopes.refs`.
-    `numeral` is the sort of numerals: Real where the logic has no Ints.
+    `numeral` is the sort of numerals: Real if the logic has no Ints.
     """
 
     def __init__(self, document: Document, forms: Mapping[bytes, Form]) -> None:
@@ -71,7 +71,7 @@ class Inference:
         return {**_THEORIES, **{name: (None, -1, None, form) for name, form in forms.items()}}
 
     def visit(self, node: int, limit: int) -> None:
-        """Visit the nodes from `node` up to `limit`, which are terms side by side.
+        """Visit the sibling terms from `node` up to `limit`.
 
         Fills the tables for them and all terms below.
         """
@@ -163,13 +163,13 @@ class Inference:
 
     @cached_property
     def higher_order(self) -> bool:
-        """Whether a lambda is a function: if function sorts are written anywhere in the script."""
+        """Whether a lambda is a function: if function sorts occur anywhere in the script."""
         return _ARROW.search(self.document.text) is not None
 
     # Symbols and literals
 
     def _look_up(self, token: bytes) -> Meaning:
-        """Return the meaning of a token that is no visible symbol as it is spelled."""
+        """Return the meaning of a token that is not spelled like a visible symbol."""
         functions = self.scopes.functions
         first = token[:1]
         sort: Sort | None = None

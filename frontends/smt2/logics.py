@@ -1,4 +1,4 @@
-"""Which theories a logic has, after pySMT's table of logics."""
+"""The theories of a logic, from pySMT's table of logics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Theories:
-    """Which theories a script may use; all of them where nothing is known."""
+    """The theories that a script may use; all of them by default."""
 
     bit_vectors: bool = True
     ints: bool = True
@@ -17,7 +17,7 @@ class Theories:
 
 def theories_of(logic: bytes) -> Theories:
     """Return the theories of a logic by name; all if the table lacks it (ALL, HORN, ...)."""
-    # Here, as only the classic strategies look at logics.
+    # Imported here, as only the classic strategies need logics.
     from pysmt.exceptions import UndefinedLogicError
     from pysmt.logics import get_logic_by_name
 

@@ -1,9 +1,9 @@
-"""Tells whether the model that a solver prints satisfies its script, without another solver.
+"""Checks that the model that a solver prints satisfies its script, without another solver.
 
 A test for `--oracle`: `python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE`
-asks the solver for a model of the script and puts its definitions in place of the declarations;
-then each assertion has a value. The exit code is 0 if one is false: the model is wrong. It is 1
-if there is no model or no wrong one, and 2 if that cannot be told; a line on stderr says why.
+asks the solver for a model of the script, substitutes its definitions for the declarations, and
+evaluates each assertion. The exit code is 0 if one is false, so the model is wrong. It is 1 if
+there is no model or it is correct, and 2 if that cannot be decided; a line on stderr says why.
 
 sexpdata reads the answer (`reducekit.oracle.responses`) and pySMT evaluates: Booleans, bit-vectors,
 integers, reals, arrays of constants, and functions that the model defines. Of several `check-sat`
@@ -31,9 +31,9 @@ _UNSCOPED = (b"push", b"pop", b"reset", b"reset-assertions")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a model is worth: `wrong` names a false assertion, `unknown` says why nobody can tell.
+    """The verdict on a model: `wrong` names a false assertion, `unknown` says why there is none.
 
-    Both are empty if there is no model, or a right one.
+    Both are empty if there is no model, or a correct one.
     """
 
     wrong: str = ""
@@ -80,7 +80,7 @@ def judge(text: bytes, output: bytes) -> Finding:
 
 
 def _evaluated(script: str) -> Finding:
-    """Return the first assertion that is false; whether one has no value, if none is."""
+    """Return the first false assertion; if there is none, the first one without a value."""
     from pysmt.environment import Environment
     from pysmt.exceptions import PysmtException
     from pysmt.smtlib.parser import SmtLibParser
@@ -122,7 +122,7 @@ def _definition(each: Definition) -> str:
 
 
 def _callees_first(definitions: dict[str, Definition]) -> list[Definition]:
-    """Return the definitions of a model so that each comes after those that its value names."""
+    """Return the definitions of a model so that each comes after those that it uses."""
     found: dict[str, Definition] = {}
     waiting = list(reversed(definitions.values()))
     opened: set[str] = set()
@@ -139,7 +139,7 @@ def _callees_first(definitions: dict[str, Definition]) -> list[Definition]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the solver on the file, say what its model is worth, and return the exit code."""
+    """Run the solver on the file, check its model, and return the exit code."""
     if len(words) < 2:
         print("usage: python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE",
               file=sys.stderr)  # fmt: skip

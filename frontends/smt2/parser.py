@@ -2,9 +2,9 @@
 
 Tokens follow the SMT-LIB standard 2.7, section 3.1. A node is an atom or a
 parenthesised list; blanks and comments are text between nodes, so nothing is
-lost: rendering a document without edits gives back its bytes. Bytes are never
-decoded, so any encoding survives. Symbols are not judged here: what a solver
-accepts is the solver's business.
+lost: rendering a document without edits returns its bytes. Bytes are never
+decoded, so any encoding survives. Symbols are not validated: what a solver
+accepts is up to the solver.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def parse(text: bytes) -> Document:
                 nodes += 1
             elif first == _CLOSE:
                 if len(path) == 1:
-                    raise ParseError("a ')' without its '('", text, pos)
+                    raise ParseError("unmatched ')'", text, pos)
                 node = pop()
                 end[node] = pos + 1
                 stop[node] = nodes
@@ -77,8 +77,8 @@ def parse(text: bytes) -> Document:
 def _tokens(text: bytes, pos: int) -> list[bytes]:
     """Return the next tokens from `pos`, at least one.
 
-    A slice at a time, so that not all tokens of a large text are in memory at
-    once. The last token of a slice may go on behind it, so it is left for the next.
+    One slice at a time, so that not all tokens of a large text are in memory at
+    once. The last token of a slice may extend beyond it, so it is left for the next.
     """
     window = text[pos : pos + _CHUNK]
     tokens: list[bytes] = _TOKEN.findall(window)
@@ -86,7 +86,7 @@ def _tokens(text: bytes, pos: int) -> list[bytes]:
         if pos + len(window) < len(text):
             tokens.pop()
     else:
-        # findall skips what it cannot match: keep what stands before that place.
+        # findall skips text that it cannot match: keep only the tokens before it.
         tokens, at = [], 0
         while (match := _TOKEN.match(window, at)) is not None:
             tokens.append(match.group())

@@ -1,4 +1,4 @@
-"""Lays a script out for people: a line a command, long ones with a line an argument, indented."""
+"""Pretty-prints a script: one line per command, or one indented line per argument if it is long."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from reducekit.frontends.smt2.passes.layout import tidy_command
 
 _COLUMNS = 80
 _STEP = 2
-_DEEPEST = 40  # columns; deeper lines begin there, or a deep term would be quadratic in size
+_DEEPEST = 40  # the maximum indentation, or the text of a deep term would be quadratic in size
 
 
 def pretty(document: Document) -> bytes:
-    """Return the script with the same tokens, laid out; comments are dropped."""
+    """Return the pretty-printed script, with the same tokens but without comments."""
     return b"".join(_command(document, node) + b"\n" for node in document.children(0))
 
 
@@ -30,7 +30,7 @@ def _command(document: Document, root: int) -> bytes:
             out.append(tidy_command(document.source(node)))
             continue
         inner = min(indent + _STEP, _DEEPEST)
-        # What says what it is stays on the first line: the head, and atoms up to the first list.
+        # The head, and the atoms up to the first list, stay on the first line.
         head = 0
         while head < len(children) and text[start[children[head]]] != _OPEN:
             head += 1

@@ -1,9 +1,9 @@
 """Sort rules: how the sort of an application follows from the sorts of its arguments.
 
 A rule takes the list of the arguments' sorts, None where one is unknown, and
-returns the sort of the application; None if it cannot be told or the arguments
-do not fit. Unknown arguments are given the benefit of the doubt: `(and x y)`
-is Bool whatever x is. A rule never raises and does not change the list.
+returns the sort of the application; None if it is unknown or the arguments do
+not fit. Arguments of unknown sort are assumed to fit: `(and x y)` is Bool
+whatever x is. A rule never raises and does not change the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Rule: TypeAlias = "Callable[[Sorts], Sort | None]"
 
 
 def join(first: Sort | None, second: Sort | None) -> tuple[bool, Sort | None]:
-    """Return whether two terms can stand at the two sides of an equality, and their common sort.
+    """Return whether two terms can be the sides of an equality, and their common sort.
 
     Int and Real mix (theory Reals_Ints); a lambda is an array to one solver
     and a function to another.
@@ -51,7 +51,7 @@ def common(sorts: Sorts) -> tuple[bool, Sort | None]:
 
 
 def unknown(_: Sorts) -> Sort | None:
-    """Return None: the rule of what has no rule."""
+    """Return None: the rule of operators without a rule."""
     return None
 
 

@@ -1,8 +1,6 @@
-"""The order of our own passes."""
+"""The order of the passes of reducekit's own strategy."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
@@ -13,16 +11,11 @@ from reducekit.frontends.smt2.passes.drop import (
     Scopes,
     SingleAssert,
 )
-from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.graph import (
-    AsWritten,
+    FineGraph,
     GraphPass,
-    Kicked,
-    Rare,
     Resorted,
-    Restarted,
-    is_too_large,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
@@ -34,78 +27,47 @@ from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     Unused,
 )
-from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling
-from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Variables
-from reducekit.frontends.smt2.passes.term_tree import TermPass
+from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.passes.symbols import Rename
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.passes.widths import Widths
-from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.problem import Problem
+from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
+from reducekit.passes import when
 
 _MOST = 1 << 22
 _RESTARTS = 2
 _LAYOUT = 0.01
-"""Layout comes first if it makes a script shorter by such a share; otherwise where a graph was
-not printed, which brings it along."""
+"""The layout pass runs first if it removes this share of a script; otherwise it runs later, for
+scripts that are not printed from a graph, which normalises the layout anyway."""
 
 
-@dataclass(frozen=True)
-class SizeLimited:
-    """A pass that leaves scripts of more than `most` nodes alone.
+def size_limited(*passes: Pass, most: int = _MOST) -> tuple[Pass, ...]:
+    """Return passes for scripts of at most `most` nodes.
 
-    It looks at every use of every name, or at every term by itself: for so many
-    that takes more memory than there may be. What makes a script smaller by
-    much comes before it, and brings it back in the next round.
+    Such a pass considers every use of every name, or every single term, and may
+    run out of memory on a larger script. The passes that remove the most come
+    before it, so that it can run in a later round.
     """
-
-    inner: Pass
-    most: int = _MOST
-
-    @property
-    def name(self) -> str:
-        """The name of the pass."""
-        return self.inner.name
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return what there is to search; None if the script is too large."""
-        return self.inner.problem(view) if len(view.document) <= self.most else None
-
-
-@dataclass(frozen=True)
-class LargeOnly:
-    """A pass for scripts that are too large for a graph, whose moves include its changes."""
-
-    inner: Pass
-
-    @property
-    def name(self) -> str:
-        """The name of the pass."""
-        return self.inner.name
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return what there is to search; None if the script is read as a graph."""
-        return self.inner.problem(view) if is_too_large(view) else None
+    return when(lambda view: len(view.document) <= most, *passes)
 
 
 def own_schedule(*, unchecked: bool = False) -> Schedule:
-    """Return the passes in the order in which they save most for the least checks.
+    """Return the passes in the order that removes the most with the fewest checks.
 
-    Unchecked, what is no script of well-sorted terms is tried too.
+    With `unchecked`, ill-sorted candidates are tried, too.
 
-    What takes much away comes first. Names get short early, since a new name makes a new text of
-    everything that has been refuted around it.
+    The most productive passes come first. Names are shortened early, since a new name changes
+    the text of every refuted candidate that contains it.
     """
-    symbols = _size_limited(
+    symbols = size_limited(
         Inline(),
         Declare(),
-        LargeOnly(Variables()),
         Parameters(),
         Recursive(),
         Members(),
         Attributes(),
         Queries(),
         QueriedTerms(),
-        Merge(),
         Abbreviations(),
         Sorts(b"Int"),
         Sorts(b"Bool"),
@@ -113,12 +75,12 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         Instances(),
         Unused(),
     )
-    spelling = _size_limited(Spelling(), Literals(), Flatten(), Rename())
+    spelling = size_limited(Spelling(), Rename())
     graph = GraphPass()
-    widths, short, equal_terms = _size_limited(Widths(), Rename(most=1000), EqualTerms())
+    (widths,) = size_limited(Widths())  # reaches what a define-fun spells, where the graph stops
     others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    drop = _size_limited(DropBackward(last=True), Runs())
+    drop = size_limited(DropBackward(last=True), Runs())
     last: tuple[Pass, ...] = (*drop, Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(least=_LAYOUT),),
@@ -126,7 +88,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
             SingleAssert(),
             BesideAssert(),
             DropBackward(),
-            short,
+            Rename(most=1000),
             graph,
             Layout(),
             DropBackward(),
@@ -137,20 +99,16 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         rounds=(*cheap, graph),
         closing=(
             *last,
-            AsWritten(TermPass(thorough=True)),
+            FineGraph(),
             widths,
-            AsWritten(equal_terms),
-            SizeLimited(Resorted()),
+            Resorted(),
             Untyped(unchecked=unchecked),
+            Layout(),  # removed text that is not a command leaves its line breaks
         ),
         sweep=(DropBackward(),),
         thorough=(
-            SizeLimited(Rare()),
+            Rare(),
             Kicked(),
             *(Restarted(graph, number) for number in range(1, _RESTARTS + 1)),
         ),
     )
-
-
-def _size_limited(*passes: Pass) -> tuple[Pass, ...]:
-    return tuple(map(SizeLimited, passes))

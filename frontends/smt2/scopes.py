@@ -1,10 +1,10 @@
-"""Which symbol means what at some place of a script: definitions and their scopes.
+"""The meaning of symbols at each point of a script: definitions and their scopes.
 
-Two name spaces, functions and sorts, each a dict from canonical symbol to its
-present meaning. What a binding hides is kept on a trail, so leaving a scope
-costs what was bound in it, and a look-up is one dict access however deep the
-scopes nest (ddSMT paper, section 2.1: constant-time caches of visible sorts
-and functions).
+There are two name spaces, functions and sorts, each a dict from canonical symbol
+to current meaning. A trail stores the shadowed meanings, so the cost of leaving a
+scope is the number of bindings in it, and a look-up is one dict access however deep
+the scopes nest (ddSMT paper, section 2.1: constant-time caches of visible sorts and
+functions).
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class Scopes:
     # Scopes
 
     def mark(self) -> int:
-        """Return the present place of the trail, to come back to by `undo`."""
+        """Return the current position on the trail, for `undo`."""
         return len(self._trail)
 
     def undo(self, mark: int) -> None:
-        """Make everything bound since `mark` invisible, and what it hid visible."""
+        """Undo all bindings since `mark`, which restores the meanings they shadowed."""
         trail = self._trail
         while len(trail) > mark:
             table, name, old = trail.pop()
@@ -144,7 +144,7 @@ class Scopes:
         return len(self.definitions) - 1
 
     def show(self, definition: int) -> None:
-        """Make a function visible from here on, beside functions of other ranks of that name."""
+        """Make a function visible from here on; functions of other ranks of that name stay."""
         name, kind, _, _, parameters, sort = self.definitions[definition]
         functions = self.functions
         old = functions.get(name)
@@ -231,7 +231,7 @@ class Scopes:
     def _overload(
         self, old: Meaning, new: tuple[int, tuple[Sort, ...], Rule | None]
     ) -> Overloads | None:
-        """Return the functions visible under one name; None if it is one only."""
+        """Return the functions visible under one name; None if there is only one."""
         before = self.definitions[old[1]]
         if before.kind not in _OVERLOADED:
             return None
@@ -251,7 +251,7 @@ class Scopes:
     # Uses
 
     def sort_at(self, node: int) -> Sort | None:
-        """Return the sort written at a node and note the uses in it."""
+        """Return the sort written at a node, and record the uses in it."""
         document = self.document
         text = document.text[document.start[node] : document.end[node]]
         parsed = self._parsed.get(text)
@@ -267,7 +267,7 @@ class Scopes:
         return parsed[0]
 
     def note_uses(self, first: int, last: int) -> None:
-        """Take each atom of nodes first..last-1 that spells a visible name as a use of it."""
+        """Record each atom of nodes first..last-1 that spells a visible name as a use of it."""
         document, functions, sorts, refs = self.document, self.functions, self.sorts, self.refs
         text, start, end = document.text, document.start, document.end
         for node in range(first, last):

@@ -1,8 +1,8 @@
-"""An SMT-LIB script understood: its commands, scopes and definitions, and the sort of each term.
+"""The analysis of a script: its commands, scopes and definitions, and the sort of each term.
 
-`analyse` is the one entry: a linear pass over a parsed document, which never
-raises on what is not well-formed, but leaves the sort unknown (None) or the
-reference open (-1) and goes on.
+`analyse` is the only entry point: a linear pass over a parsed document. It never
+raises on ill-formed parts, but leaves their sorts unknown (None) and their
+references unresolved (-1).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _REAL_LOGICS = frozenset(
 
 @dataclass(slots=True, frozen=True)
 class Script:
-    """What is known about a document as a script. Lists without other note are by node.
+    """The results of the analysis. Lists are indexed by node unless noted otherwise.
 
     `commands` are the top-level nodes in order and `names` the symbols they
     start with, b"" without one. `sort` is the sort of a node that stands where a
@@ -116,7 +116,7 @@ def analyse(document: Document) -> Script:
         elif name not in _WORDLESS:
             walk.scopes.note_uses(node, stop[node])
         if walk.named:
-            # What is named inside a binder goes on being visible outside.
+            # Names given inside a binder remain visible outside of it.
             for definition in walk.named:
                 walk.scopes.show(definition)
             walk.named.clear()
@@ -140,7 +140,7 @@ def analyse(document: Document) -> Script:
 
 
 def _visit_terms(walk: Inference, command: int, first: int, last: int | None, listed: bool) -> None:
-    """Visit the terms of a command; note the uses in its other arguments."""
+    """Visit the terms of a command; record the uses in its other arguments."""
     document = walk.document
     stop = document.stop
     child = stop[command + 1]
@@ -186,7 +186,7 @@ class _Levels:
             self.scopes.append(CommandScope(len(self.open), position, -1, parent))
 
     def pop(self, node: int, position: int) -> None:
-        """(pop n); one that pops more than there is has no effect, as in solvers."""
+        """(pop n); popping more levels than are open has no effect, as in solvers."""
         count = min(count_levels(self.walk.document, node), MAX_PUSH)
         if 0 < count <= len(self.open):
             mark = self.open[-count][1]
@@ -202,7 +202,7 @@ class _Levels:
         self.walk.scopes.forget(self.walk.theories())
 
     def reset_assertions(self, _: int, position: int) -> None:
-        """(reset-assertions): declarations go too, unless they are global (standard, 4.2.2)."""
+        """(reset-assertions): also undoes declarations, unless global (standard, 4.2.2)."""
         self._close(len(self.open), position)
         if not self.global_declarations:
             self.walk.scopes.forget(self.walk.theories())
@@ -216,7 +216,7 @@ class _Levels:
             self.global_declarations = words[1:2] == [b"true"]
 
     def set_logic(self, node: int, _: int) -> None:
-        """(set-logic L): says what a numeral is."""
+        """(set-logic L): determines the sort of numerals."""
         if node + 2 < self.walk.document.stop[node]:
             logic = canonical(self.walk.document.source(node + 2))
             self.walk.numeral = "Real" if logic in _REAL_LOGICS else "Int"

@@ -67,7 +67,7 @@ _INDEXED: Mapping[bytes, int] = {b"BitVec": 1, b"FloatingPoint": 2, b"FiniteFiel
 
 
 class SortMeaning(NamedTuple):
-    """What a sort symbol stands for at some place of a script.
+    """The meaning of a sort symbol at some point of a script.
 
     `sort` is the sort of the bare symbol and `template` that of the symbol
     applied to as many arguments as there are `parameters`, which are sort
@@ -95,7 +95,12 @@ def canonical(token: bytes) -> bytes:
 
 
 def sort_name(symbol: bytes) -> str:
-    """Return the canonical symbol of a user's sort as the name in a `Sort`."""
+    """Return the symbol of a user's sort as the name in a `Sort`.
+
+    A user's BitVec has no width: bars keep it apart from the sorts of that name.
+    """
+    if symbol in _INDEXED:
+        symbol = b"|%b|" % symbol
     return symbol.decode("utf-8", "surrogateescape")
 
 
@@ -176,12 +181,12 @@ def write_sort(sort: Sort) -> bytes:
 
 
 def is_variable(sort: Sort | int) -> bool:
-    """Tell whether a sort is a sort variable."""
+    """Return whether a sort is a sort variable."""
     return isinstance(sort, str) and sort[:1] == "'"
 
 
 def is_open(sort: Sort | int | None) -> bool:
-    """Tell whether a sort holds a sort variable."""
+    """Return whether a sort holds a sort variable."""
     if isinstance(sort, tuple):
         return any(map(is_open, sort))
     return isinstance(sort, str) and sort[:1] == "'"

@@ -1,10 +1,10 @@
-"""What passes need to know of terms: where they are, what refers to what, what can replace them."""
+"""Facts about terms for the passes: their positions, references and replacements."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -14,20 +14,8 @@ from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort
 
 
-def term_roots(script: Script) -> Iterator[int]:
-    """Yield the outermost terms of all commands."""
-    is_term, stop = script.is_term, script.document.stop
-    node, last = 1, len(stop)
-    while True:
-        node = is_term.find(1, node)
-        if node < 0 or node >= last:
-            return
-        yield node
-        node = stop[node]
-
-
 def subterms(script: Script, node: int) -> list[int]:
-    """Return the terms directly below a term: arguments, bound values, body."""
+    """Return the direct subterms of a term: arguments, bound values, body."""
     is_term, stop = script.is_term, script.document.stop
     last = stop[node]
     found = []
@@ -39,7 +27,7 @@ def subterms(script: Script, node: int) -> list[int]:
 
 
 class Terms:
-    """What is needed to build changes of terms: constants by sort, references by node."""
+    """The facts needed to build changes of terms: constants by sort, references by node."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -71,7 +59,7 @@ class Terms:
         return by_sort
 
     def bound_at(self, node: int) -> int:
-        """Return the definition that a node is the name of; -1 if it is none."""
+        """Return the definition whose name is at a node; -1 if there is none."""
         return self._by_node.get(node, -1)
 
     @cached_property
@@ -85,7 +73,7 @@ class Terms:
 
     @cached_property
     def names(self) -> NamesInUse:
-        """The names that terms have by `:named` and that are used."""
+        """The names given by `:named` that are used."""
         return NamesInUse(self)
 
     def bound_by(self, low: int, high: int) -> Sequence[int]:
@@ -96,13 +84,13 @@ class Terms:
 
     @cached_property
     def _by_binder(self) -> tuple[array[int], array[int]]:
-        """The binding forms of all definitions, sorted, and beside them the definitions."""
+        """The binding forms of all definitions, sorted, and the definitions in the same order."""
         binders = array("i", (definition.binder for definition in self.script.definitions))
         definitions = array("i", sorted(range(len(binders)), key=binders.__getitem__))
         return array("i", sorted(binders)), definitions
 
     def grounded(self, low: int, high: int, node: int) -> list[Edit] | None:
-        """Return edits that let `node` stand outside of the binders `low .. high - 1`.
+        """Return the edits with which `node` can be moved out of the binders `low .. high - 1`.
 
         Variables that those bind become constants of their sorts; None if one
         has no constant.
@@ -123,7 +111,7 @@ class Terms:
     def _uses_of(self, bound: Sequence[int], root: int) -> list[tuple[int, int]]:
         """Return the nodes of `root` that refer to one of some definitions, with the definition."""
         last = self.document.stop[root]
-        if 16 * len(bound) < last - root:  # so much dearer is a look-up than a step
+        if 16 * len(bound) < last - root:  # a look-up costs about as much as 16 steps
             references = self.references
             return sorted(
                 (node, definition)
@@ -152,7 +140,7 @@ class References:
                 places[definition] += 1
 
     def __contains__(self, definition: int) -> bool:
-        """Tell whether anything refers to a definition."""
+        """Return whether anything refers to a definition."""
         return self._offsets[definition] < self._offsets[definition + 1]
 
     def __getitem__(self, definition: int) -> Sequence[int]:
@@ -160,14 +148,14 @@ class References:
         return self._nodes[self._offsets[definition] : self._offsets[definition + 1]]
 
     def within(self, definition: int, first: int, last: int) -> Sequence[int]:
-        """Return those of the nodes `first .. last - 1` that refer to a definition."""
+        """Return the nodes among `first .. last - 1` that refer to a definition."""
         low, high = self._offsets[definition], self._offsets[definition + 1]
         low = bisect_left(self._nodes, first, low, high)
         return self._nodes[low : bisect_left(self._nodes, last, low, high)]
 
 
 class NamesInUse:
-    """The terms that a `:named` attribute names and that are used by that name."""
+    """The terms with a `:named` attribute whose name is used."""
 
     def __init__(self, terms: Terms) -> None:
         definitions = terms.script.definitions
@@ -182,7 +170,7 @@ class NamesInUse:
         self.uses = [uses for _, uses in found]
 
     def lost(self, edit: Edit) -> bool:
-        """Tell whether an edit drops a name that is used outside of what it drops."""
+        """Return whether an edit drops a name that is used outside of the dropped text."""
         node, template = edit
         last = self.stop[node]
         at = bisect_left(self.binders, node)

@@ -1,7 +1,7 @@
 """The sort rules of the standard theories: Core, Ints, Reals, ArraysEx, BitVectors, FloatingPoint.
 
-Tables from symbol to rule, for the theories of SMT-LIB 2.7 and what solvers
-add to them. `theory_collections` has strings, sequences, sets and the like.
+Tables from symbol to rule, for the theories of SMT-LIB 2.7 and their extensions
+by solvers. `theory_collections` covers strings, sequences, sets and the like.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Says what is not as the SMT-LIB standard has it: commands, their places, and sorts of terms."""
+"""Finds violations of the SMT-LIB standard: in commands, their order, and sorts of terms."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _ARGUMENTS: Mapping[bytes, tuple[int, int]] = {
     b"set-logic": (1, 1),
     b"set-option": (1, 2),
 }
-"""The commands of the standard (2.7, section 3.9), and how many arguments they take."""
+"""The commands of the standard (2.7, section 3.9), with their numbers of arguments."""
 _BODIES = frozenset((b"define-fun", b"define-fun-rec", b"define-const"))
 _NUMERAL = re.compile(rb"0|[1-9][0-9]*")
 _SHOWN = 60
 _MOST = 20
-"""So many problems are told."""
+"""The maximum number of problems to report."""
 
 
 def problems(view: ScriptView, *, extensions: bool = False) -> list[str]:
-    """Return what is wrong with a script, each with its line; the first few.
+    """Return the first few problems of a script, each with its line.
 
-    With `extensions`, commands that are not in the standard are taken as they are.
+    With `extensions`, commands that are not in the standard are accepted.
     """
     found: list[str] = []
     document = view.document
@@ -67,18 +67,18 @@ def problems(view: ScriptView, *, extensions: bool = False) -> list[str]:
 
 
 def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
-    """Yield what is wrong, and the node."""
+    """Yield the node and the description of each problem."""
     document, script = view.document, view.script
     open_levels = 0
     for node, name in zip(script.commands, script.names, strict=True):
         children = list(document.children(node))
         if not name:
-            yield node, f"`{_shown(view, node)}` is no command"
+            yield node, f"`{_shown(view, node)}` is not a command"
             continue
         bounds = _ARGUMENTS.get(name)
         if bounds is None:
             if not extensions:
-                yield node, f"`{name.decode()}` is no command of the standard"
+                yield node, f"`{name.decode(errors='replace')}` is not a command of the standard"
             continue
         least, most = bounds
         if not least <= len(children) - 1 <= most:
@@ -90,7 +90,7 @@ def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
             levels = count_levels(document, node)
             open_levels += levels if name == b"push" else -levels
             if open_levels < 0:
-                yield node, "there is nothing to pop"
+                yield node, "`pop` of more levels than are open"
                 open_levels = 0
         elif name == b"reset":
             open_levels = 0
@@ -105,23 +105,24 @@ def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
 
 
 def _body(view: ScriptView, children: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Yield a body that is not of the sort that a definition says."""
+    """Yield the body of a definition if it does not have the declared sort."""
     script = view.script
     for definition in script.definitions:
         if definition.node == children[1]:
             own = script.sort[children[-1]]
             if own is not None and definition.sort not in (None, own):
-                yield children[-1], f"`{_shown(view, children[-1])}` is not of the sort said"
+                shown = _shown(view, children[-1])
+                yield children[-1], f"`{shown}` does not have the declared sort"
 
 
 def _unsorted(view: ScriptView) -> Iterator[int]:
-    """Yield the terms without a sort below which all terms have one."""
+    """Yield the terms without a sort all of whose subterms have one."""
     document, script = view.document, view.script
     is_term, sort = script.is_term, script.sort
     last = -1
     for node in range(len(document) - 1, 0, -1):
         if is_term[node] and sort[node] is None:
-            # Nodes come after what they are in, so a term within this one has been seen before.
+            # Nodes come after those that contain them, so terms inside this one were seen before.
             if node < last < document.stop[node]:
                 continue
             last = node

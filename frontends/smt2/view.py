@@ -1,4 +1,4 @@
-"""A parsed script, and what is found out about it, each when first asked for."""
+"""A parsed script, with analyses that are computed on first use."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from reducekit.frontends.smt2.terms import Terms
 
 
 class ScriptView:
-    """A script as the passes see it."""
+    """A script, as seen by the passes."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
     @cached_property
     def commands(self) -> Commands:
-        """The commands and what they define and use, by name."""
+        """The commands with their definitions and uses, by name only."""
         return read_commands(self.document)
 
     @cached_property
     def scoped_commands(self) -> Commands:
-        """The commands and what they use, by what each name means where it stands."""
+        """The commands with their uses, resolved by scope."""
         script, commands = self.script, self.commands
         used, ends = array("i"), array("i", [0])
         homes = [script.command_of(each.node) for each in script.definitions]
@@ -38,10 +38,10 @@ class ScriptView:
 
     @cached_property
     def script(self) -> Script:
-        """Scopes, references and sorts of all terms."""
+        """The scopes, references and sorts of all terms."""
         return analyse(self.document)
 
     @cached_property
     def terms(self) -> Terms:
-        """What is needed to build changes of terms."""
+        """The facts needed to build changes of terms."""
         return Terms(self.script)

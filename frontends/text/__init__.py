@@ -11,7 +11,7 @@ from typing import Any
 
 from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.text.parser import TextView, parse_lines
-from reducekit.frontends.text.passes import Blanks, DropGroups, DropLines, DropTokens
+from reducekit.frontends.text.passes import blanks, drop_groups, drop_lines, drop_tokens
 from reducekit.search.strategy import Passes
 
 __all__ = ["Text", "TextView", "parse_lines"]
@@ -32,7 +32,7 @@ class Text(Frontend):
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes: the same for all kinds."""
-        return Schedule(once=(), rounds=(DropLines(), DropGroups(), DropTokens(), Blanks()))
+        return Schedule(rounds=(drop_lines, drop_groups, drop_tokens, blanks))
 
     def order(self, text: bytes) -> Any:
         """Return the key of the usual order."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.text.parser import TextView
+from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, Items, LeafTree, Move, Selection
 
 _ENDS = b" \t\r\n\f\v()"
@@ -42,31 +43,24 @@ class NodeItems(IndependentItems):
         return Change(tuple(edit(nodes[item]) for item in sorted(chosen)), self.what)
 
 
-class DropLines:
-    """The pass over lines."""
-
-    name = "lines"
-
-    def problem(self, view: TextView) -> Items | None:
-        """Return the lines as items."""
-        if not view.lines:
-            return None
-        return NodeItems(view.document, view.lines, lambda line: Edit(line, ()), "drop lines")
+@pass_("lines", lambda view: bool(view.lines))
+def drop_lines(view: TextView) -> Items:
+    """Removes lines."""
+    return NodeItems(view.document, view.lines, lambda line: Edit(line, ()), "drop lines")
 
 
-class DropTokens:
-    """The pass over tokens."""
+def _is_small(view: TextView) -> bool:
+    """Return whether its tokens can be searched one by one without filling the memory."""
+    return len(view.document) <= _MOST
 
-    name = "tokens"
 
-    def problem(self, view: TextView) -> Items | None:
-        """Return the tokens as items; None if they would fill the memory."""
-        document = view.document
-        if len(document) > _MOST or not view.tokens:
-            return None
-        return NodeItems(
-            document, view.tokens, lambda node: _removed(document, node, node), "drop tokens"
-        )
+@pass_("tokens", lambda view: _is_small(view) and bool(view.tokens))
+def drop_tokens(view: TextView) -> Items:
+    """Removes tokens."""
+    document = view.document
+    return NodeItems(
+        document, view.tokens, lambda node: _removed(document, node, node), "drop tokens"
+    )
 
 
 class GroupTree(LeafTree):
@@ -94,7 +88,7 @@ class GroupTree(LeafTree):
         return self.document.end[closing] - self.document.start[opening]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Drop the group: its tokens, and the lines that lie within it whole."""
+        """Drop the group: its tokens, and the lines that are entirely within it."""
         document = self.document
         opening, closing = self.groups[node]
         edits = [_removed(document, opening, closing)]
@@ -114,30 +108,20 @@ class GroupTree(LeafTree):
         return self.below[node]
 
 
-class DropGroups:
-    """The pass over groups in parentheses."""
-
-    name = "groups"
-
-    def problem(self, view: TextView) -> GroupTree | None:
-        """Return the tree of groups; None if they might fill the memory."""
-        return GroupTree(view) if len(view.document) <= _MOST and view.groups else None
+@pass_("groups", lambda view: _is_small(view) and bool(view.groups))
+def drop_groups(view: TextView) -> GroupTree:
+    """Removes groups in parentheses."""
+    return GroupTree(view)
 
 
-class Blanks:
-    """The pass that leaves one blank between tokens and none elsewhere, line by line."""
-
-    name = "blanks"
-
-    def problem(self, view: TextView) -> Items | None:
-        """Return the lines that have more blanks as items."""
-        document = view.document
-        lines = array(
-            "i", (n for n in view.lines if len(_tidy(document, n)) < _length(document, n))
-        )
-        if not lines:
-            return None
-        return NodeItems(document, lines, lambda n: Edit(n, (_tidy(document, n),)), "blanks")
+@pass_("blanks")
+def blanks(view: TextView) -> Items | None:
+    """Reduces blanks to one between tokens and none elsewhere, line by line."""
+    document = view.document
+    lines = array("i", (n for n in view.lines if len(_tidy(document, n)) < _length(document, n)))
+    if not lines:
+        return None
+    return NodeItems(document, lines, lambda n: Edit(n, (_tidy(document, n),)), "blanks")
 
 
 def _length(document: Document, node: int) -> int:

@@ -8,8 +8,10 @@ made afresh (`raw` empty) is spelled anew by its format
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, overload
 
 Value = int | str
 """An argument or result: a number, or else the word as it stands in the file."""
@@ -52,10 +54,116 @@ class Trace:
     calls, and `tail`.
     """
 
-    calls: tuple[Call, ...]
+    calls: Sequence[Call]
     format: str
     text: bytes
     tail: bytes = b""
+    head: bytes = b""
+
+
+class Interned(Sequence[Call]):
+    """Calls that are few kinds of call over and over: four bytes a call."""
+
+    __slots__ = ("distinct", "kinds")
+
+    def __init__(self, kinds: array[int], distinct: Sequence[Call]) -> None:
+        self.kinds = kinds
+        self.distinct = distinct
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self.kinds)
+
+    @overload
+    def __getitem__(self, at: int) -> Call: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Call]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return a call, or some."""
+        if isinstance(at, slice):
+            return Interned(self.kinds[at], self.distinct)
+        return self.distinct[self.kinds[at]]
+
+    def __iter__(self) -> Iterator[Call]:
+        """Yield the calls."""
+        return map(self.distinct.__getitem__, self.kinds)
+
+
+class LongTrace(Sequence[Call]):
+    """The calls of a long text, each made when it is asked for: 12 bytes a call.
+
+    `plain` are the calls without their places and bytes; call i has the bytes up to `ends[i]`,
+    the first one from `begin` on, and stands in line `lines[i]`.
+    """
+
+    __slots__ = ("begin", "ends", "lines", "plain", "text")
+
+    def __init__(
+        self, text: bytes, plain: Interned, begin: int, ends: array[int], lines: array[int]
+    ) -> None:
+        self.text = text
+        self.begin = begin
+        self.plain = plain
+        self.ends = ends
+        self.lines = lines
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, at: int) -> Call: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Call]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return a call, or some as a list."""
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        index = range(len(self))[at]
+        call = self.plain[index]
+        raw = self.text[self.ends[index - 1] if index else self.begin : self.ends[index]]
+        return Call(call.name, call.arguments, self.lines[index], call.result, raw)
+
+
+def plain(calls: Sequence[Call]) -> Sequence[Call]:
+    """Return calls to look at in a row: those of a long trace have no bytes and no lines."""
+    return calls.plain if isinstance(calls, LongTrace) else calls
+
+
+def raws(calls: Sequence[Call]) -> Iterator[bytes]:
+    """Yield the bytes of each call."""
+    if not isinstance(calls, LongTrace):
+        yield from (call.raw for call in calls)
+        return
+    text, begin = calls.text, calls.begin
+    for end in calls.ends:
+        yield text[begin:end]
+        begin = end
+
+
+def mapped(calls: Sequence[Call], change: Callable[[Call], Call]) -> Sequence[Call]:
+    """Return `plain` calls, each changed in the same way wherever it stands."""
+    calls = plain(calls)
+    if isinstance(calls, Interned):
+        return Interned(calls.kinds, [*map(change, calls.distinct)])
+    return [*map(change, calls)]
+
+
+def differing(calls: Sequence[Call]) -> Iterable[Call]:
+    """Return the calls of a trace; of a long one, each call that differs once, in any order."""
+    calls = plain(calls)
+    if isinstance(calls, Interned):
+        return map(calls.distinct.__getitem__, {*calls.kinds})
+    return calls
+
+
+def marks(calls: Sequence[Call], mark: Callable[[Call], int]) -> bytes:
+    """Return a byte for each call; calls that do not differ have the same."""
+    calls = plain(calls)
+    if isinstance(calls, Interned):
+        table = bytes(map(mark, calls.distinct))
+        return bytes(map(table.__getitem__, calls.kinds))
+    return bytes(map(mark, calls))
 
 
 def altered(call: Call, name: str | None = None, arguments: Iterable[Value] | None = None) -> Call:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +17,16 @@ from reducekit.frontend import (
     FormatCheck,
     FormatOption,
     Frontend,
-    OracleRequest,
-    OwnOracle,
     Schedule,
-    Testing,
 )
-from reducekit.frontends.trace.calls import Trace
+from reducekit.frontends.trace.calls import Trace, marks, plain
 from reducekit.frontends.trace.formats import FORMATS, read_trace, unpack
-from reducekit.frontends.trace.model.check import check, find_model
+from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.diagram import diagram
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.own_oracle import Learnt, Target, in_words, replay_oracle
-from reducekit.frontends.trace.passes.drop import mentions
+from reducekit.frontends.trace.passes.drop import used_variables
 from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.schedule import (
@@ -36,13 +35,14 @@ from reducekit.frontends.trace.passes.schedule import (
     own_schedule,
 )
 from reducekit.frontends.trace.replay.contract import (
-    ContractCriterion,
     ContractExecutor,
     may_be_lawful,
+    without_slips,
 )
 from reducekit.frontends.trace.view import FirstFailing, TraceView
 from reducekit.offers import Conversions, Generation, Inspection, Playing
 from reducekit.oracle.oracle import Oracle
+from reducekit.own_checks import OracleRequest, OwnOracle, Testing
 from reducekit.search.strategy import Passes
 
 __all__ = ["Traces"]
@@ -50,8 +50,11 @@ __all__ = ["Traces"]
 
 _PLAYED_BY = {"mobical": "cadical"}
 """Models that pass over calls which the library refuses, with those that do not."""
+_SHOWN = 20
+"""Calls that break the contract, of all that `--check` finds."""
 _FIRST_CALL = re.compile(
-    rb"(?:[0-9]+ )?(?:init|new|ipasir_init|boolector_new|set-murxla-options)\b"
+    rb"(?:# reducekit: .*\n)?(?:[0-9]+ )?"
+    rb"(?:init|new|ipasir_init|boolector_new|set-murxla-options)\b"
 )
 
 
@@ -70,36 +73,42 @@ class Traces(Frontend):
     name = "trace"
     title = "a trace of API calls"
     help = (
-        "Without --cmd the trace is replayed against the library of its API, such as the Lingeling "
-        "inside python-sat. With --cmd, an interpreter of traces (lgluntrace, mobical, ...) "
-        "replays it."
+        "Without --cmd, the library of the API replays the trace; with --cmd, an interpreter of "
+        "traces such as lgluntrace or mobical does."
     )
     suffix = ".trace"
     suffixes = (".trace", ".mobical", ".ipasir")
     inspected = (".toml",)
     unit = "calls"
     options = (
-        FormatOption("model", "The API's model; default: the trace's.", metavar="NAME|FILE"),
+        FormatOption(
+            "model", "The model of the API (default: that of the trace).", metavar="NAME|FILE"
+        ),
         FormatOption(
             "options",
-            "Which options of the solver to reduce: those that the trace sets, or all there are.",
+            "Solver options to reduce: none, those that the trace sets, or all.",
             kind="choice",
             choices=OPTION_MODES,
             default="all",
         ),
-        FormatOption("library", "The library; default: what is installed.", metavar="NAME|PATH"),
+        FormatOption(
+            "library",
+            "Library that replays it (default: installed).",
+            metavar="NAME|PATH",
+        ),
         FormatOption(
             "fault",
-            "Overwrite an instruction of it: SYMBOL+OFFSET:abort or :delete, or a name in "
-            "--faults.",
+            "Seed a fault into it: SYMBOL+OFFSET:abort or :delete, or a name in --faults.",
             metavar="FAULT",
+            rare=True,
         ),
-        FormatOption("faults", "A list of faults (JSON).", metavar="FILE"),
+        FormatOption("faults", "A list of faults (JSON).", metavar="FILE", rare=True),
         FormatOption(
             "check_returns",
-            "A result that is not as the trace says is a failure too.",
+            "Results that differ from the trace are failures, too.",
             kind="flag",
             default=False,
+            rare=True,
         ),
     )
 
@@ -152,8 +161,12 @@ class Traces(Frontend):
         strict = _PLAYED_BY.get(model.name) if self._model is None else None
         if strict is not None:
             model = load_model(strict)
-        problems = [str(problem) for problem in check(trace, model)]
-        return FormatCheck(problems, f"{in_words(trace.calls)} as {model.title} allows them")
+        found = problems(trace, model)
+        shown = [str(problem) for problem in islice(found, _SHOWN)]
+        more = sum(1 for _ in found)
+        if more:
+            shown.append(f"and {more:,} more calls that the contract does not allow")
+        return FormatCheck(shown, f"{in_words(trace.calls)} as {model.title} allows them")
 
     def own_oracle(self, request: OracleRequest) -> OwnOracle:
         """Replay the trace against the library of its API; candidates are replayed there."""
@@ -184,10 +197,10 @@ class Traces(Frontend):
             trace, model = self._read(text)
         except ParseError:
             return opener
-        lawful = may_be_lawful(model, trace.calls)
+        lawful = may_be_lawful(model, plain(trace.calls))
 
         def guarded(oracle: Oracle, jobs: int) -> Executor:
-            judged = ContractCriterion(oracle.criterion, model.classify)
+            judged = without_slips(oracle.criterion, model.classify)
             executor = opener(Oracle(oracle.commands, judged), jobs)
             if not lawful:
                 return executor
@@ -201,7 +214,7 @@ class Traces(Frontend):
         """Return a trace and its model. Raises ParseError for what is no call, UsageError."""
         trace = read_trace(text, self._format)
         model = find_model(trace) if self._model is None else self._model
-        check(trace, model)
+        deque(problems(trace, model), maxlen=0)  # a ParseError is for the caller
         return trace, model
 
     def schedule(self, passes: Passes) -> Schedule:
@@ -215,18 +228,19 @@ class Traces(Frontend):
     def order(self, text: bytes) -> Any:
         """Return the key: fewer calls, then fewer options, then fewer bytes."""
         text = unpack(text)
-        options = len(self._option_lines.findall(text))
-        return len(self._lines.findall(text)) - options, options, len(text), text
+        options = sum(1 for _ in self._option_lines.finditer(text))
+        lines = sum(1 for _ in self._lines.finditer(text))
+        return lines - options, options, len(text), text
 
     def measure(self, view: TraceView) -> Mapping[str, int]:
         """Count calls without options and `return` lines, options, clauses, variables and bytes."""
         options = len(view.options)
-        results = sum(call.name == "return" for call in view.calls)
+        results = marks(view.calls, lambda call: call.name == "return").count(1)
         return {
             "calls": len(view.calls) - options - results,
             "options": options,
             "clauses": len(view.groups),
-            "variables": len({variable for _, variable in mentions(view)}),
+            "variables": len(used_variables(view)),
             "bytes": len(view.document.text),
         }
 
@@ -240,9 +254,9 @@ class Traces(Frontend):
     @classmethod
     def testing(cls) -> Testing:
         """Return the tests by a library."""
-        from reducekit.frontends.trace.hunt.library_tests import TESTING
+        from reducekit.frontends.trace.hunt.library_tests import testing
 
-        return TESTING
+        return testing(cls)
 
     @classmethod
     def conversions(cls) -> Conversions:

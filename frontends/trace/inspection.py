@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reducekit.frontends.trace import timeline
 from reducekit.frontends.trace.calls import Trace
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.formats import player, read_trace
 from reducekit.frontends.trace.model.chart import draw_chart
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model
@@ -49,6 +49,9 @@ def _trace_lines(trace: Trace, model: Model) -> Iterator[str]:
     calls = [call for call in trace.calls if call.name != "return"]
     names = Counter(call.name for call in calls)
     yield f"{trace.format}: {len(calls):,} calls of {model.name}"
+    if trace.head:
+        given = player.read(trace.head).items()
+        yield "names: " + " ".join(f"--{name} {value}" for name, value in given)
     yield "calls: " + ", ".join(f"{name} {count:,}" for name, count in names.most_common())
     yield "time line:"
     yield from timeline.lines(trace, model)

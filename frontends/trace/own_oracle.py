@@ -7,13 +7,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
-from reducekit.frontend import OracleRequest, OwnOracle
 from reducekit.frontends.trace.calls import Call, Trace, with_result
-from reducekit.frontends.trace.formats import print_trace, read_trace, reader
+from reducekit.frontends.trace.formats import player, print_trace, read_trace, reader
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.replay import (
@@ -26,17 +27,20 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
+from reducekit.frontends.trace.replay.answers import AnswerChecker, opened_checker
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
 from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
+from reducekit.frontends.trace.replay.subject import subject_of
 from reducekit.frontends.trace.view import FirstFailing
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.own_checks import OracleRequest, OwnOracle
 
 _USUAL = "lingeling"  # the API that a trace is of where it may be of several
-_NEEDS_COMMAND = ("reference", "stdin")
+_NEEDS_COMMAND = ("reference", "cost", "unstable", "stdin")
 _OTHER_FAILURES = ("exit_code", "slower_than", "match_out", "match_err")
 
 
@@ -49,6 +53,22 @@ class Target:
     faults: str | None = None
     check_returns: bool = False
     """A result that is not as the trace says is a failure too."""
+
+    def named(self, head: bytes) -> Target:
+        """Return what a trace names, if nothing else is given."""
+        if self.library is not None or self.fault is not None:
+            return self
+        found = player.found(head)
+        return replace(
+            self,
+            library=found.get("library"),
+            fault=found.get("fault"),
+            faults=self.faults or found.get("faults"),
+        )
+
+    def head(self, form: str, model: str) -> bytes:
+        """Return the line of a trace that names this."""
+        return player.line(form, {**asdict(self), "model": model})
 
     def given(self) -> str | None:
         """Return the name of an option that only makes sense for replays; None if none is given."""
@@ -86,9 +106,9 @@ def replay_oracle(
     for name in _NEEDS_COMMAND:
         if request.failure[name]:
             raise UsageError(
-                f"`{name}` goes with `command`: say which program is to be run, "
-                "such as 'reducekit replay'"
+                f"`{name}` requires `command`: give the program to run, such as 'reducekit replay'"
             )
+    target = target.named(trace.head)
     library = find_library(model.name, target.library)
     fault = None
     if target.fault is not None:
@@ -101,6 +121,16 @@ def replay_oracle(
             opened.callback(server.close)
         crashes = CrashCache(lambda text: replays.once(server, text))
         outcome = server.replay(trace.calls, _first_limits(request.limits))
+        checks = None
+        if outcome.kind == "ok" and not target.check_returns and not _told(request):
+            limits = _first_limits(request.limits)
+            checks = partial(opened_checker, library.interface.api, target.library, limits=limits)
+            with ExitStack() as other:
+                checker = checks(server, stack=other)
+                if checker is not None:
+                    outcome = checker.judged(trace.calls, outcome)
+            if outcome.kind == "mismatch":
+                replays = replace(replays, checks=checks)
         _refuse_success(request, target, trace, model, outcome, library)
         crashes.remember(trace.text, trace.calls, outcome)
         if was_lawful(model, trace.calls, outcome):
@@ -112,7 +142,7 @@ def replay_oracle(
         executors: list[ReplayExecutor] = []
         learnt = Learnt(
             crashes.last,
-            outcome.kind == "mismatch",
+            outcome.kind == "mismatch" and replays.checks is None,
             _first_failing(
                 request,
                 model,
@@ -135,9 +165,12 @@ def replay_oracle(
             _replay_command(target, named_model, model),
             replays.opener(crashes, executors),
             limits,
+            libraries=(Path(library.path),),
             notes=(f"note: {library.note}",) if library.note else (),
-            finish=lambda text: (
-                _with_results(text, trace.format, replays, server, model) if recorded else text
+            subject=partial(subject_of, library, target.library or model.name),
+            finish=lambda text: _with_head(
+                _with_results(text, trace.format, replays, server, model) if recorded else text,
+                target.head(trace.format, named_model or model.name),
             ),
             close=opened.pop_all().close,
         )
@@ -158,6 +191,8 @@ class _Replays:
     """How candidates share a replay, if they can."""
     hangs: float | None = None
     """After how many seconds one hangs at a first look; None if the failure is another."""
+    checks: Callable[..., AnswerChecker | None] | None = None
+    """Opens what checks answers, given a server and a stack, where a wrong one is the failure."""
 
     def serve(self, jobs: int = 1) -> ReplayServer:
         """Start a server."""
@@ -176,6 +211,9 @@ class _Replays:
         """Return what opens executors that replay; they are added to `opened`."""
 
         def opener(oracle: Oracle, jobs: int) -> Executor:
+            closing, checker = ExitStack(), None
+            if self.checks is not None:
+                checker = self.checks(closing.enter_context(self.serve()), stack=closing)
             executor = ReplayExecutor(
                 self.serve(jobs),
                 self.read,
@@ -183,6 +221,8 @@ class _Replays:
                 crashes,
                 proofs=not self.check_results,
                 model=self.model,
+                checker=checker,
+                opened=closing,
                 batch=self.batch if jobs == 1 else None,
                 hangs=self.hangs if isinstance(oracle.criterion, TimesOut) else None,
             )
@@ -223,7 +263,7 @@ def _first_failing(
 
 
 def _told(request: OracleRequest) -> bool:
-    """Say whether the user told what the failure is, other than how the replay ends."""
+    """Return whether the user told what the failure is, other than how the replay ends."""
     return any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
 
 
@@ -320,12 +360,16 @@ def _with_results(
         for call, result in zip(trace.calls, before.results, strict=False)
     ]
     calls += trace.calls[len(calls) :]
-    printed = print_trace(calls, trace.format, trace.tail)
+    printed = trace.head + print_trace(calls, trace.format, trace.tail)
     if printed == trace.text:
         return text
     after = server.replay(replays.read(printed))
     same = (after.kind, after.status, after.signal) == (before.kind, before.status, before.signal)
     return printed if same else text
+
+
+def _with_head(text: bytes, head: bytes) -> bytes:
+    return head + text[player.length(text) :] if head else text
 
 
 def _has_result(model: Model, call: Call) -> bool:

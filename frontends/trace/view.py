@@ -3,33 +3,162 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, compress, groupby
+from typing import Any, overload
 
+from reducekit.change import Edit
 from reducekit.document import Document
-from reducekit.frontends.trace.calls import Call, Trace, without_results
+from reducekit.frontends.trace.calls import (
+    Call,
+    LongTrace,
+    Trace,
+    mapped,
+    marks,
+    plain,
+    without_results,
+)
 from reducekit.frontends.trace.formats import read_trace, spell
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine
 
+_BLOCK = 256
+"""The number of calls of a long trace that share a node, which one edit can drop."""
+
 Alteration = Mapping[int, tuple[Call, ...]]
-"""What stands in place of calls, by their indices; nothing for a call that is dropped."""
+"""By index of a call: the calls that replace it; empty for a dropped call."""
+
+_Start = tuple[int, Machine, tuple[int, ...]]
+"""A call with the machine and the open group before it."""
 
 FirstFailing = Callable[[Sequence[Sequence[Call]]], int | None]
-"""Plays small traces; returns the index of the first that fails as wanted, None if none does."""
+"""Plays small traces; returns the index of the first that fails as wanted; None if none does."""
 
 _ROUNDS = 12
-"""A contract that is not kept after so many repairs is given up."""
+"""The maximum number of attempts to repair a broken contract."""
 _STARTS = 64
-"""So many states of the model are kept, for walks that need not begin at the first call."""
+"""The number of model states to cache, so that walks need not start at the first call."""
+
+NONE: Alteration = {}
+
+
+class Drops(Alteration):
+    """An alteration that only drops calls, a byte for each call of the trace: 1 drops it."""
+
+    def __init__(self, marks: bytes | bytearray) -> None:
+        self._marks = marks
+
+    def __len__(self) -> int:
+        """Count the calls that are dropped."""
+        return self._marks.count(1)
+
+    def __bool__(self) -> bool:
+        """Return whether any call is dropped."""
+        return 1 in self._marks
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the calls that are dropped."""
+        return self._found(1, 0)
+
+    def __getitem__(self, index: int) -> tuple[Call, ...]:
+        """Return nothing, for a call that is dropped."""
+        if self._marks[index]:
+            return ()
+        raise KeyError(index)
+
+    def __contains__(self, index: object) -> bool:
+        """Return whether a call is dropped."""
+        return isinstance(index, int) and bool(self._marks[index])
+
+    def get(self, index: int, default: Any = None) -> Any:
+        """Return nothing for a call that is dropped."""
+        return () if self._marks[index] else default
+
+    def __eq__(self, other: object) -> bool:
+        """Compare with another alteration."""
+        return self._marks == other._marks if isinstance(other, Drops) else super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a dictionary
+
+    def others(self, start: int) -> Iterator[int]:
+        """Yield the calls from one on that are not dropped."""
+        return self._found(0, start)
+
+    def between(self, begin: int, end: int) -> Sequence[int]:
+        """Return the calls from one up to another, exclusive, that are dropped."""
+        marks = self._marks
+        count = marks.count(1, begin, end)
+        if count in (0, end - begin):
+            return range(begin, begin + count)
+        return [index for index in range(begin, end) if marks[index]]
+
+    def with_(self, more: Iterable[int]) -> Drops:
+        """Return what drops these calls too."""
+        marks = bytearray(self._marks)
+        for index in more:
+            marks[index] = 1
+        return Drops(marks)
+
+    def _found(self, mark: int, start: int) -> Iterator[int]:
+        find = self._marks.find
+        index = find(mark, start)
+        while index >= 0:
+            yield index
+            index = find(mark, index + 1)
+
+
+class Groups(Sequence[tuple[int, ...]]):
+    """Groups of calls, four bytes a member; group k has the `members` before `ends[k]`."""
+
+    def __init__(self, members: array[int], ends: array[int]) -> None:
+        self._members = members
+        self._ends = ends
+
+    def __len__(self) -> int:
+        """Count the groups."""
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[int, ...]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[tuple[int, ...]]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return a group, or some."""
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        number = range(len(self._ends))[at]
+        begin = self._ends[number - 1] if number else 0
+        return tuple(self._members[begin : self._ends[number]])
+
+
+class Mapped(Sequence[Call]):
+    """The calls of a long trace, each changed in the same way when it is asked for."""
+
+    def __init__(self, calls: Sequence[Call], change: Callable[[Call], Call]) -> None:
+        self._calls = calls
+        self._change = change
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self._calls)
+
+    @overload
+    def __getitem__(self, at: int) -> Call: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Call]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return a call, or some."""
+        if isinstance(at, slice):
+            return [*map(self._change, self._calls[at])]
+        return self._change(self._calls[at])
 
 
 class TraceView:
     """A trace; immutable.
 
-    The root's children are the calls: node `i + 1` is call `i`, with its
-    `return` line and the comments before it. `last_call` returns the index of
+    Each call is a node of the document, with its `return` line and the comments before it;
+    `edits` says which. `last_call` returns the index of
     the call in which the replay of the text ended, None if that is unknown.
     `keeps_result` says that what that call returned is what is looked for.
     `first_failing` tells of many small traces the first that fails in the same
@@ -51,15 +180,85 @@ class TraceView:
         self.keeps_result = keeps_result
         self.first_failing = first_failing
         self.calls: Sequence[Call] = trace.calls
-        size = len(trace.text)
-        ends = array("i", accumulate((len(call.raw) for call in trace.calls), initial=0))
-        count = len(trace.calls) + 1
-        self.document = Document(
-            trace.text,
-            array("i", [0]) + ends[:-1],
-            array("i", [size]) + ends[1:],
-            array("i", [count]) + array("i", range(2, count + 1)),
-        )
+        self._plain = plain(trace.calls)
+        self._block = _BLOCK if isinstance(trace.calls, LongTrace) else 0
+        self.document = self._document()
+
+    def _document(self) -> Document:
+        text, calls, block = self.trace.text, self.calls, self._block
+        head = len(self.trace.head)
+        if isinstance(calls, LongTrace):
+            ends = calls.ends
+        else:
+            sizes = (len(call.raw) for call in calls)
+            ends = array("i", accumulate(sizes, initial=head))[1:]
+        count = len(ends)
+        if not block:
+            nodes = array("i", range(2, count + 2))
+            starts = array("i", [0, head]) + ends[:-1] if count else array("i", [0])
+            return Document(
+                text, starts, array("i", [len(text)]) + ends, array("i", [count + 1]) + nodes
+            )
+        start, end, stop = (array(ends.typecode, [each]) for each in (0, len(text), 0))
+        begin = head
+        for first in range(0, count, block):
+            some = ends[first : first + block]
+            node, after = len(start), len(start) + 1 + len(some)
+            start.append(begin)
+            end.append(some[-1])
+            stop.append(after)
+            start.append(begin)
+            start.extend(some[:-1])
+            end.extend(some)
+            stop.extend(range(node + 2, after + 1))
+            begin = some[-1]
+        stop[0] = len(start)
+        return Document(text, start, end, stop)
+
+    def edits(self, altered: Alteration, before: Alteration | None = None) -> tuple[Edit, ...]:
+        """Return the edits that make an alteration on top of the one `before`.
+
+        In a long trace, neighbours that are all dropped are one edit. So are neighbours that are
+        all altered, unless there is no `before`: then other edits of them may follow.
+        """
+        block, known = self._block, NONE if before is None else before
+        if not block:
+            return tuple(
+                self._edit(index + 1, calls)
+                for index, calls in sorted(altered.items())
+                if known.get(index) != calls
+            )
+        found: list[Edit] = []
+        for number, some in self._by_block(altered):
+            if known and all(known.get(each) == altered[each] for each in some):
+                continue
+            node = number * (block + 1) + 1
+            if len(some) == min(block, len(self.calls) - number * block):
+                drops = isinstance(altered, Drops)
+                calls = [] if drops else [call for each in some for call in altered[each]]
+                if before is not None or not calls:
+                    found.append(self._edit(node, calls))
+                    continue
+            found += [
+                self._edit(node + 1 + each % block, altered[each])
+                for each in some
+                if known.get(each) != altered[each]
+            ]
+        return tuple(found)
+
+    def _edit(self, node: int, calls: Sequence[Call]) -> Edit:
+        return Edit(node, (self.text_of(calls),) if calls else ())
+
+    def _by_block(self, altered: Alteration) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the altered calls of a long trace by their blocks, which are counted from 0."""
+        block, count = self._block, len(self.calls)
+        if isinstance(altered, Drops):
+            for first in range(0, count, block):
+                if some := altered.between(first, min(first + block, count)):
+                    yield first // block, some
+        else:
+            for number, group in groupby(sorted(altered), lambda each: each // block):
+                yield number, [*group]
 
     def of(self, calls: Sequence[Call]) -> TraceView:
         """Return another trace that goes by the same model, and is played by the same."""
@@ -77,7 +276,7 @@ class TraceView:
         """Return the indices of the calls that have one of these roles in the model."""
         models = self.model.calls
         names = {name for name, each in models.items() if each.role in roles}
-        return [index for index, call in enumerate(self.calls) if call.name in names]
+        return [*_where(marks(self._plain, lambda call: call.name in names))]
 
     @cached_property
     def groups(self) -> Sequence[tuple[int, ...]]:
@@ -85,27 +284,26 @@ class TraceView:
 
         A group that is not ended is one too.
         """
-        models = self.model.calls
-        machine = Machine(self.model)
-        found: list[tuple[int, ...]] = []
-        group: list[int] = []
-        for index, call in enumerate(self.calls):
+        models, ends_group = self.model.calls, Machine(self.model).ends_group
+
+        def part(call: Call) -> int:
             model = models.get(call.name)
-            if model is None or not model.group:
-                continue
-            group.append(index)
-            if machine.ends_group(call):
-                found.append(tuple(group))
-                group = []
-        if group:
-            found.append(tuple(group))
-        return found
+            return 0 if model is None or not model.group else 1 + ends_group(call)
+
+        parts = marks(self._plain, part)
+        members = array("i", _where(parts))
+        last = parts.translate(bytes([0, 0, 1]) + bytes(253), delete=b"\0")
+        ends = array("i", (each + 1 for each in _where(last)))
+        if len(members) > (ends[-1] if ends else 0):
+            ends.append(len(members))
+        found = Groups(members, ends)
+        return found if self._block else [*found]
 
     @cached_property
     def options(self) -> Sequence[int]:
         """The indices of the calls that set an option."""
         name = self.model.options.call
-        return [index for index, call in enumerate(self.calls) if name and call.name == name]
+        return [*_where(marks(self._plain, lambda call: bool(name) and call.name == name))]
 
     def after(self, change: Alteration) -> list[Call]:
         """Return the bare calls with others in the place of some."""
@@ -121,10 +319,20 @@ class TraceView:
 
         But for handles, whose names later calls use.
         """
-        return [call if self.makes_handle(call) else _bare(call) for call in self.calls]
+        if isinstance(self.calls, LongTrace):
+            return Mapped(self.calls, self._without_result)
+        return [*map(self._without_result, self.calls)]
+
+    @cached_property
+    def _walked(self) -> Sequence[Call]:
+        """The bare calls as the machine needs them, to be walked through many times."""
+        return mapped(self.calls, self._without_result) if self._block else self.bare
+
+    def _without_result(self, call: Call) -> Call:
+        return call if self.makes_handle(call) else _bare(call)
 
     def makes_handle(self, call: Call) -> bool:
-        """Say whether what a call returns is a handle."""
+        """Return whether what a call returns is a handle."""
         model = self.model.calls.get(call.name)
         return model is not None and bool(model.produces)
 
@@ -132,7 +340,8 @@ class TraceView:
         """Return which calls have to go too if some are altered, for the contract to be kept.
 
         A call that the model does not allow goes; one that is part of a group
-        takes the group along. What it returns is all that was ever refused
+        takes the group along. A call that the model cannot read at all stays: the
+        program that reads the trace may know it. What it returns is all that was ever refused
         where the file itself breaks the contract, None if it cannot be mended.
         """
         gone: set[int] = set()
@@ -146,34 +355,52 @@ class TraceView:
     def mended(self, alteration: Alteration) -> Alteration | None:
         """Return an alteration that also drops what has to go; None if it cannot be mended."""
         gone = self.contract_closure(alteration)
-        return None if gone is None else {**alteration, **dict.fromkeys(gone, ())}
+        if gone is None:
+            return None
+        if isinstance(alteration, Drops):
+            return alteration.with_(gone)
+        return {**alteration, **dict.fromkeys(gone, ())}
 
     @property
     def _stride(self) -> int:
         """How many calls there are from one start to the next."""
-        return len(self.bare) // _STARTS + 1
+        return len(self.calls) // (_STARTS // 8 if self._block else _STARTS) + 1
+
+    def _start(self, before: int) -> _Start:
+        """Return the last start at a call or before it.
+
+        Starts are looked for as far as they are needed: that of a large part of a long trace is
+        near its beginning.
+        """
+        wanted = before // self._stride
+        while len(self._starts) <= wanted:
+            start = next(self._more_starts, None)
+            if start is None:
+                break
+            self._starts.append(start)
+        return self._starts[min(wanted, len(self._starts) - 1)]
 
     @cached_property
-    def _starts(self) -> Sequence[tuple[int, Machine, tuple[int, ...]]]:
-        """Where a walk may begin: at every so many calls, the machine and the open group there.
+    def _starts(self) -> list[_Start]:
+        """Where a walk may begin, as far as that is known."""
+        return []
 
-        Up to the first call that is not allowed.
-        """
+    @cached_property
+    def _more_starts(self) -> Iterator[_Start]:
+        """The starts that follow: one at every so many calls, up to one that is not allowed."""
         machine, models = Machine(self.model), self.model.calls
         step = self._stride
-        found: list[tuple[int, Machine, tuple[int, ...]]] = []
         group: tuple[int, ...] = ()
-        for index, call in enumerate(self.bare):
+        for index, call in enumerate(self._walked):
             if index % step == 0:
-                found.append((index, machine.copy(), group))
-            if machine.allowed(call) is not None:
-                if call.name == "return":
-                    continue
-                break
-            machine.after(call)
+                yield index, machine.copy(), group
+            violation = machine.make(call)
+            if call.name == "return" or (violation is not None and violation.malformed):
+                continue
+            if violation is not None:
+                return
             if models[call.name].group:
                 group = () if machine.ends_group(call) else (*group, index)
-        return found
 
     def _refused(self, altered: Alteration, gone: set[int]) -> set[int]:
         """Walk through the calls that are left; return those that are not allowed.
@@ -182,29 +409,32 @@ class TraceView:
         """
         start, group = 0, list[int]()
         machine = Machine(self.model)
-        if altered and self._starts:
-            near = min(altered) // self._stride
-            start, known, opened = self._starts[min(near, len(self._starts) - 1)]
+        if altered and self.calls:
+            first = next(iter(altered)) if isinstance(altered, Drops) else min(altered)
+            start, known, opened = self._start(first)
             machine, group = known.copy(), list(opened)
-        allowed, after, models = machine.allowed, machine.after, self.model.calls
+        make, models = machine.make, self.model.calls
         refused: set[int] = set()
         broken = False
-        for index in range(start, len(self.bare)):
+        walked = self._walked
+        left: Iterable[int] = range(start, len(walked))
+        if isinstance(altered, Drops):
+            left = altered.others(start)
+        for index in left:
             if index in gone:
                 continue
-            call = self.bare[index]
-            for each in altered.get(index, (call,)):
+            changed = altered.get(index)
+            for each in (walked[index],) if changed is None else changed:
                 model = models.get(each.name)
                 grouped = model is not None and model.group
                 if grouped:
                     group.append(index)
-                if allowed(each) is not None:
-                    if each.name == "return":
+                violation = make(each)
+                if violation is not None:
+                    if each.name == "return" or violation.malformed:
                         continue
                     refused.add(index)
                     broken = broken or bool(grouped)
-                else:
-                    after(each)
                 if grouped and machine.ends_group(each):
                     if broken:
                         return refused | set(group)  # the clause is open in the machine
@@ -212,6 +442,11 @@ class TraceView:
         if broken:
             refused |= set(group)
         return refused
+
+
+def _where(marked: bytes) -> Iterator[int]:
+    """Yield the indices of the bytes that are not 0."""
+    return compress(range(len(marked)), marked)
 
 
 def _bare(call: Call) -> Call:

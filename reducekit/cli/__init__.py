@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
+from reducekit import NOTHING_YET
+
 _USAGE = 2
 INTERRUPTED = 130
-"""The exit code of what a signal has ended."""
-NOTHING_YET = "reducekit: interrupted before there was a result; nothing was written"
+"""The exit code after a signal."""
 
 
 def main() -> None:
-    """Run the command line; every error a user can cause is one message and an exit code."""
+    """Run the command line; every error that a user can cause is one message and an exit code."""
     if "_REDUCEKIT_COMPLETE" in os.environ:
         from reducekit.cli.completion import complete
 
         sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:
-        # Here, and not above: an import takes its time, and a Ctrl-C meanwhile wants an answer.
+        # Imported here, as imports take time and Ctrl-C must work meanwhile.
         from reducekit.cli.interrupts import Interrupts
         from reducekit.cli.streams import output_trouble, prepare, say
 
@@ -26,12 +27,12 @@ def main() -> None:
         interrupts = Interrupts()
         interrupts.install()
     except KeyboardInterrupt:
-        # Without a clean-up, which the next Ctrl-C could interrupt: nothing has been done.
+        # Without cleaning up, which another Ctrl-C could interrupt: nothing has been done yet.
         try:
             os.write(2, f"{NOTHING_YET}\n".encode())
         finally:
             os._exit(INTERRUPTED)
-    # From here on an early Ctrl-C is noted.
+    # From here on, early signals are recorded.
     from reducekit.cli.context import ProcessContext
     from reducekit.cli.group import invoke
 
@@ -42,7 +43,7 @@ def main() -> None:
         code = code or _USAGE
     interrupts.ignore()
     if interrupts.seen:
-        # All is written and closed, and somebody waits: freeing millions of objects takes seconds.
+        # Everything is written and closed, and freeing millions of objects would take seconds.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import shlex
 import shutil
@@ -11,19 +12,16 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
+from reducekit.cli.options import GROUPS, GroupedOption
 from reducekit.cli.streams import say
 
-_ONCE = ("cmd", "oracle", "reference", "output")
+_ONCE = ("command", "oracle", "reference", "output")
 """Options of which two contradict each other, unless they can be repeated."""
+_HELP_ALL = "--help-all"
+_COLUMN = 24  # of the help texts at most
 _WHAT_FAILS = ("--cmd", "--oracle", "--")
 """With one of these what the settings say about it does not count."""
-
-
-def files(incomplete: str) -> list[CompletionItem]:
-    """Have a shell complete names of files."""
-    return [CompletionItem(incomplete, type="file")]
 
 
 def same(words: Sequence[str]) -> Sequence[str]:
@@ -35,7 +33,9 @@ class Command(click.Command):
     """A command that answers options of other tools, and refuses what is said twice.
 
     `respelled` puts words of older programs into ours. Defaults come from `reducekit.toml`: those
-    outside of its tables where it `reduces`, and those of the command's own table.
+    outside of its tables where it `reduces`, and those of the command's own table. The help shows
+    options below their headings, and `examples` in place of the options that are rarely needed;
+    `--help-all` lists these, too.
     """
 
     def __init__(
@@ -43,11 +43,47 @@ class Command(click.Command):
         *arguments: Any,
         respelled: Callable[[Sequence[str]], Sequence[str]] = same,
         reduces: bool = False,
+        examples: Sequence[str] = (),
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self.reduces = reduces
+        self.examples = examples
         self._respelled = respelled
+        if any(getattr(each, "rare", False) for each in self.params):
+            self.params.append(
+                click.Option(
+                    [_HELP_ALL],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_show_all,
+                    help="Show all options and exit.",
+                )
+            )
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below their headings, without the rare ones unless all are wanted."""
+        if self.examples and not ctx.meta.get(_HELP_ALL):
+            with formatter.section("Examples"):
+                for each in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{each}\n")
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            rare = isinstance(param, GroupedOption) and param.rare
+            if record is None or not record[1] or (rare and not ctx.meta.get(_HELP_ALL)):
+                continue
+            rows.setdefault(getattr(param, "group", ""), []).append(record)
+        headings = [*(each for each in GROUPS if each in rows), ""]
+        for heading in headings:
+            with formatter.section(heading or ("Other" if len(headings) > 1 else "Options")):
+                formatter.write_dl(rows[heading], col_max=_COLUMN)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what comes last, below all options."""
+        if not self.examples or ctx.meta.get(_HELP_ALL):
+            super().format_epilog(ctx, formatter)
 
     def make_context(
         self,
@@ -101,6 +137,14 @@ class Command(click.Command):
         return super().parse_args(ctx, words)
 
 
+def _show_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    """Print the help with the rare options."""
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[_HELP_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
 def _answered(
     error: click.NoSuchOption, command: click.Command, ctx: click.Context, words: Sequence[str]
 ) -> click.UsageError:
@@ -118,6 +162,8 @@ def _answered(
     if said is None and program is not None:
         given = shlex.join([program, typed])
         said = f"Options of your program go after --, as in -- {given}"
-    if said is None and typed == name:
-        return error
+    if said is None:
+        bare = {each.lstrip("-"): each for each in known}
+        close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
+        said = f"Did you mean {bare[close[0]]}?" if close else None
     return click.UsageError(f"No such option '{typed}'. {said or ''}".strip(), ctx)

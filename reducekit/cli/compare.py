@@ -1,4 +1,4 @@
-"""`reducekit compare`: each algorithm, or any reducer, on each file, and tables of the results."""
+"""`reducekit compare`: runs each algorithm, or any reducer, on each file, and prints tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from reducekit.cli.command import Command
 from reducekit.cli.context import INTERRUPTED, ProcessContext
-from reducekit.cli.options import CLUSTER, PATH, SECONDS, adding
+from reducekit.cli.options import PATH, SECONDS, adding, declared
 from reducekit.cli.reduce_options import failure_from, oracle_options
 from reducekit.cli.streams import say
 from reducekit.compare import reducer_tables, reducers, tables
@@ -20,7 +20,7 @@ from reducekit.compare.curves import chart
 from reducekit.compare.runs import Run
 from reducekit.compare.sessions import Algorithm, algorithms_of, run_all
 from reducekit.errors import UsageError
-from reducekit.session import Failure
+from reducekit.session import Failure, Options
 from reducekit.session.cluster import Cluster
 from reducekit.session.files import format_of
 from reducekit.session.output import OutputFile
@@ -34,31 +34,31 @@ _OPTIONS = (
         default=_STRATEGIES,
         show_default=True,
         metavar="NAMES",
-        help="The algorithms, separated by commas; auto is the default of the format, and "
-        "NAME:quick is one with --effort quick, NAME:thorough with --effort thorough.",
+        help="Algorithms, separated by commas; auto is the default, NAME:quick and NAME:thorough "
+        "set the effort.",
     ),
     click.option(
-        "--frontend", metavar="NAME", help="The format of the files; default: by suffix or content."
+        "--frontend", metavar="NAME", help="Format of the files (default: by suffix or content)."
     ),
     click.option(
         "--simplify",
         type=click.Choice(tuple(_SWITCH)),
         default="on",
         show_default=True,
-        help="Short for --set simplify=..., in formats that have it (BTOR).",
+        help="Short for --set simplify=... (BTOR).",
     ),
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="NAME=VALUES",
-        help="Set an option of the format; several values, separated by commas, are compared.",
+        help="Set an option of the format; several comma-separated values are compared.",
     ),
     click.option(
         "--cap",
         type=click.IntRange(min=1),
         metavar="N",
-        help="End each algorithm after N checks on a file; default: when it ends by itself.",
+        help="Stop each algorithm after N checks on a file (default: no limit).",
     ),
     click.option(
         "--jobs",
@@ -67,17 +67,17 @@ _OPTIONS = (
         default=1,
         show_default=True,
         metavar="N",
-        help="Run N algorithms on a file at a time, each with one check at a time. Counts stay "
-        "the same, unless checks come close to their time limit.",
+        help="Run N algorithms on a file in parallel, with one check each. Does not change counts, "
+        "unless checks come close to their time limit.",
     ),
-    *CLUSTER,
+    *declared(Options, ("cluster", "ship", "local_slots")),
     click.option(
         "--reducer",
         "programs",
         multiple=True,
         metavar="NAME=COMMAND",
-        help="Compare programs instead, with {input}, {output} and {oracle} in their commands: "
-        "sizes, checks, time and memory. Needs --oracle.",
+        help="Compare programs instead; the command contains {input}, {output} and {oracle}. "
+        "Requires --oracle.",
     ),
     click.option(
         "--max-time", type=SECONDS, metavar="S", help="Stop each --reducer after S seconds."
@@ -87,36 +87,36 @@ _OPTIONS = (
         "--tsv",
         type=PATH,
         metavar="FILE",
-        help="Write a line for each run to FILE, with the sizes over the checks.",
+        help="Write one line per run to FILE, with its sizes over the checks.",
     ),
     click.option(
         "--curve",
         type=PATH,
         metavar="FILE",
-        help="Draw the sizes over the checks into FILE, an SVG picture.",
+        help="Draw the sizes over the checks as SVG.",
     ),
-    click.option("--json", is_flag=True, help="Print all as one JSON object."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress."),
+    click.option("--json", is_flag=True, help="Print one JSON object."),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
 )
 
 
 @click.command(
     "compare",
     cls=Command,
-    epilog="Where each file has a test of its own, {dir} in a command stands for the folder of the "
-    "file and {stem} for its name without the suffix: reducekit compare cases/*/input.btor "
-    "--oracle '{dir}/oracle'. As everywhere, {} stands for the candidate.",
+    epilog="If each file has its own test, use {dir} in a command for the folder of the file, and "
+    "{stem} for its name without the suffix: reducekit compare cases/*/input.btor "
+    "--oracle '{dir}/oracle'. As everywhere, {} is the candidate.",
 )
 @click.argument("files", nargs=-1, required=True, type=PATH)
 @oracle_options
 @adding(_OPTIONS)
 @click.pass_obj
 def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) -> int:
-    """Run each algorithm on each of FILES, and compare how far it gets in how many checks.
+    """Compare how far each algorithm reduces each of FILES, and in how many checks.
 
-    Checks are texts given to the oracle, equal ones counted once for each algorithm (and run
-    once for all of them). The tables are those of Vida's thesis (Linz 2008, chapter 5), and the
-    sizes over the checks, and when the default is where each other algorithm ends.
+    Checks are texts given to the oracle, counted once per algorithm if equal (and run once for all
+    of them). The tables are those of Vida's thesis (Linz 2008, chapter 5), the sizes over the
+    checks, and when the default reaches the final size of each other algorithm.
     """
     interrupts, failure, labels = process.interrupts, failure_from(values), labels_of(files)
     if values["programs"]:
@@ -150,11 +150,11 @@ def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
 def _cluster(
     process: ProcessContext, values: Mapping[str, Any], stack: ExitStack
 ) -> Cluster | None:
-    """Connect to the cluster that checks are to run on, if there is one."""
+    """Connect to the cluster for checks, if there is one."""
     if values["cluster"] is None:
         for name in ("ship", "local_slots"):
             if values[name]:
-                raise UsageError(f"`{name}` goes with `cluster`")
+                raise UsageError(f"`{name}` requires `cluster`")
         return None
     with process.interrupts.allowed():
         cluster = stack.enter_context(
@@ -162,7 +162,6 @@ def _cluster(
                 values["cluster"],
                 ship=values["ship"],
                 local_slots=values["local_slots"],
-                guard=process.interrupts,
             )
         )
     cluster.listen(lambda said: say(f"reducekit: note: {said}"))
@@ -202,12 +201,12 @@ def _compare_programs(
     failure: Failure,
     values: Mapping[str, Any],
 ) -> int:
-    """Run programs that reduce on each file."""
+    """Run other reducers on each file."""
     programs = [reducers.Reducer.of(each) for each in values["programs"]]
     problems = [reducers.Problem.of(*each, failure) for each in zip(files, labels, strict=True)]
     for name in ("curve", "json", "cluster"):
         if values[name]:
-            raise UsageError(f"--{name} is about algorithms: it does not go with --reducer")
+            raise UsageError(f"--{name} is for algorithms; it has no effect with --reducer")
     outputs = _outputs(values)
     rows: list[reducers.Measured] = []
     interrupted = False
@@ -227,7 +226,7 @@ def _compare_programs(
 
 
 def _outputs(values: Mapping[str, Any]) -> dict[str, OutputFile]:
-    """Return the files to be written, by option. Raises UsageError where one cannot be."""
+    """Return the output files by option. Raises UsageError if one cannot be written."""
     given = {name: values[name] for name in ("markdown", "tsv", "curve") if values[name]}
     return {name: OutputFile(path) for name, path in given.items()}
 
@@ -235,7 +234,7 @@ def _outputs(values: Mapping[str, Any]) -> dict[str, OutputFile]:
 def _write(
     process: ProcessContext, outputs: Mapping[str, OutputFile], texts: Mapping[str, str]
 ) -> None:
-    """Write the files. Raises UsageError for one that could not be written."""
+    """Write the files. Raises UsageError if one could not be written."""
     for name, file in outputs.items():
         with process.interrupts.held():
             file.write(texts[name].encode())

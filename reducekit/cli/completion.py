@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class, shell_complete
 from reducekit.cli.command import Command
 
 VARIABLE = "_REDUCEKIT_COMPLETE"
-"""Set by the shell while it completes; says for which shell."""
+"""Set by the shell while it completes, to its own name."""
 
 
 @click.command("completion", cls=Command)
@@ -27,7 +27,7 @@ def command(ctx: click.Context, shell: str) -> int:
 
 
 def complete(instruction: str) -> int:
-    """Answer the shell; return the exit code."""
+    """Print completions for the shell; return the exit code."""
     from reducekit.cli.group import reducekit
 
     return shell_complete(reducekit, {}, "reducekit", VARIABLE, instruction)

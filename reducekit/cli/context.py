@@ -1,4 +1,4 @@
-"""What the process was given: signals, and whether somebody can read its output."""
+"""The environment of the process: signals, and whether its output can be read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from reducekit.cli.interrupts import Interrupts
 
 STOPPED_EARLY = 5
-"""The exit code of a reduction that a limit or a request has ended: the best result is saved."""
+"""The exit code of a reduction that a limit or a request stopped: the best result is saved."""
 INTERRUPTED = 130
-"""The exit code of what a signal has ended."""
+"""The exit code after a signal."""
 
 
 @dataclass(frozen=True, slots=True)

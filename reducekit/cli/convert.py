@@ -1,4 +1,4 @@
-"""`reducekit convert`: a file in another dialect, format or language."""
+"""`reducekit convert`: converts a file to another dialect, format or language."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError
-from reducekit.offers import Conversions
+from reducekit.offers import Conversions, Converts
 from reducekit.session.files import naming, refuse_blank
 from reducekit.session.output import write_file
 from reducekit.session.unpack import plain_path
 
 
 def conversions() -> list[Conversions]:
-    """Return what the registered formats convert."""
-    found = [
-        registry.frontend_class(name).conversions() for name in registry.names(registry.FRONTENDS)
-    ]
-    return [each for each in found if each is not None]
+    """Return the conversions of all registered formats."""
+    classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
+    return [each.conversions() for each in classes if issubclass(each, Converts)]
 
 
 class _Formats(click.ParamType[str]):
-    """A notation by name, such as btor2; the names come from the registered formats."""
+    """The name of a notation, such as btor2; registered formats define the names."""
 
     name = "format"
 
@@ -47,10 +45,10 @@ def _names(kind: str) -> list[str]:
 
 
 class _Convert(Command):
-    """A command whose help lists the formats when it is asked for."""
+    """A command whose help lists the conversions, determined when it is printed."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write which conversions there are."""
+        """Write the list of conversions."""
         with formatter.section("Conversions"):
             formatter.write_dl(
                 (
@@ -69,14 +67,14 @@ class _Convert(Command):
     "source",
     type=_Formats("reads"),
     metavar="FORMAT",
-    help="Format of INPUT, if not to be detected.",
+    help="Format of INPUT (default: detected).",
 )
 @click.option(
     "--to",
     "target",
     type=_Formats("writes"),
     metavar="FORMAT",
-    help="Format of OUTPUT, if not by its suffix.",
+    help="Format of OUTPUT (default: by its suffix).",
 )
 @click.pass_obj
 def command(
@@ -89,16 +87,16 @@ def command(
 ) -> int:
     """Convert the file INPUT to another dialect, format or language.
 
-    The meaning stays; what has no counterpart is refused and nothing is written, or left out
-    with a note. The suffix of OUTPUT says what to write (.btor: btor1, .btor2, .smt2, .trace:
-    lgl, .mobical, .ipasir, .cnf), or --to does.
+    The meaning is preserved. A construct without a counterpart is an error, or left out with a
+    note. The suffix of OUTPUT (.btor: btor1, .btor2, .smt2, .trace: lgl, .mobical, .ipasir, .cnf)
+    or --to selects its format.
     """
     known = conversions()
     if target is None:
         target = _target(known, output)
     with contextlib.suppress(OSError):
         if output.samefile(input):
-            raise UsageError(f"the output {output} is the input: name another file")
+            raise UsageError(f"the output {output} is the input: choose another file")
     with process.interrupts.allowed():
         text = read_text(input)
         with naming(str(input)):
@@ -112,7 +110,7 @@ def command(
 
 
 def _target(known: list[Conversions], output: Path) -> str:
-    """Return what a file of that name holds. Raises UsageError."""
+    """Return the format that a file of that name should have. Raises UsageError."""
     for found in known:
         for each in found.writes:
             if output.suffix in each.suffixes:
@@ -123,7 +121,7 @@ def _target(known: list[Conversions], output: Path) -> str:
 def _chosen(
     known: list[Conversions], path: Path, text: bytes, source: str | None, target: str
 ) -> Conversions:
-    """Return what reads the input and writes the output. Raises UsageError if nothing does."""
+    """Return the format that converts the input to the target. Raises UsageError."""
     fitting = [found for found in known if target in [each.name for each in found.writes]]
     if source is not None:
         fitting = [found for found in fitting if source in [each.name for each in found.reads]]
@@ -131,17 +129,20 @@ def _chosen(
         found for found in fitting if any(path.suffix in each.suffixes for each in found.reads)
     ]
     candidates = by_suffix or [found for found in fitting if found.recognises(text)] or fitting
+    if source is None and not by_suffix:
+        of_suffix = [each for each in candidates if not _belongs_elsewhere(known, each, path)]
+        if candidates and not of_suffix:
+            raise UsageError(f"cannot convert {path} to {target}")
+        candidates = of_suffix
     if not candidates or (source is None and not by_suffix and len(candidates) > 1):
         what = source or f"the format of {path}"
         hint = "" if source is not None else ": give --from" if candidates else ""
         raise UsageError(f"cannot convert {what} to {target}{hint}")
-    if source is None and not by_suffix and _belongs_elsewhere(known, candidates[0], path):
-        raise UsageError(f"cannot convert {path} to {target}")
     return candidates[0]
 
 
 def _belongs_elsewhere(known: list[Conversions], chosen: Conversions, path: Path) -> bool:
-    """Say whether the suffix is one that only other formats read."""
+    """Return whether only other formats read files with this suffix."""
     return any(
         path.suffix in each.suffixes
         for found in known

@@ -6,15 +6,16 @@ from typing import Any
 
 import click
 
-from reducekit.cli.options import PATH, Option
+from reducekit.cli.options import PATH, Added, GroupedOption
 from reducekit.offers import FormatOption
 
 
-def format_option(option: FormatOption) -> Option:
+def format_option(option: FormatOption, group: str = "Format") -> Added:
     """Return the option of a command for one that a format declares."""
     shown = option.default not in (None, False, ())
     spelled = option.long
     given: dict[str, Any] = {"default": option.default, "show_default": shown, "help": option.help}
+    given |= {"cls": GroupedOption, "group": group, "rare": option.rare}
     if option.kind == "flag":
         given["is_flag"] = True
         if option.default is not False:

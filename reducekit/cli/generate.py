@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.interrupts import Interrupts
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import PATH, Function, Option, adding
+from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
@@ -23,7 +23,7 @@ from reducekit.offers import Generation
 from reducekit.session.output import OutputFile, make_folder, write_file
 
 
-def seed_option(generation: Generation) -> Option:
+def seed_option(generation: Generation) -> Added:
     """Return the option for the seed."""
     return click.option(
         "-s",
@@ -32,7 +32,9 @@ def seed_option(generation: Generation) -> Option:
         default=generation.default_seed,
         show_default=True,
         metavar="N",
-        help=f"Another seed gives another {generation.noun}.",
+        help=f"Seed of the first {generation.noun}.",
+        cls=GroupedOption,
+        group="Inputs",
     )
 
 
@@ -59,7 +61,9 @@ def _command_for(name: str) -> click.Command | None:
 
             return destination.write_all(make, process.interrupts)
 
-    options = (seed_option(generation), *map(format_option, generation.options))
+    shown = (replace(each, rare=False) for each in generation.options)  # there are no others
+    formats = (format_option(each, "Inputs") for each in shown)
+    options = (seed_option(generation), *formats)
     noun = generation.noun
     what = f"{noun}s" if noun == name else f"{name} {noun}s"
     words = f"Generate random {what}. The same options give the same bytes."

@@ -1,4 +1,4 @@
-"""The commands, and what becomes of the errors that they raise."""
+"""The commands, and the handling of their errors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import itertools
 import os
 import platform
+import shlex
 import sys
 import tempfile
 import traceback
@@ -16,37 +17,39 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from reducekit import __version__, registry
-from reducekit.cli import NOTHING_YET
-from reducekit.cli.command import files
+from reducekit import NOTHING_YET, __version__, registry
 from reducekit.cli.context import INTERRUPTED, ProcessContext
+from reducekit.cli.options import files
 from reducekit.cli.streams import say
-from reducekit.errors import ReducekitError
+from reducekit.errors import ReducekitError, lack_of_resources
 
 _COMMANDS = {
-    "compare": "Compare algorithms on files of your own.",
+    "compare": "Compare algorithms on your files.",
     "completion": "Print the completion for a shell.",
     "convert": "Convert between formats.",
     "generate": "Generate random inputs.",
     "history": "List, restore and compare the accepted steps of a reduction.",
-    "hunt": "Look for failures on random inputs, and reduce them.",
-    "report": "Tell in a page what a reduction did, or write a bug report.",
+    "hunt": "Fuzz solvers with random inputs, and reduce the failures.",
+    "report": "Write an HTML report or a bug report of a reduction.",
     "man": "Print the manual page.",
     "passes": "List the passes that reduce files of a format.",
     "replay": "Replay an API trace.",
     "ui": "Open the page in a browser.",
-    "show": "Show what a file is made of, or draw it.",
+    "show": "Print statistics of a file, or draw it.",
 }
-"""What is the same for all formats; each command is in a module of its name."""
+"""The commands that do not belong to a format; each is in the module of its name."""
 TITLES = {
     "btor": "a BTOR or BTOR2 file",
     "smt2": "an SMT-LIB v2 script",
+    "cnf": "a DIMACS CNF, WCNF, QDIMACS or ICNF file",
     "text": "any text, by lines and tokens",
     "trace": "a trace of API calls",
 }
-"""The titles of our own formats, so that the help need not import them; a test compares them."""
+"""The titles of built-in formats, so that the help need not import them; a test compares them."""
+_ANY_TEXT = "text"
+"""The format that accepts any file."""
 _INTERNAL = 4
-_HEAD = 1 << 16  # bytes of a file that tell its format
+_HEAD = 1 << 16  # bytes of a file that are examined to detect its format
 
 
 class _Commands(click.Group):
@@ -67,7 +70,7 @@ class _Commands(click.Group):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the commands do without loading them."""
+        """Write the commands and their descriptions without loading them."""
         with formatter.section("Reduce a file"):
             formatter.write_dl(
                 (name, TITLES.get(name) or registry.frontend_class(name).title)
@@ -77,10 +80,14 @@ class _Commands(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete commands, and files to be reduced."""
+        """Complete commands, and files to reduce."""
         return [*super().shell_complete(ctx, incomplete), *files(incomplete)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args[:1] == ["help"] and not any(each.startswith("-") for each in args):
+            args = [*args[1:], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -95,15 +102,15 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         known = self.list_commands(ctx)
-        if ctx.resilient_parsing and not os.path.isfile(name):  # a shell completes
+        if ctx.resilient_parsing and not os.path.isfile(name):  # in shell completion
             return super().resolve_command(ctx, args)
         if name in known or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
         if os.path.isfile(name) or name == "-":
-            # A file in place of a command is reduced, if its format is certain.
+            # A file in place of a command is reduced if its format is unambiguous.
             return super().resolve_command(ctx, [_format_of(name, args, ctx), *args])
         if "." in name or "/" in name:
-            raise click.UsageError(f"There is no file {name}, and no command of that name.", ctx)
+            raise click.UsageError(f"{name} is neither a file nor a command.", ctx)
         close = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise click.UsageError(
@@ -112,22 +119,25 @@ class _Commands(click.Group):
 
 
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
-    """Return the name of the format of a file, which is the first of the arguments."""
+    """Return the format of a file, which is the first of the arguments."""
     from reducekit.cli.streams import read_text
     from reducekit.session.unpack import plain_path
 
     data = read_text(Path(path))
     if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):
-        # As C-Vise and Shrink Ray spell it: the test, the input.
+        # C-Vise and Shrink Ray take the arguments in this order: the test, the input.
+        file = Path(arguments[1])
+        known = registry.guess_format(str(plain_path(file)), read_text(file)[:_HEAD])
+        command = "reducekit" if known else f"reducekit {_ANY_TEXT}"
         raise click.UsageError(
-            f"{path} is a script: for a test, type reducekit {arguments[1]} --oracle {path}", ctx
+            f"{path} is a script: for a test, type {command} {file} --oracle {path}", ctx
         )
     found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
     if found is None:
         formats = ", ".join(registry.names(registry.FRONTENDS))
         raise click.UsageError(
-            f"Cannot tell the format of {path}: name it, as in reducekit smt2 {path}. "
-            f"Formats: {formats}.",
+            f"Cannot tell the format of {path}: name it ({formats}), or reduce it as plain text: "
+            f"reducekit {shlex.join((_ANY_TEXT, *arguments))}",
             ctx,
         )
     return found
@@ -145,9 +155,9 @@ def reducekit() -> None:
 
 
 def invoke(arguments: list[str], process: ProcessContext) -> int:
-    """Run a command; return the exit code. Errors are said here, each in one message."""
+    """Run a command; return the exit code. Errors are printed here, one message each."""
     try:
-        # Not click's main(): that ends the process itself when an output breaks.
+        # Not click's main(), which ends the process itself when an output breaks.
         with reducekit.make_context("reducekit", list(arguments), obj=process) as context:
             code = reducekit.invoke(context)
         return code if isinstance(code, int) else 0
@@ -165,17 +175,18 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
             more = f"Try '{context_of.command_path} --help'."
             say(f"{context_of.get_usage()}\nreducekit: {message}\n{more}")
     except ReducekitError as error:
-        from reducekit.usage.advice import explained, spelled  # slow to import, and seldom needed
-
-        say(f"reducekit: {explained(error)}")
-        message, code = spelled(str(error)), error.exit_code
+        message, code = _answer(error), error.exit_code
         if getattr(error, "told", False):
             return code
     except KeyboardInterrupt:
         say(NOTHING_YET)
         message, code = "interrupted", INTERRUPTED
     except Exception as error:
-        message, code = str(error) or type(error).__name__, _bug(error)
+        lacking = lack_of_resources(error)
+        if lacking is None:
+            message, code = str(error) or type(error).__name__, _bug(error)
+        else:
+            message, code = _answer(lacking), lacking.exit_code
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         from reducekit.session.report import error_json
 
@@ -183,11 +194,19 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
     return code
 
 
+def _answer(error: ReducekitError) -> str:
+    """Print an error with its hints; return its message, with options as on the command line."""
+    try:
+        from reducekit.usage.advice import explained, spelled  # slow to import, rarely needed
+    except (OSError, MemoryError):  # no file can be opened: this is what the error says
+        say("\n".join([f"reducekit: {error}", *getattr(error, "__notes__", ())]))
+        return str(error)
+    say(f"reducekit: {explained(error)}")
+    return spelled(str(error))
+
+
 def _bug(error: Exception) -> int:
-    """Say that there is a bug of ours, and leave what helps to find it."""
-    if isinstance(error, MemoryError):
-        say("\n".join(["reducekit: out of memory", *getattr(error, "__notes__", ())]))
-        return _INTERNAL
+    """Report an internal error, and save the details that help to find the bug."""
     details = "".join(
         [
             f"reducekit {__version__}, Python {platform.python_version()}, {platform.platform()}\n",

@@ -19,9 +19,9 @@ from reducekit.session.history import Contents, as_json, diff_of, open_history, 
 from reducekit.session.output import write_file
 from reducekit.text import printable, shortened
 
-_COLUMNS = 100  # of what a step did
+_COLUMNS = 100  # maximum width of a step's description
 _STDOUT = Path("-")
-_UNSET = ("None", "False")  # settings that were not asked for
+_UNSET = ("None", "False")  # settings that were not given
 
 
 @click.command("history", cls=Command)
@@ -34,19 +34,19 @@ _UNSET = ("None", "False")  # settings that were not asked for
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where --restore writes to; default: -, standard output.",
+    help="File to write the step to (default: -, standard output).",
 )
 @click.option(
     "--diff",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Show what step N changed, line by line, as a unified diff.",
+    help="Show the change of step N as a unified diff.",
 )
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw the size by checks and by time as an SVG picture.",
+    help="Draw the size over checks and time as an SVG picture.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the list as one JSON object.")
 @click.pass_obj
@@ -62,8 +62,8 @@ def command(
 ) -> int:
     """List, restore and compare the accepted steps of a reduction.
 
-    JOURNAL_OR_OUTPUT is the journal, or the output that it stands beside. Step
-    0 is the input. The reduction may still go on, or have been killed.
+    JOURNAL_OR_OUTPUT is a journal, or the output of a reduction. Step 0 is the input. The
+    reduction may still be running, or have been killed.
     """
     asked = {
         "--restore": restore is not None,
@@ -73,11 +73,11 @@ def command(
     }
     given = [name for name, there in asked.items() if there]
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} do not go together: give one")
+        raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
     if output is not None and restore is None:
-        raise UsageError("-o is where --restore N writes to: say which step")
+        raise UsageError("-o requires --restore N: which step?")
     if output in (None, _STDOUT) and not process.output_open:
-        raise UsageError("standard output is closed: name a file with --restore N -o FILE")
+        raise UsageError("standard output is closed: use --restore N -o FILE")
     path, found = open_history(journal)
     if restore is not None:
         _restore(path, found, restore, output or _STDOUT)
@@ -98,27 +98,27 @@ def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
         _print_bytes([text])
         return
     if os.path.exists(output) and output.samefile(path):
-        raise UsageError(f"the output {output} is the journal itself: name another with -o")
+        raise UsageError(f"the output {output} is the journal itself: choose another with -o")
     write_file(output, text)
     print(f"{output}: step {number}, {len(text):,} bytes")
 
 
 def _plot(path: Path, found: Contents, output: Path) -> None:
     if output.suffix != ".svg":
-        raise UsageError(f"a plot is an SVG picture: name {output} with the suffix .svg")
-    told = account(found, path)
-    write_file(output, picture(told.curve, told.name).encode())
-    print(f"{output}: {len(told.curve):,} points")
+        raise UsageError(f"a plot is an SVG picture: {output} must have the suffix .svg")
+    reduction = account(found, path)
+    write_file(output, picture(reduction.curve, reduction.name).encode())
+    print(f"{output}: {len(reduction.curve):,} points")
 
 
 def _print_bytes(parts: Iterable[bytes]) -> None:
-    """Print bytes as they are."""
+    """Print bytes unchanged."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        pass  # who reads has seen enough
+        pass  # the reader has closed the pipe
     except OSError as error:
         raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
@@ -152,7 +152,7 @@ def _text(path: Path, found: Contents) -> str:
 
 
 def _table(found: Contents) -> list[str]:
-    """Return the steps in columns, with the returns in between."""
+    """Return the steps as a table, including returns to earlier steps."""
     rows = [("step", "bytes", "checks", "time", "pass", "what")]
     rows += [
         (

@@ -1,10 +1,10 @@
-"""`reducekit hunt FORMAT`: look for failures on random inputs, and reduce what is new."""
+"""`reducekit hunt FORMAT`: fuzz solvers with random inputs, and reduce what fails."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,110 +15,39 @@ from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.generate import seed_option
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import CLUSTER, JOBS, MEGABYTES, PATH, SECONDS, Option, adding
+from reducekit.cli.options import PATH, GroupedOption, adding, declared
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
-from reducekit.frontend import Testing
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested, NewBug, Reduced
 from reducekit.hunt.inputs import generation_of
 from reducekit.hunt.report import to_json, to_junit
-from reducekit.offers import Generation
+from reducekit.offers import FormatOption, Generation
+from reducekit.option import options_of
+from reducekit.own_checks import Testing, TestsInputs
 from reducekit.session.output import write_file
 from reducekit.text import shortened
+from reducekit.usage.advice import spelled
 
-_MEGABYTE = 1_000_000
+NEW_BUG = 1
+"""The exit code of a hunt that has found a bug, if that was to be an error."""
 _SILENCE = 30.0  # seconds after which there is a sign of life
 _TITLE = 200  # characters of a failure that are shown; its file has all of them
 
-_PROGRAMS: tuple[Option, ...] = (
+_CHANGES = "Change the files of --seeds slightly, and test the results."
+
+_SHOWING = (
+    click.option("--json", is_flag=True, cls=GroupedOption, help="Print the summary as JSON."),
     click.option(
-        "--cmd",
-        "programs",
-        multiple=True,
-        metavar="CMD",
-        help="A program under test; several have to agree on sat and unsat.",
-    ),
-    click.option(
-        "--reference", metavar="CMD", help="A program that is right where others disagree."
-    ),
-    click.option("--keep-timeouts", is_flag=True, help="A run that takes longer is a bug, too."),
-    click.option(
-        "--seeds",
+        "--junit",
         type=PATH,
-        metavar="DIR",
-        help="Test the files of this folder instead of random ones.",
+        metavar="FILE",
+        cls=GroupedOption,
+        help="Write the bugs as failed tests for a CI server (XML).",
     ),
+    click.option("--fail", is_flag=True, cls=GroupedOption, help="Exit with 1 if a bug is new."),
+    click.option("-q", "--quiet", is_flag=True, cls=GroupedOption, help="Print only the summary."),
 )
-
-
-def _common(noun: str, memory: int | None) -> tuple[Option, ...]:
-    """Return the options of every hunt; they speak of inputs by that noun."""
-    most = "" if memory is None else f"; default without --cmd: {memory // _MEGABYTE}"
-    return (
-        click.option(
-            "--out",
-            "folder",
-            type=PATH,
-            default=Path("failures"),
-            show_default=True,
-            metavar="DIR",
-            help="The folder for the bugs; what it has is not reported as new again.",
-        ),
-        click.option(
-            "--count",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help=f"Test N {noun}s; default: no end.",
-        ),
-        click.option("--max-time", type=SECONDS, metavar="S", help="Stop after S seconds."),
-        click.option(
-            "-j",
-            "--jobs",
-            type=JOBS,
-            default=1,
-            show_default=True,
-            metavar="N",
-            help=f"{noun.capitalize()}s at the same time; auto: one for each processor.",
-        ),
-        click.option(
-            "--timeout",
-            type=SECONDS,
-            default=10.0,
-            show_default=True,
-            metavar="S",
-            help="Seconds for a run.",
-        ),
-        click.option(
-            "--memory",
-            type=MEGABYTES,
-            metavar="MB",
-            help=f"Megabytes of address space for each process of a run{most}.",
-        ),
-        *CLUSTER,
-        click.option(
-            "--restart",
-            is_flag=True,
-            help="On a cluster: begin with the first seed again; otherwise a hunt goes on where "
-            "an earlier one with the same options and folder has ended.",
-        ),
-        click.option("--no-reduce", is_flag=True, help="Keep bugs as they were found."),
-        click.option(
-            "--strategy",
-            default="adaptive",
-            show_default=True,
-            metavar="NAME",
-            help="The algorithm of the reductions.",
-        ),
-        click.option("--json", is_flag=True, help="Print the summary as one JSON object."),
-        click.option(
-            "--junit",
-            type=PATH,
-            metavar="FILE",
-            help="Write the bugs as failed tests for a CI server (XML).",
-        ),
-        click.option("-q", "--quiet", is_flag=True, help="Only the summary."),
-    )
 
 
 def _names() -> list[str]:
@@ -130,7 +59,7 @@ def _command_for(name: str) -> click.Command | None:
         return None
     frontend = registry.frontend_class(name)
     generation = generation_of(name)
-    testing = frontend.testing()
+    testing = frontend.testing() if issubclass(frontend, TestsInputs) else None
 
     @click.pass_obj
     def callback(process: ProcessContext, /, **values: Any) -> int:
@@ -142,33 +71,26 @@ def _command_for(name: str) -> click.Command | None:
         if values["junit"] is not None:
             write_file(values["junit"], to_junit(stats, f"reducekit hunt {name}"))
         print(to_json(stats) if values["json"] else summary(stats))
-        return exit_code(stats)
+        return exit_code(stats, fail=values["fail"])
 
     seed = () if generation is None else (seed_option(generation),)
-    made = () if generation is None else generation.options
+    made = () if generation is None else _options_of(generation)
     own = () if testing is None else testing.options
-    add_options = adding(
-        (
-            *_PROGRAMS,
-            *_common(
-                "file" if generation is None else generation.noun,
-                None if testing is None else testing.memory,
-            ),
-            *map(format_option, own),
-            *seed,
-            *map(format_option, made),
-        )
-    )
+    formats = (format_option(each, "Inputs") for each in (*own, *made))
+    add_options = adding((*declared(HuntOptions), *_SHOWING, *seed, *formats))
     paragraphs = (
-        f"Run programs on random {name} inputs until one fails, or two disagree.",
+        f"Run solvers on random {name} inputs; report crashes and disagreements.",
         "" if testing is None else testing.help,
-        "Each bug is kept once, by its signature: the input that showed it first, how to make "
-        "and run it, and the reduced input. The options after --quiet are those of "
-        f"`generate {name}`.",
+        "Keeps one input for each kind of failure, with the commands that make and run it, and "
+        "reduces it.",
     )
     return click.command(
         name,
         cls=Command,
+        examples=(
+            f"reducekit hunt {name} --cmd ./solver --count 1000",
+            f"reducekit hunt {name} --cmd ./solver --cmd ./other --max-time 10m",
+        ),
         respelled=same if generation is None else generation.respelled,
         help="\n\n".join(filter(None, paragraphs)),
     )(add_options(callback))
@@ -176,28 +98,40 @@ def _command_for(name: str) -> click.Command | None:
 
 @click.group("hunt", cls=LazyGroup, names=_names, load=_command_for)
 def command() -> None:
-    """Look for failures on random inputs, and reduce what is new."""
+    """Fuzz solvers with random inputs, and reduce what fails."""
 
 
 def _options(
     name: str, values: dict[str, Any], generation: Generation | None, testing: Testing | None
 ) -> HuntOptions:
-    declared = (
+    own = (
         *(() if generation is None else generation.options),
         *(() if testing is None else testing.options),
     )
-    same = (
-        "folder", "reference", "seeds", "count", "max_time", "jobs", "timeout", "keep_timeouts",
-        "strategy", "programs", "cluster", "ship", "local_slots", "restart",
-    )  # fmt: skip
-    memory = values["memory"]
+    names = {name for name, _, _ in options_of(HuntOptions)} & values.keys()
+    chosen = {name: values[name] for name in names if values[name] is not None}
+    formats = {each.name: values[each.name] for each in own}
+    changes = None if generation is None else generation.changes
+    if changes is not None:
+        formats[changes] = None
+        if values[changes]:
+            if "seeds" not in chosen:
+                raise UsageError(f"`{changes}` requires `seeds`: the folder of files to change")
+            formats[changes] = chosen.pop("seeds")
     return HuntOptions(
+        **chosen,
         format=name,
         seed=values.get("seed"),
-        memory=None if memory is None else memory * _MEGABYTE,
-        reduce=not values["no_reduce"],
-        format_options={each.name: values[each.name] for each in declared},
-        **{each: values[each] for each in same},
+        format_options=formats,
+    )
+
+
+def _options_of(generation: Generation) -> tuple[FormatOption, ...]:
+    """Return the options of a generator; whether it changes files is a flag beside --seeds."""
+    flag = {"kind": "flag", "default": False, "metavar": "", "help": _CHANGES}
+    return tuple(
+        replace(each, **flag) if each.name == generation.changes else each  # type: ignore[arg-type]
+        for each in generation.options
     )
 
 
@@ -210,11 +144,11 @@ def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
         match event:
             case NewBug(bug, which):
                 said = f" ({which})" if which else ""
-                text = f"new: {shortened(bug.finding.title, _TITLE)}{said}\n     {bug.path}"
+                text = f"new: {shortened(bug.title, _TITLE)}{said}\n     {bug.path}"
             case Reduced(before=before, after=after, unit=unit):
                 text = f"     reduced from {before:,} to {after:,} {unit}"
             case HuntNotice(note):
-                text = f"reducekit: note: {note}"
+                text = f"reducekit: note: {spelled(note)}"
             case InputTested(stats) if time.monotonic() - last > _SILENCE:
                 text = f"     {_counted(stats.inputs, stats.noun)}, " + _counted(
                     len(stats.bugs), "bug"
@@ -228,11 +162,18 @@ def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
     return listen
 
 
-def exit_code(stats: HuntStats) -> int:
-    """Return the exit code: 0, unless the hunt was interrupted or has lost something."""
+def exit_code(stats: HuntStats, *, fail: bool = False) -> int:
+    """Return the exit code: 0, unless the hunt was interrupted, lost a bug or tested nothing.
+
+    With `fail` a new bug is an error, too.
+    """
     if stats.stopped is not None:
         return INTERRUPTED
-    return 0 if stats.complete else UsageError.exit_code
+    if not stats.complete:
+        return UsageError.exit_code
+    if fail and not all(bug.known_before for bug in stats.bugs.values()):
+        return NEW_BUG
+    return UsageError.exit_code if stats.tested_nothing else 0
 
 
 def summary(stats: HuntStats) -> str:
@@ -246,7 +187,7 @@ def summary(stats: HuntStats) -> str:
     lines = [f"{head}: {_counted(len(bugs), 'bug')}", *(f"  {each}" for each in stats.details)]
     for each in bugs:
         times = "once" if each.count == 1 else f"{each.count:,} times"
-        lines.append(f"  {times}: {shortened(each.finding.title, _TITLE)}")
+        lines.append(f"  {times}: {shortened(each.title, _TITLE)}")
         sizes = f"{each.size:,} bytes" + (", known before" if each.known_before else "")
         if each.reduced_size is not None:
             sizes += f", reduced to {each.reduced_size:,}"

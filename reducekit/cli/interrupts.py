@@ -1,4 +1,4 @@
-"""Signals that end a run: noticed at any time, acted on only where that is safe."""
+"""Signals that end a run: recorded at any time, acted on only where that is safe."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """SIGINT, SIGTERM and SIGHUP as KeyboardInterrupt, once, and only while it is allowed.
+    """Turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt, once, and only where allowed.
 
-    Elsewhere a signal is noted, and raises when it is allowed the next time. So
-    no file is left half written and no process behind, and a second Ctrl-C
-    during the clean-up changes nothing. A signal that was ignored when we were
-    started (by `nohup`, or by a shell that runs us in the background) stays so.
+    Elsewhere a signal is recorded, and raises at the next place where that is allowed. So no file
+    is left half-written and no process running, and a second Ctrl-C during the clean-up has no
+    effect. A signal that was ignored when this process started (by `nohup`, or by a shell that
+    runs it in the background) stays ignored.
     """
 
     def __init__(self) -> None:
         self.seen = 0
         self._allowed = False
         self._raised: KeyboardInterrupt | None = None
-        """The first, kept with all that it came through: to free it may take seconds."""
+        """The first one, kept with its traceback: freeing that may take seconds."""
 
     def install(self) -> None:
-        """Take the signals over, for the rest of the process."""
+        """Handle the signals for the rest of the process."""
         for number in _ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
 
     def ignore(self) -> None:
-        """Ignore the signals from now on: an ending interpreter would let them kill it."""
+        """Ignore the signals from now on: otherwise they could kill an exiting interpreter."""
         ignored = [number for number in _ENDING if signal.getsignal(number) == self._note]
-        # CPython complains of a signal that has come already and finds its handler gone. So the
-        # system is told first, which keeps the handler: `signal` then runs it for what has come.
+        # CPython complains if a pending signal finds its handler gone. So the system is told
+        # first, which keeps the handler; `signal` then runs it for pending signals.
         for number in ignored:
             _system.signal(number, ctypes.c_void_p(int(signal.SIG_IGN)))
         for number in ignored:
@@ -50,7 +50,7 @@ class Interrupts:
             self._raise()
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a signal has come and one is allowed to."""
+        """Raise KeyboardInterrupt if a signal has come and raising is allowed."""
         if self.seen:
             self._raise()
 
@@ -62,7 +62,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def allowed(self) -> Iterator[None]:
-        """Let a signal raise KeyboardInterrupt within, also one that has come before."""
+        """Let a signal raise KeyboardInterrupt inside, including one that came before."""
         try:
             self._allowed = True
             self.check()
@@ -72,7 +72,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Hold signals back within; the one that came raises after, where that is allowed."""
+        """Defer signals inside; a deferred one raises afterwards, where that is allowed."""
         before, self._allowed = self._allowed, False
         try:
             yield

@@ -1,4 +1,4 @@
-"""Groups of commands that are found and loaded when they are used."""
+"""Groups of commands that are found and loaded on demand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are loaded when they are asked for.
+    """A group whose commands are loaded on demand.
 
-    `load` returns a command by name, None if there is none; `names` is only asked for help and
+    `load` returns a command by name, None if there is none; `names` is called only for help and
     messages.
     """
 
@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which there are."""
+        """Find the command; the error for an unknown one lists the commands."""
         name = args[0]
         command = None if name.startswith("-") else self.get_command(ctx, name)
         if command is not None or ctx.resilient_parsing:

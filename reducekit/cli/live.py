@@ -1,8 +1,9 @@
-"""Shows a session on standard error: a live block and keys on a terminal, else plain lines."""
+"""Shows a session on standard error: a live display and keys on a terminal, otherwise lines."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shlex
 import sys
@@ -12,21 +13,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
+from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Progress
 from reducekit.usage.advice import spelled
 from reducekit.usage.block import SLOW, Watched, rows
 from reducekit.usage.keys import keys
+from reducekit.usage.screenful import Screenful
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
 
+NEEDS_TEXTUAL = "needs Textual: pip install 'reducekit[tui]'"
 PLAIN_EVERY = 10.0
-"""Seconds between plain lines within a pass that goes well."""
+"""Seconds between lines within a pass that makes progress."""
 ALIVE_EVERY = 30.0
-"""Seconds after which a plain line says that we live, whatever happens."""
+"""Seconds after which a line is printed in any case, as a sign of life."""
+_CLOSING = 5.0
+"""Seconds that the full screen has to close."""
 _STYLES = {
     "strong": "bold", "quiet": "dim", "good": "green", "gone": "red", "come": "green",
     "warn": "yellow",
@@ -34,13 +40,13 @@ _STYLES = {
 
 
 class Watcher(Protocol):
-    """Shows a session to somebody."""
+    """Shows a session to the user."""
 
     def see(self, event: Event) -> None:
-        """Take an event in, and show it as fits."""
+        """Record an event, and show it if appropriate."""
 
     def steer(self, session: Session) -> None:
-        """Let the user's keys steer a session, if there are any."""
+        """Let the user's keys control a session, if there are any."""
 
 
 class _Silent:
@@ -54,7 +60,7 @@ class _Silent:
 
 
 def _message(event: Event) -> str | None:
-    """Return what an event says in a line of its own, if anything."""
+    """Return the message of an event that gets its own line, if any."""
     match event:
         case FailureFound(failure=failure):
             return f"keeping this failure: {failure}"
@@ -65,7 +71,7 @@ def _message(event: Event) -> str | None:
 
 @dataclass(slots=True)
 class _Plain:
-    """A line whenever a pass has made the text smaller, now and then within one, and as a beat."""
+    """Prints a line for each pass that helped, occasionally within one, and as a sign of life."""
 
     watched: Watched
     stream: IO[str]
@@ -77,6 +83,8 @@ class _Plain:
         message = _message(event)
         if message is not None:
             self._print(message)
+        if self.watched.progress.replaying:
+            return
         match event:
             case PassEnded(accepted=accepted) if accepted:
                 self._print(self.watched.progress.line())
@@ -87,7 +95,7 @@ class _Plain:
         pass
 
     def beat(self, over: threading.Event) -> None:
-        """Say every 30 seconds that we live: some machines kill what is silent."""
+        """Print a line every 30 seconds: some environments kill silent processes."""
         while not over.wait(max(0.05, self.shown + ALIVE_EVERY - time.monotonic())):
             waited = time.monotonic() - self.watched.heard
             if time.monotonic() - self.shown >= ALIVE_EVERY:
@@ -104,25 +112,68 @@ class _Plain:
 
 @dataclass(slots=True)
 class _Screen:
-    """The live block; messages stand above it."""
+    """The live display; messages are printed above it."""
 
     watched: Watched
     live: Live
     session: Session | None = None
+    full: Screenful | None = None
+    """The full screen; None if Textual is missing."""
+    waiting: list[str] = field(default_factory=list)
+    """Messages that came while the full screen was shown."""
+    _full_open: threading.Lock = field(default_factory=threading.Lock)
 
     def see(self, event: Event) -> None:
         self.watched.see(event)
+        if self.full is not None:
+            self.full.see(event)
         message = _message(event)
         if message is not None:
+            self.say(message)
+
+    def say(self, message: str) -> None:
+        """Print a message above the block, or later if the full screen is shown."""
+        if self._full_open.locked():
+            self.waiting.append(message)
+        else:
             self.live.console.print(message, markup=False, highlight=False, soft_wrap=True)
 
     def steer(self, session: Session) -> None:
         self.session = session
+        if self.full is not None:
+            self.full.session = session
+
+    def show_full(self) -> None:
+        """Show the full screen, in this thread, until it is closed."""
+        if self.full is None:
+            self.say(f"reducekit: the full screen {NEEDS_TEXTUAL}")
+            return
+        with self._full_open:
+            self.live.stop()
+            if not self.full.over.is_set():
+                from reducekit.usage.fullscreen import Fullscreen  # takes a while
+
+                Fullscreen(self.full).run()
+        for message in self.waiting:
+            self.say(message)
+        self.waiting.clear()
+        if not self.full.over.is_set():
+            self.live.start()
+
+    def close(self) -> None:
+        """Close the full screen if it is shown."""
+        if self.full is not None:
+            self.full.over.set()
+        # A terminal that is gone may never let it close.
+        if self._full_open.acquire(timeout=_CLOSING):
+            self._full_open.release()
 
     def key(self, key: str) -> None:
-        """Do what a key stands for."""
+        """Handle a key."""
         session, watched = self.session, self.watched
-        if key == "?":
+        if key == "t":
+            self.show_full()
+        elif key == "?":
             watched.help = not watched.help
         elif session is None:
             return
@@ -136,8 +187,13 @@ class _Screen:
 
 
 @contextlib.contextmanager
-def watch(options: Options, *, quiet: bool) -> Iterator[Watcher]:
-    """Show a session on standard error as fits it; yields what to tell of its events."""
+def watch(options: Options, *, quiet: bool, tui: bool = False) -> Iterator[Watcher]:
+    """Show a session on standard error in the appropriate form; yields its watcher.
+
+    `tui`: begin with the full screen. Raises UsageError if that cannot be shown.
+    """
+    if tui:
+        _require_full_screen()
     limit = Limit(
         options.max_checks, options.max_time, options.until, quick=options.effort == "quick"
     )
@@ -147,9 +203,12 @@ def watch(options: Options, *, quiet: bool) -> Iterator[Watcher]:
     watched.on_cluster = options.cluster is not None
     if quiet:
         yield _Silent()
-    elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown"):
-        with _live(watched) as screen, keys(screen.key):
-            yield screen
+    elif sys.stderr.isatty() and _moves_cursor():
+        with _live(watched) as screen, keys(screen.key, "t" if tui else ""):
+            try:
+                yield screen
+            finally:
+                screen.close()
     else:
         plain = _Plain(watched, sys.stderr)
         over = threading.Event()
@@ -161,16 +220,36 @@ def watch(options: Options, *, quiet: bool) -> Iterator[Watcher]:
             over.set()
 
 
+def _moves_cursor() -> bool:
+    return os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
+
+
+def _require_full_screen() -> None:
+    if importlib.util.find_spec("textual") is None:
+        raise UsageError(f"--tui {NEEDS_TEXTUAL}")
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("--tui needs a terminal")
+    if not _moves_cursor():
+        raise UsageError("--tui needs a terminal that can move its cursor: set TERM")
+
+
+def _full(watched: Watched) -> Screenful | None:
+    """Return the full screen; it is imported when it is shown first, as that takes a while."""
+    if importlib.util.find_spec("textual") is None:
+        return None
+    return Screenful(watched)
+
+
 @contextlib.contextmanager
 def _live(watched: Watched) -> Iterator[_Screen]:
-    # rich takes a fifth of a second to import: only where it is used.
+    # Importing rich takes a fifth of a second.
     from rich.console import Console
     from rich.live import Live
 
     console: Console = Console(stderr=True)
 
     class Block:
-        """Renders the state as it is when the screen is drawn."""
+        """Renders the current state whenever the screen is drawn."""
 
         def __rich__(self) -> Group:
             return _styled(watched, console)
@@ -185,14 +264,14 @@ def _live(watched: Watched) -> Iterator[_Screen]:
         vertical_overflow="crop",
     )
     with live:
-        yield _Screen(watched, live)
+        yield _Screen(watched, live, full=_full(watched))
 
 
 def _styled(watched: Watched, console: Console) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    # One column is left free: some terminals wrap a line that fills them.
+    # One column stays free: some terminals wrap a line that fills all of them.
     unicode = console.encoding.startswith("utf")
     styles = {} if console.no_color else _STYLES
     return Group(

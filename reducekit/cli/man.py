@@ -1,4 +1,4 @@
-"""`reducekit man`: the manual page, made of the options as they are."""
+"""`reducekit man`: the manual page, generated from the options."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _EXITS = (
     ("3", "the input does not parse"),
     ("4", "a bug in reducekit"),
     ("5", "stopped early; the best result is saved"),
+    ("6", "the machine lacks memory, disk space, open files, processes or workers"),
     ("130", "interrupted; the best result is saved"),
 )
 

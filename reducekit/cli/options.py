@@ -1,93 +1,58 @@
-"""What the options of several commands have in common: types, and tables of options."""
+"""Makes options of the command line from those that sessions, hunts and formats declare as data."""
 
 from __future__ import annotations
 
-import math
-import os
-import re
-import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-MOST_JOBS = 1024
+from reducekit import quantities, registry
+from reducekit.errors import UsageError
+from reducekit.option import Option, options_of
 
-
-_TIMES = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-_SIZES = {"K": 1e-3, "M": 1, "G": 1e3, "T": 1e6}
-_QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]+)\s*")
-
-
-def _in_units(value: Any, units: Mapping[str, float]) -> Any:
-    """Return a number for text such as `90s` or `4G`; all else as it is."""
-    match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
-        return value
-    unit = match[2]
-    for spelled in (unit, unit.lower(), unit.upper().removesuffix("B").removesuffix("I")):
-        if spelled in units:
-            return float(match[1]) * units[spelled]
-    return value
+GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
+"""The headings of the help, in their order."""
 
 
-class _Seconds(click.FloatRange):
-    """A time that the system calls can take; `nan` compares with nothing, so it is asked for."""
+class GroupedOption(click.Option):
+    """An option with its heading in the help; a rare one is listed by `--help-all` only."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(_in_units(value, _TIMES), param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value!r} is not a time in seconds (a number, not nan).", param, ctx)
-        return found
+    def __init__(self, *words: Any, group: str = "Output", rare: bool = False, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.group = group
+        self.rare = rare
 
 
-class _Megabytes(click.IntRange):
-    """A size in megabytes, or with a unit."""
+class Read(click.ParamType):  # type: ignore[type-arg]  # not generic in every click
+    """A value that a function reads from text. Numbers of a settings file are text, too."""
+
+    def __init__(self, name: str, read: Callable[[Any], object]) -> None:
+        self.name = name
+        self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = _in_units(value, _SIZES)
-        if isinstance(found, float):
-            found = max(1, round(found))
-        return super().convert(found, param, ctx)
+        """Return the value, or fail with what was expected."""
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        try:
+            return self._read(str(value) if plain else value)
+        except (ValueError, UsageError) as error:
+            self.fail(f"{error}.", param, ctx)
 
 
-class _ExitCode(click.IntRange):
-    """An exit status, or the name of a signal."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and value.strip()[:1].isalpha():
-            name = value.strip().upper()
-            name = name if name.startswith("SIG") else f"SIG{name}"
-            if name not in signal.Signals.__members__:
-                self.fail(f"{value!r} is no signal (such as SIGSEGV) and no number.", param, ctx)
-            return -int(signal.Signals[name])
-        return super().convert(value, param, ctx)
-
-
-class _Jobs(click.IntRange):
-    """A number of jobs, or `auto`."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "auto":
-            return min(MOST_JOBS, len(os.sched_getaffinity(0)))
-        if isinstance(value, str) and not value.strip().lstrip("+-").isdigit():
-            self.fail(f"{value!r} is neither a number nor auto.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-SECONDS = _Seconds(min=0, min_open=True, max=10_000_000)
-JOBS = _Jobs(min=1, max=MOST_JOBS)
-MEGABYTES = _Megabytes(min=1, max=10_000_000)
-EXIT_CODE = _ExitCode(min=-64, max=255)
+SECONDS = Read("time", quantities.seconds)
+SIZE = Read("size", quantities.size)
+JOBS = Read("jobs", quantities.jobs)
 PATH = click.Path(path_type=Path)
 
 Function = Callable[..., Any]
-Option = Callable[[Any], Any]
+Added = Callable[[Any], Any]
 """Adds an option to a command, as what `click.option` returns."""
 
 
-def adding(options: Iterable[Option]) -> Callable[[Function], Function]:
+def adding(options: Iterable[Added]) -> Callable[[Function], Function]:
     """Return what adds options to a command, in the order of the help."""
     table = list(options)
 
@@ -99,26 +64,56 @@ def adding(options: Iterable[Option]) -> Callable[[Function], Function]:
     return add
 
 
-CLUSTER: tuple[Option, ...] = (
-    click.option(
-        "--cluster",
-        metavar="WHERE",
-        help="Run checks on a cluster: tcp://HOST:PORT of a Dask scheduler, local:N for N "
-        "workers here, or a YAML file; default for --jobs: all that its workers can run.",
-    ),
-    click.option(
-        "--ship",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Send a program or file of the command along to the workers. Repeatable.",
-    ),
-    click.option(
-        "--local-slots",
-        type=click.IntRange(min=0, max=MOST_JOBS),
-        default=0,
-        metavar="N",
-        help="When no worker of the cluster is left, make N checks at a time here.",
-    ),
-)
-"""Of all commands whose checks can run on a cluster."""
+def declared(cls: type, names: Collection[str] | None = None) -> list[Added]:
+    """Return the options that a dataclass declares (see `reducekit.option`), or some of them."""
+    return [
+        _option(name, each, default)
+        for name, each, default in options_of(cls)
+        if each.spelled is not None and (names is None or name in names)
+    ]
+
+
+def _option(name: str, declared: Option, default: Any) -> Added:
+    spelled = declared.spelled or "--" + name.replace("_", "-")
+    given: dict[str, Any] = {"help": declared.help, "group": declared.group, "rare": declared.rare}
+    if isinstance(default, bool):
+        given |= {"is_flag": True, "default": default, "flag_value": not default}
+    else:
+        if "(default:" in declared.help:
+            default = None  # it depends on other options
+        shown = default not in (None, (), 0)
+        given |= {"default": default, "show_default": shown, "metavar": declared.metavar or None}
+        given |= {"multiple": isinstance(default, tuple), "type": _type(declared)}
+        if " " in declared.metavar:
+            given |= {"nargs": len(declared.metavar.split()), "type": str}
+        given |= {"shell_complete": _completion(name, declared)}
+    short = (f"-{declared.short}",) if declared.short else ()
+    return click.option(*short, spelled, name, cls=GroupedOption, **given)
+
+
+def _type(declared: Option) -> Any:
+    if declared.choices:
+        return click.Choice(declared.choices)
+    if declared.metavar in ("FILE", "DIR"):
+        return PATH
+    if declared.read is None or declared.metavar in ("REGEX", "CMD", "PASS"):
+        return str
+    return Read(declared.metavar, declared.read)
+
+
+def files(incomplete: str) -> list[CompletionItem]:
+    """Have a shell complete names of files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _completion(name: str, declared: Option) -> Any:
+    """Return what completes the value of an option in a shell; None: as its type does."""
+
+    def strategies(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
+        names = registry.names(registry.STRATEGIES)
+        return [CompletionItem(each) for each in names if each.startswith(incomplete)]
+
+    def programs(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
+        return files(incomplete)
+
+    return strategies if name == "strategy" else programs if declared.metavar == "CMD" else None

@@ -1,4 +1,4 @@
-"""`reducekit passes FORMAT`: which passes a reduction runs, in which order."""
+"""`reducekit passes FORMAT`: lists the passes of a reduction in their order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reducekit.session.plan import described
 def command(name: str, strategy: str) -> int:
     """List the passes that reduce files of FORMAT, in their order.
 
-    Their names go with --only and --without of the command that reduces.
+    Use their names with --only and --without when reducing.
     """
     rows = described(name, strategy)
     width = max(len(each) for _, passes in rows for each, _ in passes)

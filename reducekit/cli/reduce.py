@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
+from reducekit.cli.command import Command, same
 from reducekit.cli.context import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.live import watch
@@ -18,6 +19,7 @@ from reducekit.cli.report import write_page
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
+from reducekit.offers import Respells
 from reducekit.session import Options, Session
 from reducekit.session.files import naming, refuse_blank, refuse_other_format
 from reducekit.session.report import Report
@@ -39,18 +41,20 @@ def command_for(name: str) -> click.Command:
             return check(made, values["input"], process, quiet=quiet)
         with process.interrupts.allowed():
             options, page = options_from(values, made), values["report"]
-        return run(options, process, json=json, quiet=quiet, page=page)
+        return run(options, process, json=json, quiet=quiet, page=page, tui=values["tui"])
 
-    help_text = f"Reduce {frontend.title or name} INPUT while the program still fails on it."
     add_options = adding((reduce_options, *map(format_option, frontend.options)))
     return click.command(
         name,
         cls=Command,
-        respelled=frontend.respelled,
+        respelled=frontend.respelled if issubclass(frontend, Respells) else same,
         reduces=True,
-        help=f"{help_text}\n\n{frontend.help}".strip(),
-        epilog="The command can also stand at the end: "
-        f"reducekit {name} in{frontend.suffix} -- ./solver --opt",
+        examples=(
+            f"reducekit {name} in{frontend.suffix} --cmd './solver --opt'",
+            f"reducekit {name} in{frontend.suffix} --oracle ./test.sh -o small{frontend.suffix}",
+        ),
+        help=f"Reduce {frontend.title or name} and keep the failure.\n\n{frontend.help}".strip(),
+        epilog=f"Algorithms: {', '.join(registry.names(registry.STRATEGIES))}.",
     )(add_options(callback))
 
 
@@ -76,17 +80,26 @@ def check(frontend: Frontend, path: Path, process: ProcessContext, *, quiet: boo
 
 
 def run(
-    options: Options, process: ProcessContext, *, json: bool, quiet: bool, page: Path | None = None
+    options: Options,
+    process: ProcessContext,
+    *,
+    json: bool,
+    quiet: bool,
+    page: Path | None = None,
+    tui: bool = False,
 ) -> int:
     """Run a session, show it, print its report; return the exit code.
 
-    `page` is where the report goes as HTML, None if it is not wanted.
+    `page` is where the report goes as HTML, None if it is not wanted; `tui` shows the full screen.
     """
+    if quiet and tui:
+        raise UsageError("--tui and --quiet are mutually exclusive: give one")
     if page is not None and not options.journal:
         raise UsageError("--report is drawn from the journal: it does not go with --no-journal")
-    with watch(options, quiet=quiet) as watcher:
+    with watch(options, quiet=quiet, tui=tui) as watcher:
         session = Session(options, watcher.see, guard=process.interrupts)
         watcher.steer(session)
+        signal.signal(signal.SIGCONT, lambda *_: session.continued())
         report = session.run()
     if page is not None and report.output is not None:
         write_page(report.output, page)

@@ -1,4 +1,4 @@
-"""`reducekit replay`: play a trace once, and end as the program under test ended."""
+"""`reducekit replay`: replays a trace once, and ends as the program under test ended."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from reducekit.cli.format_options import format_option
 from reducekit.cli.options import PATH, SECONDS, adding
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError
-from reducekit.offers import Playing, PlayRequest
+from reducekit.offers import Playing, PlayRequest, Plays
 from reducekit.oracle.limits import Limits
 
 
 def _playing() -> Playing:
-    """Return how the first format plays inputs that offers it."""
-    found = [registry.frontend_class(name).playing() for name in registry.names(registry.FRONTENDS)]
-    playing = next((each for each in found if each is not None), None)
-    return playing or Playing(_nobody)
+    """Return the replay support of the first format that offers it."""
+    classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
+    found = (each.playing() for each in classes if issubclass(each, Plays))
+    return next(found, None) or Playing(_nobody)
 
 
 def _nobody(request: PlayRequest) -> Any:
-    raise UsageError("no installed format can play anything")
+    raise UsageError("no installed format supports replaying")
 
 
 _PLAYING = _playing()
@@ -39,7 +39,7 @@ _PLAYING = _playing()
 @click.command("replay", cls=Command, epilog=_PLAYING.epilog)
 @click.argument("file", type=PATH)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-@click.option("--cmd", metavar="CMD", help="An interpreter of traces to run instead of a library.")
+@click.option("--cmd", metavar="CMD", help="A trace interpreter to run instead of a library.")
 @adding(map(format_option, _PLAYING.options))
 @click.option("--timeout", type=SECONDS, default=60, show_default=True, metavar="S")
 @click.option("--cpu", type=SECONDS, default=10, show_default=True, metavar="S")
@@ -58,13 +58,13 @@ def command(
     memory: int,
     **values: Any,
 ) -> int:
-    """Replay the API trace FILE against a library, and end as that ended.
+    """Replay the API trace FILE against a library, and exit as the library did.
 
-    No --cmd is needed: a trace of Lingeling is replayed against the one inside python-sat, in a
-    process of its own.
+    Without --cmd, a Lingeling trace is replayed against the Lingeling in python-sat, in a separate
+    process.
     """
     if cmd is not None and words:
-        raise UsageError("two commands: one after --cmd, one at the end")
+        raise UsageError("two commands given: one with --cmd, one at the end")
     limits = Limits(wall=timeout, cpu=cpu, memory=memory << 20, output=1 << 20)
     with process.interrupts.allowed():
         text = read_text(file)

@@ -1,4 +1,4 @@
-"""`reducekit show`: what a file is made of, and pictures of it."""
+"""`reducekit show`: statistics and pictures of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reducekit.cli.command import Command
 from reducekit.cli.context import ProcessContext
 from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
-from reducekit.offers import Inspection
+from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
 from reducekit.session.files import naming, refuse_blank
 from reducekit.session.output import write_file
 from reducekit.session.unpack import plain_path
@@ -24,14 +24,14 @@ from reducekit.session.unpack import plain_path
     "--from",
     "notation",
     metavar="FORMAT",
-    help="Dialect or format of INPUT, if not to be detected.",
+    help="Dialect or format of INPUT (default: detected).",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a picture to FILE: .svg; of a BTOR graph also .dot (Graphviz) and .graphml.",
+    help="Draw a picture into FILE: .svg; for BTOR graphs also .dot (Graphviz) and .graphml.",
 )
 @click.pass_obj
 def command(
@@ -40,12 +40,12 @@ def command(
     notation: str | None,
     output: Path | None,
 ) -> int:
-    """Say what the file INPUT is made of, or draw it.
+    """Print statistics of the file INPUT, or draw it.
 
-    Of a BTOR file: which of its nodes carry most. A node carries those that go with it: all
-    paths from the roots to them pass it. The same is in the pictures as `alone`, with the layer
-    of each node and its immediate dominator. Of an API trace: its time line. Of a model of an
-    API (a .toml file, or a name such as lingeling): its states, with -o their chart.
+    For a BTOR file: which nodes dominate most others. A node dominates the nodes that are reachable
+    from the roots only through it. Pictures show the same as `alone`, with the layer of each node
+    and its immediate dominator. For an API trace: its timeline. For a model of an API (a .toml
+    file, or a name such as lingeling): its states; with -o, their chart.
     """
     with process.interrupts.allowed():
         found = _inspection(input, notation)
@@ -55,8 +55,8 @@ def command(
         if output.suffix not in found.pictures:
             kinds = ", ".join(found.pictures)
             raise UsageError(
-                f"no picture of {input} can be a {output.suffix or 'file without suffix'}: "
-                + (f"the suffix may be {kinds}" if kinds else "there are none of this format")
+                f"cannot write a picture of {input} as {output.suffix or 'a file without suffix'}: "
+                + (f"use the suffix {kinds}" if kinds else "this format has no pictures")
             )
         drawn = found.pictures[output.suffix]()
     write_file(output, drawn)
@@ -64,30 +64,34 @@ def command(
 
 
 def _inspection(name: str, notation: str | None) -> Inspection:
-    """Look into a file, or into something that a format knows by name."""
+    """Inspect a file, or something that a format knows by name."""
     path = Path(name)
     names = registry.names(registry.FRONTENDS)
     if not os.path.exists(path):
         for each in names:
-            found = registry.frontend_class(each).named(name)
-            if found is not None:
+            known = registry.frontend_class(each)
+            if issubclass(known, KnowsByName) and (found := known.named(name)) is not None:
                 return found
     text = read_text(path)
     with naming(name):
         refuse_blank(text)
         frontend = registry.frontend_class(_format_of(plain_path(path), text, notation, names))
-        return frontend.inspect(text, notation, path)
+        if issubclass(frontend, Inspects):
+            return frontend.inspect(text, notation, path)
+        parsed = frontend()
+        counts = parsed.measure(parsed.parse(text))
+        return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
 
 
 def _format_of(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
-    """Return the format of a file: of the notation, by its suffix, or by what is in it."""
+    """Return the format of a file: by its notation if given, its suffix, or its content."""
     classes = {name: registry.frontend_class(name) for name in names}
     if notation is not None:
         for name, each in classes.items():
-            offered = each.conversions()
-            if offered is not None and notation in [known.name for known in offered.reads]:
+            reads = each.conversions().reads if issubclass(each, Converts) else ()
+            if notation in [known.name for known in reads]:
                 return name
-        raise UsageError(f"--from: there is no format {notation!r}")
+        raise UsageError(f"--from: unknown format {notation!r}")
     for name, each in classes.items():
         if path.suffix in (*each.inspected, *each.suffixes):
             return name

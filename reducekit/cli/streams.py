@@ -1,4 +1,4 @@
-"""Standard output and error as they come: closed, full, or with nobody who reads them."""
+"""Standard output and error in any condition: closed, full, or without a reader."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ STANDARD_INPUT = Path("-")
 
 
 class Stream(io.TextIOWrapper):
-    """A text stream that remembers in `trouble` why it failed, and swallows all from then on.
+    """A text stream that records its first failure in `trouble`, and then discards all output.
 
-    That nobody can read what we print is no reason to stop in the middle.
+    An unreadable output is no reason to stop halfway.
     """
 
     trouble: OSError | None = None
@@ -37,16 +37,15 @@ class Stream(io.TextIOWrapper):
     def _give_up(self, error: OSError) -> None:
         self.trouble = self.trouble or error
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self.fileno())  # where the buffer goes that is left
+        os.dup2(null, self.fileno())  # receives what is left in the buffer
         os.close(null)
 
 
 def prepare() -> bool:
-    """Make sure that standard output and error can be written to; say whether output is open.
+    """Make sure that standard output and error are writable; return whether output was open.
 
-    A closed stream is None in Python, and print() would take the other one for
-    it. File names may hold bytes that are not valid in the locale's encoding;
-    they are printed as they are.
+    A closed stream is None in Python, and print() would use the other one instead. File names may
+    contain bytes that are not valid in the locale's encoding; they are printed unchanged.
     """
     given = sys.stdout is not None
     for name, errors in (("stdout", "surrogateescape"), ("stderr", "backslashreplace")):
@@ -67,7 +66,7 @@ def say(text: str) -> None:
 
 
 def output_trouble() -> OSError | None:
-    """Flush standard output; return why not all of it could be written, if so."""
+    """Flush standard output; return the error if not all of it could be written."""
     sys.stdout.flush()
     trouble: OSError | None = getattr(sys.stdout, "trouble", None)
     return trouble
@@ -83,11 +82,11 @@ def standard_input() -> bytes:
             say("reducekit: reading standard input; Ctrl-D ends it")
         return sys.stdin.buffer.read()
     except (AttributeError, OSError):
-        raise UsageError("standard input cannot be read: name a file instead of -") from None
+        raise UsageError("standard input cannot be read: give a file instead of -") from None
 
 
 def read_text(path: Path) -> bytes:
-    """Return the text of a file, which may be compressed, or for `-` of standard input.
+    """Return the text of a file, decompressed if necessary; `-` is standard input.
 
     Raises UsageError.
     """

@@ -1,7 +1,8 @@
-"""`reducekit ui`: the page, served on this machine and to nobody else."""
+"""`reducekit ui`: the page, served on this machine only."""
 
 from __future__ import annotations
 
+import getpass
 import ipaddress
 import os
 import threading
@@ -22,21 +23,23 @@ from reducekit.errors import UsageError
 
 @click.command("ui", cls=Command)
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE_OR_FOLDER]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port (default: a free one)."
+)
 @click.option(
     "--address",
     default="127.0.0.1",
     show_default=True,
     metavar="IP",
-    help="Where to listen. Whoever can reach it and knows the token can run commands as you.",
+    help="Address to listen on. Anyone who can reach it and has the token can run commands as you.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, but open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @click.option(
     "--options",
     "settings",
     type=PATH,
     metavar="FILE",
-    help="Where the page keeps its options; default: reducekit/ui.json in your settings.",
+    help="File for the page's options (default: reducekit/ui.json in your configuration folder).",
 )
 @click.pass_obj
 def command(
@@ -48,10 +51,10 @@ def command(
     no_browser: bool,
     settings: Path | None,
 ) -> int:
-    """Open the page in a browser: look at files, generate, run, reduce and watch.
+    """Open the page in a browser: view files, generate, run, reduce and watch.
 
-    It can open and save files in the folders of the FILES that are named (default: the present
-    folder) and nowhere else. Interrupt it to close; runs end with the best file so far.
+    It can open and save files only in the folders of FILES (default: the current folder). Press
+    Ctrl-C to close it; runs end with the best file so far.
     """
     from reducekit.ui.api import Api
     from reducekit.ui.folders import Folders
@@ -65,7 +68,7 @@ def command(
     try:
         ipaddress.ip_address(address)
     except ValueError:
-        raise UsageError(f"{address!r} is no IP address") from None
+        raise UsageError(f"{address!r} is not an IP address") from None
     api = Api(Folders(roots), Settings(settings or default_path()))
     for each in files:
         if not each.is_dir():
@@ -78,9 +81,12 @@ def command(
     thread.start()
     stack = ExitStack()
     try:
-        print(server.url, flush=True)
+        print("\n".join(server.urls), flush=True)
+        say(f"reducekit: files in {', '.join(map(str, api.folders.roots))}; Ctrl-C ends the page")
+        if "SSH_CONNECTION" in os.environ:
+            say(f"reducekit: from your own machine: {_tunnel(server.server_port)}")
         if not ipaddress.ip_address(address).is_loopback:
-            say("reducekit: this address can be reached by others")
+            say("reducekit: warning: other machines can reach this address")
         if not no_browser:
             _open_browser(server.url, Path(stack.enter_context(TemporaryDirectory())))
         with process.interrupts.allowed():
@@ -94,11 +100,18 @@ def command(
     return 0
 
 
-def _open_browser(url: str, folder: Path) -> None:
-    """Open the page by a file that leads there.
+def _tunnel(port: int) -> str:
+    """Return the command that makes the page reachable from where the user has logged in."""
+    here = os.environ["SSH_CONNECTION"].split()[2:3] or ["HOST"]
+    user = getpass.getuser()
+    return f"ssh -L {port}:127.0.0.1:{port} {user}@{here[0]}, then open the address above"
 
-    Command lines can be read by all users of a machine, and the token stands in the address; the
-    folder is ours alone.
+
+def _open_browser(url: str, folder: Path) -> None:
+    """Open the page through a file that redirects to it.
+
+    All users of a machine can read command lines, and the address contains the token; the folder is
+    private.
     """
     start = folder / "reducekit.html"
     start.write_text(

@@ -1,4 +1,4 @@
-"""The files that algorithms are compared on: each fails, and each may have a test of its own."""
+"""The files that algorithms are compared on: each fails, and each may have its own test."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _ON_OFF = {"on": True, "off": False}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file that fails, and what the sessions on it share."""
+    """A file that fails, and what all sessions on it share."""
 
     label: str
     format: str
     options: Options
-    """Of a session on it, but for the algorithm and the settings of the format."""
+    """The options of its sessions, without the algorithm and the settings of the format."""
 
     @property
     def text(self) -> bytes:
-        """What is reduced."""
+        """The text to reduce."""
         assert isinstance(self.options.input, bytes)
         return self.options.input
 
@@ -61,11 +61,10 @@ def open_case(
     guard: Guard,
     cluster: Cluster | None = None,
 ) -> Case:
-    """Read a file and make sure that it fails, by a session that makes no check.
+    """Read a file and make sure that it fails, by a session without any check.
 
-    It is parsed with all settings that it is to be reduced with. Checks run on the `cluster`, if
-    there is one. Raises UsageError, ParseError or
-    NotInterestingError.
+    It is parsed with every combination of settings. Checks run on the `cluster`, if given. Raises
+    UsageError, ParseError or NotInterestingError.
     """
     text = read_text(path)
     with guard.allowed(), naming(str(path)):
@@ -95,9 +94,9 @@ def open_case(
 
 
 def labels_of(files: Sequence[Path]) -> list[str]:
-    """Return short names for files: without suffixes, or of their folders, or whole paths.
+    """Return short names for files: without suffixes, or those of their folders, or whole paths.
 
-    A file called `input` is named after its folder. Raises UsageError for a file given twice.
+    A file called `input` is named after its folder. Raises UsageError for duplicate files.
     """
     folders = [path.absolute().parent.name for path in files]
     stems = [path.stem for path in files]
@@ -108,14 +107,14 @@ def labels_of(files: Sequence[Path]) -> list[str]:
     for labels in (short, folders, [str(path) for path in files]):
         if len(set(labels)) == len(files) and all(labels):
             return labels
-    raise UsageError("a file is named twice")
+    raise UsageError("a file is given twice")
 
 
 def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
     """Return all combinations of the values of `NAME=VALUE,VALUE` for options of a format.
 
-    Of an option that is set twice the last counts, and one that the format lacks is left out.
-    Raises UsageError for one that no format has, and for a value that it cannot have.
+    If an option is given twice, the last one counts; options that the format lacks are left out.
+    Raises UsageError for an option that no format has, and for an invalid value.
     """
     declared = {option.name: option for option in registry.frontend_class(format_name).options}
     wanted: dict[str, list[str]] = {}
@@ -123,7 +122,7 @@ def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
         spelled, equals, values = each.partition("=")
         name = spelled.replace("-", "_")
         if not equals or not values:
-            raise UsageError(f"a setting is NAME=VALUE or NAME=VALUE,VALUE, not {each!r}")
+            raise UsageError(f"expected NAME=VALUE or NAME=VALUE,VALUE, not {each!r}")
         if name in declared:
             wanted[name] = values.split(",")
         else:
@@ -146,26 +145,26 @@ def _refuse_unknown(name: str) -> None:
     if name not in known:
         close = get_close_matches(name, known, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"no format has an option {name!r}: {', '.join(sorted(known))}{hint}")
+        raise UsageError(f"unknown format option {name!r}: {', '.join(sorted(known))}{hint}")
 
 
 def frontend_with(format_name: str, settings: Settings) -> Frontend:
-    """Return a new frontend made with settings: some keep what they have seen."""
+    """Return a new frontend with these settings: some frontends remember what they have seen."""
     declared = {option.name: option for option in registry.frontend_class(format_name).options}
     values = {name: _value(declared[name], value) for name, value in settings}
     return registry.frontend(format_name, **values)
 
 
 def _value(option: FormatOption, value: str) -> str | bool:
-    """Read the value of an option as a frontend takes it. Raises UsageError."""
+    """Convert the value of an option for a frontend. Raises UsageError."""
     allowed = tuple(_ON_OFF) if option.kind == "flag" else option.choices
     if allowed and value not in allowed:
-        raise UsageError(f"{option.name} is {' or '.join(allowed)}, not {value!r}")
+        raise UsageError(f"{option.name} must be {' or '.join(allowed)}, not {value!r}")
     return _ON_OFF[value] if option.kind == "flag" else value
 
 
 def filled(failure: Failure, path: Path) -> Failure:
-    """Put the folder and the name of a file in the places for them in its commands."""
+    """Fill the folder and the name of a file into the placeholders of its commands."""
     places = {"{dir}": str(path.parent), "{stem}": path.stem}
 
     def fill(command: Words | None) -> Words | None:

@@ -1,4 +1,4 @@
-"""Runs a command and says what it cost: CPU time, wall time and peak memory, children included."""
+"""Runs a command and measures its cost: CPU time, wall time and peak memory, with children."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """What a command cost and how it ended."""
+    """The cost of a command, and how it ended."""
 
     cpu: float
     """User and system seconds, including the children it waited for."""
@@ -23,9 +23,9 @@ class Cost(NamedTuple):
     rss: float
     """Peak memory of the largest process, in MB (10**6 bytes)."""
     status: int
-    """Exit status, or minus the signal."""
+    """The exit status, or the negative signal number."""
     capped: bool
-    """Stopped because it took longer than allowed."""
+    """Whether it was stopped at the time limit."""
     out: str
 
 
@@ -35,10 +35,10 @@ def run(
     grace: float = 10.0,
     environment: Mapping[str, str] | None = None,
 ) -> Cost:
-    """Run a command to its end, in a process group of its own.
+    """Run a command to its end in its own process group.
 
-    After `cap` seconds the group gets SIGINT, and `grace` seconds later SIGKILL. Its standard
-    error goes where ours goes; its environment is ours with `environment` on top.
+    After `cap` seconds the group gets SIGINT, and `grace` seconds later SIGKILL. The command
+    inherits standard error, and the environment with `environment` on top.
     """
     with tempfile.TemporaryFile() as out:
         before = time.monotonic()
@@ -53,7 +53,7 @@ def run(
         capped = False
         try:
             while True:
-                # wait4 reports on this one process, where getrusage mixes all children.
+                # wait4 reports on this one process, while getrusage adds up all children.
                 pid, status, used = os.wait4(process.pid, os.WNOHANG if steps else 0)
                 wall = time.monotonic() - before
                 if pid:
@@ -63,7 +63,7 @@ def run(
                     capped = True
                 time.sleep(0.01)
         finally:
-            # What it left running, or all of it when we are interrupted.
+            # Kills what it left running, or everything if we are interrupted.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -15,7 +15,7 @@ from reducekit.compare.statistics import mean_ratio, spread
 from reducekit.compare.tables import grid
 
 _LEAST: Mapping[str, float] = {"bytes": 1.0, "checks": 1.0, "cpu": 0.01}
-"""What is compared by ratios, and the least value that counts."""
+"""The quantities compared by ratios, with their lower bounds."""
 _MEASURES: Mapping[str, tuple[Callable[[Measured], float], str]] = {
     "percent": (lambda row: row.reduction, ".1f"),
     "seconds": (lambda row: row.wall, ".1f"),
@@ -32,7 +32,7 @@ def markdown(rows: Sequence[Measured]) -> str:
 
 
 def each_run(rows: Sequence[Measured]) -> str:
-    """Return the table with a line for each run."""
+    """Return the table with one line for each run."""
     header = (
         "case", "reducer", "bytes before", "bytes", "checks", "CPU s", "wall s", "MB", "verified",
     )  # fmt: skip
@@ -54,7 +54,7 @@ def each_run(rows: Sequence[Measured]) -> str:
 
 
 def by_test_set(rows: Sequence[Measured]) -> str:
-    """Return the table with a line for each reducer on each test set."""
+    """Return the table with one line for each reducer on each test set."""
     header = ["reducer", "set", "files"]
     for name in _MEASURES:
         header += [f"{name}, avg", "min", "max"]
@@ -71,7 +71,7 @@ def by_test_set(rows: Sequence[Measured]) -> str:
 
 
 def ratios(rows: Sequence[Measured]) -> list[str]:
-    """Return a line for each reducer but the first, which it is compared with."""
+    """Return one line for each reducer but the first, which the others are compared with."""
     first, *others = dict.fromkeys(row.reducer for row in rows)
     lines = []
     for other in others:
@@ -88,10 +88,10 @@ def ratios(rows: Sequence[Measured]) -> list[str]:
 def ratio(
     rows: Sequence[Measured], column: str, other: str, first: str
 ) -> tuple[float | None, int]:
-    """Return the geometric mean over the cases of other / first, and how many cases that were.
+    """Return the geometric mean of other / first over the cases, and the number of cases.
 
-    Of repeated runs the medians count. Cases where one of the two has an output that is not
-    verified count for bytes only.
+    For repeated runs the medians are used. Cases where the output of either is not verified count
+    for bytes only.
     """
     pairs = []
     for case in dict.fromkeys((row.test_set, row.case) for row in rows):

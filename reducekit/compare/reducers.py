@@ -1,8 +1,8 @@
-"""Any programs that reduce, side by side: what each leaves of a file, and what it costs.
+"""Compares any reducers: what each leaves of a file, and at what cost.
 
-A reducer is a command line with {input}, {output} and {oracle} in it, such as
-`ddsmt -j1 {input} {output} {oracle}`. The oracle that it gets counts its own runs, costs are of
-the whole process tree that the reducer waits for, and every output is checked afterwards.
+A reducer is a command line that contains {input}, {output} and {oracle}, such as
+`ddsmt -j1 {input} {output} {oracle}`. Its oracle counts its own runs, the cost covers all processes
+that the reducer waits for, and every output is verified afterwards.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _FILE = '"$file"'
 
 
 class Reducer(NamedTuple):
-    """A program that reduces, by the words of its command line."""
+    """A reducer, given by the words of its command line."""
 
     name: str
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> Reducer:
-        """Read `NAME=COMMAND`. Raises UsageError for a command that cannot be used."""
+        """Parse `NAME=COMMAND`. Raises UsageError for a command that cannot be used."""
         name, equals, line = text.partition("=")
         missing = [place for place in _PLACES if place not in line]
         if not name or not equals or missing:
             raise UsageError(
-                f"a reducer is NAME=COMMAND, with {', '.join(missing or _PLACES)} in the command, "
+                f"expected NAME=COMMAND, with {', '.join(missing or _PLACES)} in the command, "
                 f"not {text!r}: such as 'ddsmt=ddsmt {{input}} {{output}} {{oracle}}'"
             )
         words = tuple(shlex.split(line))
@@ -56,9 +56,9 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, label: str, failure: Failure) -> Problem:
-        """Make the problem of a file. Raises UsageError if there is no test, or no such file.
+        """Make the problem of a file. Raises UsageError if the test or the file is missing.
 
-        Its test set is the folder above the one that holds a file `input`, or else that one.
+        For a file called `input`, the test set is the parent of its folder, otherwise its folder.
         """
         if not path.is_file():
             raise UsageError(f"{path} does not exist")
@@ -80,7 +80,7 @@ class Measured(NamedTuple):
     reducer: str
     bytes_in: int
     bytes: int
-    """Of an output that the oracle accepts; otherwise of the input, for nothing is gained."""
+    """The size of a verified output; otherwise that of the input, as nothing was gained."""
     checks: int
     """Runs of the oracle."""
     cpu: float
@@ -90,18 +90,18 @@ class Measured(NamedTuple):
     verified: bool
     """Whether the oracle accepts the output."""
     capped: bool
-    """Whether the time limit stopped it."""
+    """Whether it was stopped at the time limit."""
     status: int
-    """Its exit status, or minus the signal."""
+    """The exit status, or the negative signal number."""
 
     @property
     def reduction(self) -> float:
-        """How much of the file is gone, in percent of its bytes."""
+        """The share of the bytes removed, in percent."""
         return 100 * (1 - self.bytes / self.bytes_in) if self.bytes_in else 0.0
 
 
 def fires(problem: Problem) -> bool:
-    """Say whether the test of a problem accepts its own file."""
+    """Return whether the test of a problem accepts its own file."""
     return _accepts(problem.oracle, problem.file)
 
 
@@ -112,14 +112,14 @@ def measure_all(
     for problem in problems:
         if not fires(problem):
             line = problem.oracle.shell_line(str(problem.file))
-            raise NotInterestingError(f"{problem.file}: its test does not accept it: {line}")
+            raise NotInterestingError(f"{problem.file}: its test rejects it: {line}")
     for problem in problems:
         for reducer in reducers:
             yield measure(problem, reducer, seconds)
 
 
 def measure(problem: Problem, reducer: Reducer, seconds: float | None) -> Measured:
-    """Run a reducer on a problem, for at most that many seconds."""
+    """Run a reducer on a problem for at most `seconds` seconds."""
     with tempfile.TemporaryDirectory(prefix="reducers-") as name:
         folder = Path(name)
         source = folder / problem.file.name
@@ -151,7 +151,7 @@ def _accepts(oracle: Command, file: Path) -> bool:
 
 
 def _counting(oracle: Command, folder: Path) -> tuple[Path, Path]:
-    """Write a test that adds a byte to a file and then is the given one; returns both files.
+    """Write a test that adds a byte to a file and then runs the given one; return both files.
 
     The candidate is its last argument, where all reducers put it.
     """
@@ -180,7 +180,7 @@ def tsv(rows: Sequence[Measured]) -> str:
 
 
 def line(row: Measured) -> str:
-    """Return what a run came to, in a sentence."""
+    """Return a one-sentence summary of a run."""
     notes = ("" if row.verified else " (not verified)") + (" (stopped)" if row.capped else "")
     return (
         f"{row.case}, {row.reducer}: {row.bytes_in:,} -> {row.bytes:,} bytes{notes} in "

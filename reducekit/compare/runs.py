@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 Settings: TypeAlias = tuple[tuple[str, str], ...]
-"""The options of the format that a run was made with, by name: `(("simplify", "on"),)`."""
+"""The format options of a run, by name: `(("simplify", "on"),)`."""
 
 
 class Point(NamedTuple):
-    """The size of the best text so far, from the check of that number on."""
+    """The size of the best text, from check number `checks` on."""
 
     checks: int
     size: int
@@ -31,13 +31,13 @@ class Run:
     bytes_before: int
     bytes_after: int
     checks: int
-    """Texts given to the oracle; equal ones count once."""
+    """The number of texts given to the oracle, without duplicates."""
     asked: int
-    """Texts whose verdict was asked for: the number of checks without a memory of verdicts."""
+    """The number of verdicts asked for: the number of checks if verdicts were not cached."""
     curve: tuple[Point, ...]
     """One point for each change of the size; the first is the size before any check."""
     stopped: str | None = None
-    """Why it ended early; None: it did not."""
+    """The reason if it ended early, otherwise None."""
 
     @property
     def after(self) -> int:
@@ -46,21 +46,21 @@ class Run:
 
     @property
     def reduction(self) -> float:
-        """How much of the size is gone, in percent."""
+        """The share of the size removed, in percent."""
         return 100 * (1 - self.after / self.before) if self.before else 0.0
 
     @property
     def per_check(self) -> float:
-        """Percent of the size removed by each check, on average."""
+        """The percentage of the size that each check removed, on average."""
         return self.reduction / self.checks if self.checks else 0.0
 
     def size_at(self, checks: int) -> int:
-        """Return the size after that many checks."""
+        """Return the size after `checks` checks."""
         at = bisect_right(self.curve, checks, key=lambda point: point.checks)
         return self.curve[max(0, at - 1)].size
 
     def reached(self, size: float) -> int | None:
-        """Return the number of checks after which that size or less was reached; None: never."""
+        """Return the number of checks after which that size was reached; None if it never was."""
         return next((point.checks for point in self.curve if point.size <= size), None)
 
 
@@ -68,7 +68,7 @@ class Run:
 class Table:
     """The runs of all algorithms on all files of one format with the same settings.
 
-    `rows` has one run for each file, for every algorithm that has finished on all files.
+    `rows` has one run per file for every algorithm that has finished on all files.
     """
 
     format: str
@@ -78,14 +78,14 @@ class Table:
 
     @property
     def unit(self) -> str:
-        """What the sizes are in."""
+        """The unit of the sizes."""
         return next(iter(self.rows.values()))[0].unit
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
     """Yield the tables of the runs, in their order.
 
-    Algorithms that have not finished on every file are left out: their means would be of others.
+    Algorithms that have not finished on every file are left out: their means would not compare.
     """
     for kind in dict.fromkeys((run.format, run.settings) for run in runs):
         here = {

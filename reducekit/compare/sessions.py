@@ -13,7 +13,7 @@ from reducekit.compare.cases import Case, combinations
 from reducekit.compare.runs import Point, Run, Settings
 from reducekit.errors import UsageError
 from reducekit.events import Accepted, Checked, Event
-from reducekit.executors import orphans
+from reducekit.executors import marks
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.session import Session
@@ -31,13 +31,13 @@ def algorithms_of(
 ) -> dict[str, list[Algorithm]]:
     """Return the algorithms for each format: every strategy with every combination of settings.
 
-    `names` are strategies separated by commas, `settings` are options of a format with values
-    separated by commas, such as `simplify=on,off`; formats that lack one do without it. Raises
-    UsageError for what is not known.
+    `names` are strategies separated by commas; `settings` are options of a format with values
+    separated by commas, such as `simplify=on,off`, ignored by formats without that option. Raises
+    UsageError for unknown names.
     """
     found = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     if not found:
-        raise UsageError("no algorithm is named: give some, such as --strategies ddmin,hdd,auto")
+        raise UsageError("no algorithm is given: name some, such as --strategies ddmin,hdd,auto")
     for name in found:
         _check_name(name)
     return {
@@ -47,7 +47,7 @@ def algorithms_of(
 
 
 def _check_name(name: str) -> None:
-    """Raise UsageError if there is no strategy of that name, with or without an effort."""
+    """Raise UsageError for an unknown strategy name, with or without an effort."""
     base, colon, effort = name.partition(":")
     if colon and effort not in ("quick", "thorough"):
         raise UsageError(f"{name!r} is neither a strategy nor one followed by :quick or :thorough")
@@ -59,8 +59,8 @@ def run_all(
 ) -> Generator[tuple[int, Run], None, None]:
     """Run all algorithms on a case, at most `jobs` at a time, each for at most `checks` checks.
 
-    Yields the number of an algorithm and its run as each ends. Closing the generator stops those
-    that are running.
+    Yields the number of an algorithm and its run as each ends. Closing the generator stops the
+    running ones.
     """
     running: set[Session] = set()
     ended = threading.Event()
@@ -107,13 +107,13 @@ def run_all(
 
 @contextlib.contextmanager
 def _adopting() -> Iterator[None]:
-    """Adopt orphans within: of several executors the first to close would stop it for all."""
-    before = orphans.adopting()
-    orphans.set_adopting(True)
+    """Adopt orphans within: otherwise the first executor to close would end it for all."""
+    before = marks.adopting()
+    marks.set_adopting(True)
     try:
         yield
     finally:
-        orphans.set_adopting(before)
+        marks.set_adopting(before)
 
 
 class Curve:
@@ -126,7 +126,7 @@ class Curve:
         self.points = [Point(0, self._size(text))]
 
     def see(self, event: Event) -> None:
-        """Take an event in."""
+        """Record an event."""
         if isinstance(event, Checked):
             self._checks += not event.remembered
         elif isinstance(event, Accepted):

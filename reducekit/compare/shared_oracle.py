@@ -1,9 +1,8 @@
-"""One oracle for several sessions in threads: each text runs once, whoever asks for it first.
+"""One oracle for several sessions in threads: each text runs once, whichever session asks.
 
-The idea is that a verdict is a fact about a text, so the algorithms that are compared can share
-it: what one has tried costs the next one nothing, and every algorithm is told the same. Each
-session still counts its own checks, so counts are those of a session alone, whatever the number
-of threads is.
+A verdict is a fact about a text, so the compared algorithms can share it: a text that one has tried
+costs the next nothing, and all get the same verdicts. Each session still counts its own checks, so
+its counts are as if it ran alone, whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from reducekit.session.options import Opener
 
 
 class _Key(NamedTuple):
-    """Stands for a text. The golden run asks for one several times: those runs are numbered."""
+    """Identifies a text. The golden run checks one text several times: those are numbered."""
 
     text: bytes
     golden_run: int | None
@@ -39,9 +38,9 @@ class _Check:
 
 
 class SharedOracle:
-    """Keeps the verdicts of one case; `opener` opens what runs a text that is not known yet.
+    """Stores the verdicts of one case; `opener` opens the executor that runs unknown texts.
 
-    Invariant: of a key that is in `_running`, exactly one client has a check in its own executor.
+    Invariant: for each key in `_running`, exactly one client has a check in its own executor.
     """
 
     def __init__(self, opener: Opener) -> None:
@@ -51,12 +50,12 @@ class SharedOracle:
         self._running: set[_Key] = set()
 
     def open(self, oracle: Oracle, jobs: int = 1) -> Executor:
-        """Open an executor for one session; it makes one check at a time."""
+        """Open an executor for one session; it runs one check at a time."""
         return _Client(self, oracle)
 
 
 class _Client(Executor):
-    """What one session sees: an executor of its own, which is opened for the first unknown text."""
+    """The view of one session: its own executor, which is opened for the first unknown text."""
 
     def __init__(self, shared: SharedOracle, oracle: Oracle) -> None:
         self._shared = shared
@@ -66,7 +65,7 @@ class _Client(Executor):
         self._inner: Executor | None = None
         self._check: _Check | None = None
         self._mine = False
-        """Whether the check was given to the inner executor."""
+        """Whether the check was submitted to the inner executor."""
 
     @property
     def free(self) -> int:
@@ -74,14 +73,14 @@ class _Client(Executor):
         return int(self._check is None)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Take a check; it starts when it is waited for."""
+        """Accept a check; it starts in `wait`."""
         stands_for = digest(text)
         number = self._asked[stands_for] if self._golden else None
         self._asked[stands_for] += 1
         self._check = _Check(ticket, _Key(stands_for, number), text, limits)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for the check at most `timeout` seconds, whoever runs it."""
+        """Wait for the check for at most `timeout` seconds, whichever session runs it."""
         check = self._check
         if check is None:
             return []
@@ -103,7 +102,7 @@ class _Client(Executor):
         return finished
 
     def cancel(self, ticket: int) -> None:
-        """Forget the check; another session that waits for it runs it then."""
+        """Forget the check; another session that waits for it then runs it."""
         check = self._check
         if check is None or check.ticket != ticket:
             return
@@ -112,14 +111,14 @@ class _Client(Executor):
         self._release(check.key, None)
 
     def close(self) -> None:
-        """End the check and close the executor."""
+        """Cancel the check and close the executor."""
         if self._check is not None:
             self.cancel(self._check.ticket)
         if self._inner is not None:
             self._inner.close()
 
     def _started(self, check: _Check) -> Executor:
-        """Return the executor that runs the check, which is started if it was not."""
+        """Return the executor that runs the check; starts the check if necessary."""
         if self._inner is None:
             self._inner = self._shared._opener(self._oracle, 1)
         if self._inner.free:
@@ -127,7 +126,7 @@ class _Client(Executor):
         return self._inner
 
     def _known_or_claimed(self, key: _Key, timeout: float | None) -> Finished | None:
-        """Return the verdict, or None: then the check is this session's own, or time is up."""
+        """Return the verdict; None if this session is to run the check, or on timeout."""
         shared = self._shared
         with shared._changed:
             if key in shared._running:
@@ -139,7 +138,7 @@ class _Client(Executor):
             return known
 
     def _from_golden_run(self, key: _Key) -> Finished | None:
-        """Judge the first golden run on a text, if there was one: it need not run again."""
+        """Judge the first golden run on a text, if there was one, instead of running it again."""
         found = self._shared._known.get(_Key(key.text, 0))
         if found is None or self._golden:
             return None
@@ -147,7 +146,7 @@ class _Client(Executor):
         return replace(found, interesting=interesting)
 
     def _release(self, key: _Key, finished: Finished | None) -> None:
-        """Give the check up, with its verdict if there is one."""
+        """Give up the claim on a check, with its verdict if there is one."""
         self._check = None
         if not self._mine:
             return

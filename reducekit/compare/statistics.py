@@ -1,9 +1,9 @@
 """The statistics of comparisons: means, ratios, sizes over the checks, and dominance. Pure.
 
-The measures of chapter 5 of A. Vida, "Random Test Case Generation and Delta Debugging for
-Bit-Vector Logic with Arrays" (Linz 2008), are here: checks, sizes, percent of the size removed
-by each check. They reward stopping early, so the anytime measures stand beside them: the size
-after a number of checks, and the checks until a share of the size is left.
+Includes the measures of chapter 5 of A. Vida, "Random Test Case Generation and Delta Debugging for
+Bit-Vector Logic with Arrays" (Linz 2008): checks, sizes, percentage of the size removed per check.
+They reward stopping early, so there are anytime measures as well: the size after a number of
+checks, and the checks until a given share of the size is left.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ def geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def mean_ratio(pairs: Iterable[tuple[float, float]], least: float) -> float | None:
-    """Return the geometric mean of the ratios first / second; None without any pair.
+    """Return the geometric mean of the ratios first / second; None if there are no pairs.
 
-    Both are raised to `least` before, so that a measurement of nothing does not divide by zero.
+    Both are raised to at least `least`, so that a measurement of 0 does not divide by zero.
     """
     ratios = [max(first, least) / max(second, least) for first, second in pairs]
     return geometric_mean(ratios) if ratios else None
 
 
 def mean_of_percents(percents: Sequence[float]) -> float:
-    """Return 100 - the geometric mean of what is left, as in tables 5.5 and 5.6 of the thesis."""
+    """Return 100 - the geometric mean of the remaining percentages, as in tables 5.5 and 5.6."""
     left = [100 - each for each in percents]
     if min(left) <= 0:
         return 100.0
@@ -58,12 +58,12 @@ def mean_of_percents(percents: Sequence[float]) -> float:
 
 
 def size_at(runs: Sequence[Run], checks: int) -> float:
-    """Return the mean size over the files after that many checks on each."""
+    """Return the mean size over the files after `checks` checks on each."""
     return mean([run.size_at(checks) for run in runs])
 
 
 def share_at(runs: Sequence[Run], checks: int) -> float:
-    """Return the mean share of the size that is left after that many checks; 1 at first."""
+    """Return the mean remaining share of the size after `checks` checks; 1 at first."""
     return mean([run.size_at(checks) / run.before if run.before else 1.0 for run in runs])
 
 
@@ -76,12 +76,12 @@ class Reached(NamedTuple):
     """When a share of the size was reached: the mean number of checks, and on how many files."""
 
     checks: float | None
-    """Over the files on which it was reached; None: on no file."""
+    """The mean over the files on which it was reached; None if there are none."""
     files: int
 
 
 def checks_to(runs: Sequence[Run], share: float) -> Reached:
-    """Return after how many checks at most that share of the size was left, on average."""
+    """Return the mean number of checks until at most that share of the size was left."""
     found = [run.reached(share * run.before) for run in runs]
     known = [each for each in found if each is not None]
     return Reached(mean(known) if known else None, len(known))
@@ -89,26 +89,26 @@ def checks_to(runs: Sequence[Run], share: float) -> Reached:
 
 @dataclass(frozen=True, slots=True)
 class Dominance:
-    """How early one algorithm is where another one ends."""
+    """How early one algorithm reaches the final sizes of another."""
 
     algorithm: str
-    """The other one."""
+    """The other algorithm."""
     checks: float
-    """Of the other one, on average."""
+    """The mean number of checks of the other algorithm."""
     size: float
-    """Its final size, on average."""
+    """The mean final size of the other algorithm."""
     there: float | None
-    """Checks until the one is at the other's final size, on average over the files."""
+    """Mean number of checks until it reaches the other's final sizes; None unless on all files."""
     curve: int | None
-    """Checks on each file until the average of the one is at the other's average."""
+    """Checks on each file until the first's mean size reaches the other's mean final size."""
     later: tuple[str, ...]
-    """Files on which the one takes as many checks as the other or more, or never gets there."""
+    """The files on which the first needs at least as many checks, or never gets there."""
     larger: tuple[str, ...]
-    """Files on which the one ends larger."""
+    """The files on which the first ends with a larger result."""
 
     @property
     def dominated(self) -> bool:
-        """Whether the one is there earlier in both ways, and nowhere larger in the end."""
+        """Whether the first gets there earlier in both senses, and never ends larger."""
         both = self.there, self.curve
         return not self.larger and all(each is not None and each < self.checks for each in both)
 

@@ -22,7 +22,7 @@ OURS = ("auto", "adaptive")
 """The names of the default strategy, which is compared with each of the others."""
 _STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 _SHARES = (50, 10, 1)
-"""Percent of the size, for the checks until no more than that is left."""
+"""Percentages of the size for which to show the checks until no more than that is left."""
 _SEVERAL = 2
 
 Cell: TypeAlias = Callable[[Run], str]
@@ -65,7 +65,7 @@ def _by_file(table: Table) -> list[str]:
     return [
         "Checks:",
         grid(header, rows(lambda run: f"{run.checks}{_early([run])}", _mean_checks)),
-        "Texts asked for, including those with a known verdict:",
+        "Verdicts asked for, including cached ones:",
         grid(header, rows(lambda run: f"{run.asked}", _mean_asked)),
         f"Final {table.unit}:",
         grid(
@@ -104,12 +104,12 @@ def _mean_removed(runs: Sequence[Run]) -> str:
 
 
 def _early(runs: Sequence[Run]) -> str:
-    """Return the mark of runs of which one was stopped early."""
+    """Return the mark for an algorithm of which a run was stopped early."""
     return "+" if any(run.stopped for run in runs) else ""
 
 
 def _overall(table: Table) -> list[str]:
-    """Return the table of averages (5.7), the smallest results first."""
+    """Return the table of averages (5.7), smallest results first."""
     unit = table.unit
     columns: dict[str, Summary] = {
         f"{unit} removed": _mean_removed,
@@ -126,7 +126,7 @@ def _overall(table: Table) -> list[str]:
 
 
 def _settings_side_by_side(found: Sequence[Table]) -> list[str]:
-    """Return the table that compares the settings of one format, if there are several (5.7)."""
+    """Return the table that compares several settings of one format, if there are any (5.7)."""
     if len(found) < _SEVERAL:
         return []
     header = ["algorithm"]
@@ -142,7 +142,7 @@ def _settings_side_by_side(found: Sequence[Table]) -> list[str]:
 
 
 def dominances(table: Table) -> list[Dominance]:
-    """Compare the default with each other algorithm; nothing if it has not run."""
+    """Compare the default with each other algorithm; empty if the default has not run."""
     ours = next((name for name in OURS if name in table.rows), None)
     if ours is None:
         return []
@@ -183,7 +183,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _anytime(table: Table) -> list[str]:
-    """Return what an algorithm has reached when it is stopped at any time, on average."""
+    """Return what an algorithm has reached on average after a number of checks."""
     most = max(run.checks for runs in table.rows.values() for run in runs)
     steps = [step for step in _STEPS if step <= most]
     if not steps:
@@ -196,10 +196,10 @@ def _anytime(table: Table) -> list[str]:
         (name, *(_reached(runs, share) for share in _SHARES)) for name, runs in table.rows.items()
     ]
     return [
-        f"Mean {table.unit} after that many checks:",
+        f"Mean {table.unit} after a number of checks:",
         grid(("algorithm", *map(str, steps)), sizes),
-        f"Mean checks until that share of the {table.unit} is left (on how many files, if not "
-        "on all):",
+        f"Mean checks until a share of the {table.unit} is left (with the number of files, if not "
+        "reached on all):",
         grid(("algorithm", *(f"{share} %" for share in _SHARES)), reached),
     ]
 
@@ -213,7 +213,7 @@ def _reached(runs: Sequence[Run], percent: int) -> str:
 
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table that is also readable as text: names left, numbers right."""
+    """Return a Markdown table that is also readable as plain text: names left, numbers right."""
     lines = [header, *rows]
     widths = [max(3, *(len(line[at]) for line in lines)) for at in range(len(header))]
 
@@ -228,9 +228,9 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def tsv(runs: Sequence[Run]) -> str:
-    """Return one line for each run; its curve is written as words `checks:size`.
+    """Return one line for each run, with its curve as words `checks:size`.
 
-    Each option of a format that was set has a column of its own, `-` where it was not set.
+    Each format option has its own column, `-` where it was not set.
     """
     options = list(dict.fromkeys(name for run in runs for name, _ in run.settings))
     columns = (
@@ -269,7 +269,7 @@ def as_json(runs: Sequence[Run]) -> str:
 
 
 def line(run: Run) -> str:
-    """Return what a run came to, in a sentence."""
+    """Return a one-sentence summary of a run."""
     settings = "".join(f", {name} {value}" for name, value in run.settings)
     early = f" (stopped {run.stopped})" if run.stopped else ""
     return (

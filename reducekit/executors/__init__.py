@@ -1,1 +1,1 @@
-"""Where checks run. Every executor has the methods of `executor.Executor`."""
+"""Where checks run. Every executor implements `executor.Executor`."""

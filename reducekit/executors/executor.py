@@ -1,4 +1,4 @@
-"""What every executor can do."""
+"""The interface of every executor."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from reducekit.errors import ReducekitError
+from reducekit.errors import ResourceError
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 
-class ExecutorError(ReducekitError):
-    """The machine cannot run a check: no room, no memory, no processes left."""
+class ExecutorError(ResourceError):
+    """No check can run: the machine lacks a resource, or the executor's helpers are gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A check that has run: the commands' outcomes, as many as the criterion asked for."""
+    """A finished check: the outcomes of its commands, as many as the criterion asked for."""
 
     ticket: int
     interesting: bool
@@ -25,10 +25,10 @@ class Finished:
 
 
 class Closing(Protocol):
-    """What is closed at the end of a `with`, however that ends: inherit, and write `close`."""
+    """A context manager that calls `close` at its end: inherit from it, and implement `close`."""
 
     def close(self) -> None:
-        """Give back what is held; a second time it does nothing."""
+        """Release all resources; a second call does nothing."""
 
     def __enter__(self) -> Self:
         """Return the object itself."""
@@ -48,7 +48,7 @@ class Executor(Closing, Protocol):
     """Runs checks of one oracle, several at a time."""
 
     runs: int = 0
-    """How many runs of commands were started so far: a check may take several."""
+    """The number of command runs started so far: a check may take several."""
 
     @property
     def free(self) -> int:
@@ -56,33 +56,33 @@ class Executor(Closing, Protocol):
 
     @property
     def steady(self) -> bool:
-        """Whether a check that runs by itself always ends in the same way.
+        """Whether a check that runs alone always has the same outcome.
 
-        A success that does not show again was then found in a run with others, not by chance.
+        Then a success that cannot be reproduced was due to a run with others, not to chance.
         """
         return False
 
     def lookahead(self, text: bytes) -> int:
         """Return how many candidates, each about as large as `text`, one run can check.
 
-        They are checked in the order in which they were submitted, up to the first that is
-        interesting. It must depend on nothing but the text and what `wait` has returned so far:
-        the search depends on it, and must not on timing.
+        They are checked in the order of submission, up to the first interesting one. The number
+        must depend only on the text and on what `wait` has returned so far: the search depends on
+        it, and must not depend on timing.
         """
         return 1
 
     def build_on(self, text: bytes) -> None:
-        """Take note of the text that the next candidates are made from, if they travel as edits."""
+        """Note the text that the next candidates are made from, if they are sent as edits."""
         return
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
+        """Start a check of `text`; the caller chooses `ticket`, a number not in use."""
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
+        """Cancel a check and forget it; tickets of no running check are ignored."""
 
     def close(self) -> None:
-        """End all checks."""
+        """Cancel all checks."""

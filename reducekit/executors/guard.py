@@ -1,9 +1,9 @@
 """Where an interrupt may be raised, and where it has to wait.
 
-Ctrl-C must be answered within a second, even while a text of 100 MB is parsed, and must never
-leave a half-written file or a running solver. The idea is that a face which receives signals
-raises KeyboardInterrupt only inside `allowed`, and that the session wraps what must stay whole
-in `held`. Who has no signals uses the guard below, which does nothing.
+Ctrl-C must take effect within a second, even while a text of 100 MB is parsed, and must never leave
+a half-written file or a running solver. So a frontend that receives signals raises
+KeyboardInterrupt only inside `allowed`, and the session wraps what must not be interrupted in
+`held`. Callers without signals use `NoSignals` below, which does nothing.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Protocol
 
 
 class Guard(Protocol):
-    """Says when KeyboardInterrupt may be raised."""
+    """Controls when KeyboardInterrupt may be raised."""
 
     def allowed(self) -> AbstractContextManager[None]:
-        """Let a signal raise KeyboardInterrupt inside, also one that came before."""
+        """Let a signal raise KeyboardInterrupt inside, including one that came before."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold signals back inside; one that came is raised afterwards, where it is allowed."""
+        """Defer signals inside; a deferred one is raised afterwards, where that is allowed."""
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if a signal has come."""
 
 
 class NoSignals:
-    """The guard of who receives no signals."""
+    """The guard of a caller that receives no signals."""
 
     @contextmanager
     def allowed(self) -> Iterator[None]:

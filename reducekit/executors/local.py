@@ -1,8 +1,7 @@
-"""Runs checks as child processes of this one, in a single-threaded event loop.
+"""Runs checks as child processes in a single-threaded event loop.
 
-Costs of the alternatives, in CPU per run: subprocess 0.4 ms, with a
-`preexec_fn` 1.5 ms (it forbids vfork), this loop about 0.25 ms; hence
-posix_spawn(3), pidfd_open(2) and epoll(7) without layers between.
+CPU time per run: subprocess 0.4 ms, with a `preexec_fn` 1.5 ms (which rules out vfork), this loop
+about 0.25 ms. Hence it uses posix_spawn(3), pidfd_open(2) and epoll(7) directly.
 """
 
 from __future__ import annotations
@@ -16,15 +15,16 @@ import time
 from typing import Literal
 
 from reducekit.errors import UsageError
-from reducekit.executors import marks, orphans
+from reducekit.executors import marks
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.guard import Guard, NoSignals
 from reducekit.executors.marks import Mark
-from reducekit.executors.run_directory import RunDirectory
+from reducekit.executors.run_directory import RunDirectory, Watchdog
 from reducekit.executors.slots import NoRoomError, Slot
 from reducekit.executors.spawning import (
     Actions,
     Stream,
+    Suspensions,
     Wanted,
     has_ended,
     inherited_limits,
@@ -34,32 +34,31 @@ from reducekit.executors.spawning import (
     posix_spawn,
     wanted_limits,
 )
-from reducekit.executors.suspension import Suspensions
-from reducekit.executors.watchdog import Watchdog
 from reducekit.oracle.command import Command, why_not_run
+from reducekit.oracle.criterion import Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 
 _VARIABLE = os.fsencode(marks.VARIABLE)
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
-_PATIENCE = 3.0  # seconds to wait for what is passing, and at the end for the killed
+_PATIENCE = 3.0  # seconds to wait for a temporary shortage, and at the end for killed processes
 _RETRY = 0.1  # seconds between attempts to start what could not be started
-_FORKED = 0.02  # seconds; by then what a fork began before limits were set has come of it
-_GLANCE = 0.5  # seconds; a longer sleep would hide that we were stopped in it
+_FORKED = 0.02  # seconds; forks begun before limits were set have completed by then
+_GLANCE = 0.5  # seconds; during a longer sleep, a stop would go unnoticed
 
 
 class _BusyError(ExecutorError):
-    """The machine lacks processes or memory; when other checks end, it may do so no longer."""
+    """The machine lacks processes or memory; this may change when other checks end."""
 
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _RETRIES = 2
-"""A run that is killed each time is believed."""
+"""A run that is killed every time is taken as it is."""
 
 
 class _Check:
-    """One check in flight: which command is running, and how the earlier ones ended."""
+    """One check in flight: which command is running, and the outcomes of the earlier ones."""
 
     __slots__ = (
         "cancelled", "deadline", "later", "limit", "limits", "lost", "outcomes", "pid", "pidfd",
@@ -79,35 +78,33 @@ class _Check:
         self.streams: list[Stream] = []
         self.started = 0.0
         self.lost = 0.0
-        """Seconds since the start in which this process was stopped, and maybe the command too."""
+        """Seconds since the start in which this process, and perhaps the command, was stopped."""
         self.deadline = math.inf
         self.later: Wanted = {}
-        """The limits that could not be handed down."""
+        """The limits that the command could not inherit."""
         self.recheck = math.inf
-        """When they are set once more: a fork may have been under way the first time."""
+        """When to set them again: a fork may have been in progress the first time."""
 
 
 class LocalExecutor(Executor):
     """Runs checks on this machine, at most `jobs` at a time.
 
-    Every command runs in a session of its own, with no terminal, in the current
-    directory and with a TMPDIR of its own, which is emptied afterwards. When it
-    ends, everything it started is killed. That includes what left its process
-    group or session if `adopt_orphans` is set: then this process becomes the
-    parent of orphans (it is a "child subreaper") while the executor is open.
-    Without it, what left the process group may live on. If this process is
-    killed by what it cannot catch, a watchdog does both.
+    Every command runs in its own session, without a terminal, in the current directory and with
+    its own TMPDIR, which is emptied afterwards. When it ends, everything that it started is
+    killed. With `adopt_orphans` this includes processes that left its process group or session:
+    then this process is a "child subreaper", the parent of orphans, while the executor is open.
+    Without it, processes that left the process group may live on. If this process is killed by a
+    signal that it cannot catch, a watchdog kills the processes and removes the files.
 
-    A run that a signal from outside has ended is made again. If this process is stopped
-    for a while and continued, that time does not count: nobody knows whether the command
-    ran in it. Where the time of a run decides, the run is made again.
+    A run that was ended by an outside signal is repeated. If this process is stopped for a while
+    and continued, that time does not count, as the command may or may not have run in it; if the
+    criterion depends on the time, the run is repeated.
 
-    What other checks use up (the room for files, the number of processes) is
-    waited for: such a check starts when one of them has ended.
+    If other checks use up a resource (disk space, the number of processes), a check waits and
+    starts when one of them ends.
 
-    The candidate's file has the `name`, or `input` and the `suffix`, in a folder of its own below
-    `workdir`; without one that is in memory, or in TMPDIR where that is set. Not for use by
-    several threads at a time.
+    The candidate's file is called `name`, or `input` plus `suffix`, in a folder of its own below
+    `workdir`; by default below TMPDIR if that is set, otherwise in memory. Not thread-safe.
     """
 
     def __init__(
@@ -129,7 +126,7 @@ class LocalExecutor(Executor):
         self._captures = oracle.criterion.captures
         self._checks: dict[int, _Check] = {}  # by ticket
         self._dying: set[_Check] = set()  # cancelled, not yet dead
-        self._parked: list[_Check] = []  # not started: there was no room, or no process left
+        self._parked: list[_Check] = []  # not started: no space or no process was left
         self._by_fd: dict[int, _Check] = {}
         self._leaders: set[int] = set()
         self._ready: list[Finished] = []
@@ -139,10 +136,10 @@ class LocalExecutor(Executor):
         self._inherited = inherited_limits()
         self._closed = False
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-            # Inherited from some parents; it would make exit statuses vanish.
+            # Some parents pass this on; exit statuses would be lost.
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # Descriptors 0 to 2 are what the children's are made from: if one of
-        # ours is closed, nothing else of ours may get its number.
+        # The children's descriptors 0 to 2 are set up from these: if one of them is closed here,
+        # no other descriptor of this process may get its number.
         self._fds = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)]
         while self._fds[-1] <= 2:
             self._fds.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
@@ -151,13 +148,13 @@ class LocalExecutor(Executor):
         run = self._directory.run
         self._marked = os.environ.get(marks.VARIABLE, "")
         self._watchdog = Watchdog(run, self._directory.path, self._null)
-        self._reaper = orphans.ChildReaper()
+        self._reaper = marks.ChildReaper()
         self._epoll = select.epoll()
         self._suspensions = Suspensions()
         self._adopts = adopt_orphans
-        self._adopted_before = adopt_orphans and orphans.adopting()
+        self._adopted_before = adopt_orphans and marks.adopting()
         if adopt_orphans:
-            orphans.set_adopting(True)
+            marks.set_adopting(True)
 
     @property
     def free(self) -> int:
@@ -166,22 +163,22 @@ class LocalExecutor(Executor):
 
     @property
     def directory(self) -> str:
-        """Where candidates are written."""
+        """The folder that candidates are written to."""
         return self._directory.path
 
     def fileno(self) -> int:
-        """Return a descriptor that is ready when something has happened that `wait` looks at.
+        """Return a descriptor that becomes ready when an event occurs that `wait` handles.
 
-        That is for those who also wait for something else; limits of time have no events, so
-        call `wait` every few milliseconds while checks run.
+        For callers that also wait for something else. Time limits have no events, so call `wait`
+        every few milliseconds while checks run.
         """
         return self._epoll.fileno()
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check of `text`; `ticket` is a number of the caller's, not in use.
+        """Start a check of `text`; the caller chooses `ticket`, a number not in use.
 
         Raises UsageError if the command cannot be run, ExecutorError if the
-        machine lacks room, memory or processes for it.
+        machine lacks disk space, memory or processes for it.
         """
         assert self.free > 0, "more checks than jobs"
         assert ticket not in self._checks, "the ticket is in use"
@@ -193,8 +190,8 @@ class LocalExecutor(Executor):
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished.
 
-        Returns at once if no check is in flight. Raises as `submit` does, for a
-        check's second command or one that had to wait; that check is then forgotten.
+        Returns at once if no check is in flight. Raises as `submit` does, for a check's second
+        command or for a check that had to wait; that check is then forgotten.
         """
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while True:
@@ -205,14 +202,14 @@ class LocalExecutor(Executor):
             if self._parked:
                 until = min(until, now + _RETRY)
             if self._ready or not self._checks:
-                until = now  # but look who has died meanwhile
+                until = now  # but still reap what has died meanwhile
             self._turn(max(0.0, until - now))
             if self._ready or not self._checks or time.monotonic() >= give_up:
                 finished, self._ready = self._ready, []
                 return finished
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
+        """Cancel a check and forget it; tickets of no running check are ignored."""
         check = self._checks.pop(ticket, None)
         if check is None:
             self._ready = [done for done in self._ready if done.ticket != ticket]
@@ -227,7 +224,7 @@ class LocalExecutor(Executor):
         kill_group(check.pid)
 
     def close(self) -> None:
-        """Kill everything that runs, and remove all files. Works at any time, and twice."""
+        """Kill all running processes and remove all files. Works at any time, and repeatedly."""
         with self._guard.held():
             self._close()
 
@@ -252,7 +249,7 @@ class LocalExecutor(Executor):
         for slot in self._slots:
             slot.close()
         if self._adopts and not self._adopted_before:
-            orphans.set_adopting(False)
+            marks.set_adopting(False)
 
     def _new_slot(self) -> Slot:
         slot = Slot(self._directory, len(self._slots), self._name)
@@ -260,12 +257,12 @@ class LocalExecutor(Executor):
         return slot
 
     def _start(self, check: _Check) -> None:
-        """Run the check's next command, now or when others have ended.
+        """Run the check's next command now, or once other checks have ended.
 
         On failure the check is forgotten.
         """
         try:
-            # Written for every command: the one before may have changed it.
+            # Written for every command: the previous one may have changed it.
             check.slot.write(check.text)
             self._spawn(check, self._oracle.commands[len(check.outcomes)])
         except (NoRoomError, _BusyError):
@@ -328,7 +325,7 @@ class LocalExecutor(Executor):
             kill_group(pid)
             os.waitpid(pid, 0)
             self._leaders.discard(pid)
-            raise ExecutorError(f"cannot watch a process: {error.strerror}") from None
+            raise ExecutorError.of("cannot watch a process", error) from None
         self._watch(check, check.pidfd)
         for stream in check.streams:
             self._watch(check, stream.fd)
@@ -336,7 +333,7 @@ class LocalExecutor(Executor):
     def _argv(self, command: Command, slot: Slot) -> list[str]:
         if command.in_folder is None:
             return command.argv(slot.path)
-        # posix_spawn cannot change the directory; env(1) of coreutils can, in half a millisecond.
+        # posix_spawn cannot change the directory; env(1) of coreutils can, within 0.5 ms.
         return ["/usr/bin/env", "-C", slot.directory, *command.argv(slot.path)]
 
     def _patient_spawn(
@@ -346,10 +343,10 @@ class LocalExecutor(Executor):
         mark: int | None,
         ours: Wanted,
     ) -> tuple[int, float]:
-        """Start a process; return its id and the time. Waits for passing trouble.
+        """Start a process; return its id and the start time. Waits for temporary shortages to end.
 
-        Raises UsageError if the command cannot be run; _BusyError if the trouble
-        does not pass, or at once if it may come from other checks.
+        Raises UsageError if the command cannot be run; _BusyError if the shortage persists, or at
+        once if other checks may be the cause.
         """
         pause = 0.01
         give_up = time.monotonic() + _PATIENCE
@@ -363,7 +360,7 @@ class LocalExecutor(Executor):
                         time.sleep(pause)
                         pause *= 2
                         continue
-                    raise _BusyError(f"cannot start {argv[0]}: {error.strerror}") from None
+                    raise _BusyError.of(f"cannot start {argv[0]}", error) from None
                 raise UsageError(why_not_run(argv[0], error)) from None
             return pid, started
 
@@ -377,7 +374,7 @@ class LocalExecutor(Executor):
             os.close(fd)
 
     def _turn(self, timeout: float) -> None:
-        """Handle what happens within `timeout` seconds, at least once."""
+        """Handle the events within `timeout` seconds, at least once."""
         ended = []
         events = self._epoll.poll(timeout)
         self._allow_for(self._suspensions.look(timeout))
@@ -386,8 +383,8 @@ class LocalExecutor(Executor):
             if check is None:
                 continue
             if fd == check.pidfd:
-                # Later: its next command's descriptors must not be taken for
-                # others of the same numbers in this very list.
+                # Later: its next command's descriptors may get the same numbers
+                # as others that are still in this list of events.
                 ended.append(check)
             else:
                 self._read(check, fd)
@@ -410,7 +407,7 @@ class LocalExecutor(Executor):
                 kill_group(check.pid)
 
     def _allow_for(self, lost: float) -> None:
-        """Take so many seconds, in which this process did not run, off the checks in flight."""
+        """Do not count `lost` seconds, in which this process did not run, for checks in flight."""
         if not lost:
             return
         now = time.monotonic()
@@ -423,20 +420,20 @@ class LocalExecutor(Executor):
         stream = next(stream for stream in check.streams if stream.fd == fd)
         if not stream.read():
             self._drop(fd)
-            stream.fd = -1  # the number may soon be another's
+            stream.fd = -1  # the number may soon be reused
             if stream.full:
                 check.limit = check.limit or "output"
                 kill_group(check.pid)
 
     def _end(self, check: _Check) -> None:
-        """Take the outcome of a command that has exited, and go on with its check."""
+        """Record the outcome of a command that has exited, and continue its check."""
         seconds = max(0.0, time.monotonic() - check.started - check.lost)
-        # As long as the leader is not reaped, its process group is its own.
+        # Until the leader is reaped, no other process group can have its number.
         kill_group(check.pid)
         for stream in check.streams:
             if stream.fd >= 0:
-                # All that the leader wrote is in the pipe. Who else may hold
-                # the other end is not waited for.
+                # All that the leader wrote is in the pipe. Other processes may still hold
+                # the other end, but nothing waits for them.
                 stream.read()
                 self._drop(stream.fd)
                 if stream.full:
@@ -457,7 +454,9 @@ class LocalExecutor(Executor):
         check.outcomes.append(_outcome(check, wait_status, seconds))
         judged = self._oracle.criterion.judge(check.outcomes)
         check.streams = []
-        killed = not judged and _killed_from_outside(check.outcomes[-1])
+        # If such a signal is the failure to preserve, it is taken as is; `Everything` has none.
+        wanted = judged and not isinstance(self._oracle.criterion, Everything)
+        killed = not wanted and _killed_from_outside(check.outcomes[-1])
         untimed = check.lost and self._oracle.criterion.wall is not None
         if check.retries and (killed or untimed):
             check.retries -= 1
@@ -473,7 +472,7 @@ class LocalExecutor(Executor):
 
 
 def _killed_from_outside(outcome: Outcome) -> bool:
-    """Say whether somebody else has ended a run: that is no verdict."""
+    """Return whether a signal from another process ended a run: that is no verdict."""
     return outcome.limit is None and outcome.signal in _FROM_OUTSIDE
 
 

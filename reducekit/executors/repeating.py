@@ -17,14 +17,14 @@ _SPELLING = re.compile(r"\s*([0-9]+)\s*(?:(?:-?\s*of\s*-?|/)\s*([0-9]+)\s*)?", r
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A candidate is interesting when at least `needed` of `runs` runs are: k of n."""
+    """A candidate is interesting if at least `needed` of `runs` runs are: k of n."""
 
     needed: int
     runs: int
 
     @classmethod
     def parse(cls, text: str) -> Repeat:
-        """Read `3-of-5` or `3/5`; a single number `5` means all of five. Raises UsageError."""
+        """Parse `3-of-5` or `3/5`; a single number `5` means all of five. Raises UsageError."""
         match = _SPELLING.fullmatch(text)
         if match is None or max(map(len, filter(None, match.groups()))) > 9:
             raise UsageError(
@@ -35,28 +35,28 @@ class Repeat:
         if needed < 1:
             raise UsageError(f"{text!r}: at least one run has to be interesting")
         if needed > runs:
-            raise UsageError(f"{text!r}: {needed} of {runs} runs is never reached")
+            raise UsageError(f"{text!r}: {runs} runs cannot reach {needed}")
         if runs > _MOST:
-            raise UsageError(f"{text!r}: more than {_MOST} runs for one candidate")
+            raise UsageError(f"{text!r}: at most {_MOST} runs per candidate")
         return cls(needed, runs)
 
     def __str__(self) -> str:
         return f"{self.needed}-of-{self.runs}"
 
     def verdict(self, good: int, bad: int) -> bool | None:
-        """Judge after so many interesting and other runs; None while either is possible."""
+        """Return the verdict after `good` interesting and `bad` other runs; None if undecided."""
         if good >= self.needed:
             return True
         return False if bad > self.runs - self.needed else None
 
     def missing(self, good: int, bad: int) -> int:
-        """Return the fewest further runs that can bring the verdict; 0 when it is there."""
+        """Return the least number of further runs that can decide; 0 if already decided."""
         return max(0, min(self.needed - good, self.runs - self.needed + 1 - bad))
 
 
 @dataclass(slots=True)
 class _Check:
-    """What has come of the runs of one text. Its runs are numbered from 0 as they start."""
+    """The runs of one text so far, numbered from 0 in the order of their start."""
 
     text: bytes
     limits: Limits
@@ -64,7 +64,7 @@ class _Check:
     good: int = 0
     bad: int = 0
     last: Finished | None = None
-    """Of the finished runs the one with the highest number, which is `latest`."""
+    """The finished run with the highest number, which is `latest`."""
     latest: int = -1
 
     @property
@@ -75,15 +75,14 @@ class _Check:
 class Repeating(Executor):
     """Runs each check on another executor until its verdict is certain.
 
-    No more runs of a check are in flight than are needed in any case. So where
-    several go at the same time, they are the same as one after the other: their
-    number, the verdict, and the run whose outcomes are told (the one that
-    decided) are functions of what the runs say, in the order of their start,
-    never of when they end. `runs` counts all that were started.
+    A check never has more runs in flight than it needs in any case. So runs in parallel give the
+    same results as sequential ones: their number, the verdict, and the run whose outcomes are
+    returned (the deciding one) depend on the runs' outcomes in the order of their start, never on
+    when they end. `runs` counts all runs that were started.
 
-    A check has one run when it is submitted, so it holds at least one slot; more
-    are started, for the checks submitted first, when nothing else has taken the
-    slots by the time the caller waits. Closing this closes the other executor.
+    A submitted check starts one run, so it holds at least one slot; more runs are started, for the
+    oldest checks first, if slots are still free when the caller waits. Closing this closes the
+    other executor.
     """
 
     def __init__(self, executor: Executor, repeat: Repeat) -> None:
@@ -100,17 +99,17 @@ class Repeating(Executor):
         return self._executor.free
 
     def build_on(self, text: bytes) -> None:
-        """Take note of the text that the next candidates are made from."""
+        """Note the text that the next candidates are made from."""
         self._executor.build_on(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start the first run of `text`; `ticket` is a number of the caller's, not in use."""
+        """Start the first run of `text`; the caller chooses `ticket`, a number not in use."""
         assert ticket not in self._checks, "the ticket is in use"
         self._checks[ticket] = _Check(text, limits)
         self._start(ticket)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for at least one verdict, at most `timeout` seconds; return all that are there."""
+        """Wait for at least one verdict, at most `timeout` seconds; return all verdicts."""
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while not self._ready and self._flight:
             self._fill()
@@ -123,7 +122,7 @@ class Repeating(Executor):
         return ready
 
     def cancel(self, ticket: int) -> None:
-        """End the runs of a check and forget it; one that is not running is ignored."""
+        """Cancel the runs of a check and forget it; tickets of no running check are ignored."""
         self._ready = [done for done in self._ready if done.ticket != ticket]
         if self._checks.pop(ticket, None) is None:
             return
@@ -132,14 +131,14 @@ class Repeating(Executor):
             self._executor.cancel(run)
 
     def close(self) -> None:
-        """End all checks."""
+        """Cancel all checks."""
         self._checks.clear()
         self._flight.clear()
         self._ready.clear()
         self._executor.close()
 
     def _start(self, ticket: int) -> None:
-        """Start another run of a check. If that cannot be, the check is forgotten."""
+        """Start another run of a check. If that fails, the check is forgotten."""
         check = self._checks[ticket]
         run = self.runs + 1
         self._flight[run] = ticket, check.started
@@ -153,7 +152,7 @@ class Repeating(Executor):
         check.started += 1
 
     def _take(self, finished: Finished) -> None:
-        """Count a run; go on with its check, in the slot it has left, or give the verdict."""
+        """Count a run; continue its check in the freed slot, or return the verdict."""
         ticket, number = self._flight.pop(finished.ticket)
         check = self._checks[ticket]
         if finished.interesting:
@@ -172,7 +171,7 @@ class Repeating(Executor):
         self._ready.append(Finished(ticket, verdict, check.last.outcomes))
 
     def _fill(self) -> None:
-        """Use free slots for runs that are needed whatever the others say."""
+        """Use free slots for runs that are needed whatever the outcomes of the others."""
         room = self._executor.free
         for ticket, check in list(self._checks.items()):
             missing = self._repeat.missing(check.good, check.bad) - check.in_flight

@@ -1,41 +1,51 @@
-"""The directory of a run: held by a lock, and removed by the next run if this one is killed."""
+"""The directory of a run, and who removes it with all that commands left in it.
+
+It is locked while in use. If this process is killed by a signal that cannot be caught, a watchdog
+cleans up; if that is killed, too, the next run does.
+"""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import secrets
+import signal
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 
+from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
-from reducekit.executors.marks import RUNS
-from reducekit.executors.orphans import end_run
-from reducekit.executors.removal import remove
+from reducekit.executors.marks import RUNS, end_run
 
 _MEMORY = "/dev/shm"
-_ROOM = 128 << 20  # bytes that must be free there: containers often give 64 MiB in all
+_ROOM = 128 << 20  # bytes that must be free there: containers often have only 64 MiB
 _NAME = re.compile(r"reducekit-([0-9]{13})")
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class RunDirectory:
-    """A directory of our own, in memory if possible, for as long as the run takes.
+    """A directory of this process for the duration of the run, in memory if possible.
 
-    Writing a candidate to a file in memory costs 0.02 to 0.15 ms, rewriting a
-    file on a disk's file system up to 6 ms. The name is made of the number of
-    the run, which marks its processes, too. The lock is on the directory itself:
-    a command could remove a file in it. It ends with us, be it by SIGKILL.
+    Writing a candidate to a file in memory takes 0.02 to 0.15 ms, rewriting a file on disk up to
+    6 ms. The name contains the number of the run, which also marks its processes. The lock is on
+    the directory itself, as commands could remove a file in it. It ends with this process, even
+    with SIGKILL.
     """
 
     def __init__(self, workdir: str | None = None) -> None:
-        """Make it, after removing what killed runs have left. Raises ExecutorError.
+        """Create it, after removing what killed runs have left. Raises ExecutorError.
 
-        It is made in `workdir`; without one in TMPDIR, if that is set, otherwise in memory.
+        It is created in `workdir`; by default in TMPDIR if that is set, otherwise in memory.
         """
-        memory, disk = _MEMORY, tempfile.gettempdir()
+        memory = _MEMORY
+        try:
+            disk = tempfile.gettempdir()
+        except FileNotFoundError as error:  # every candidate is full, or no file can be opened
+            raise ExecutorError(f"{error.strerror}; set TMPDIR to a usable folder") from None
         for place in {memory, disk, workdir or disk}:
             _remove_abandoned(place)
         base = workdir or (memory if not os.environ.get("TMPDIR") and _usable(memory) else disk)
@@ -49,28 +59,28 @@ class RunDirectory:
                     if self._fd >= 0:
                         break
         except OSError as error:
-            raise ExecutorError(f"cannot make a directory in {base}: {error.strerror}") from None
+            raise ExecutorError.of(f"cannot make a directory in {base}", error) from None
 
     def restore(self) -> None:
-        """Make the directory again if a command has removed or closed it. Raises OSError."""
+        """Recreate the directory if a command removed or locked it away. Raises OSError."""
         if not is_directory(self.path):
             remove(self.path)
             os.mkdir(self.path, 0o700)
         fd = _held(self.path)
-        if fd >= 0:  # else the lock is ours already
+        if fd >= 0:  # otherwise the lock is already held
             os.close(self._fd)
             self._fd = fd
 
     def remove(self) -> None:
-        """Remove it, and let the lock go."""
+        """Remove the directory and release the lock."""
         remove(self.path)
         os.close(self._fd)
 
 
 def _held(path: str) -> int:
-    """Open and lock a directory; return the descriptor, -1 if somebody else was faster.
+    """Open and lock a directory; return the descriptor, -1 if another process holds the lock.
 
-    Raises OSError, as where a file system has no locks.
+    Raises OSError, for example if the file system does not support locks.
     """
     try:
         fd = os.open(path, _OPEN)
@@ -89,7 +99,7 @@ def _held(path: str) -> int:
 
 
 def _remove_abandoned(base: str) -> None:
-    """Remove the directories of runs that have been killed, and kill what they have started."""
+    """Remove the directories of killed runs, and kill the processes that they started."""
     try:
         names = os.listdir(base)
     except OSError:
@@ -112,18 +122,18 @@ def _remove_abandoned(base: str) -> None:
 
 
 def is_directory(path: str) -> bool:
-    """Say whether this is a directory, not a link; if so, make sure that we may use it."""
+    """Return whether this is a directory, not a link; if so, make it accessible."""
     return directory_at(path) is not None
 
 
 def directory_at(path: str) -> os.stat_result | None:
-    """Return the status of a directory, and make sure that we may use it; None for all else."""
+    """Return the status of a directory, and make it accessible; None for anything else."""
     try:
         found = os.lstat(path)
         if not stat.S_ISDIR(found.st_mode):
             return None
         if found.st_mode & 0o700 != 0o700:
-            os.chmod(path, 0o700)  # a command has closed it
+            os.chmod(path, 0o700)  # a command removed the permissions
     except OSError:
         return None
     return found
@@ -140,3 +150,172 @@ def _usable(path: str) -> bool:
         and not room.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
         and room.f_bavail * room.f_frsize >= _ROOM
     )
+
+
+_SHELL = "/bin/sh"
+_WAIT = 'cd /; while read -r _; do :; done; exec "$@"'
+_HELD = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+"""Signals that it ignores from the start. With a trap it could be killed before the trap is set."""
+_PYTHON = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from reducekit.executors.run_directory import clean_up; "
+    "clean_up(int(sys.argv[2]), sys.argv[3])"
+)
+_KEPT = ("PATH", "LD_LIBRARY_PATH", marks.VARIABLE)
+"""Variables that Python may need to start, and the mark of the run that contains this one."""
+
+
+class Watchdog:
+    """Kills the processes of a run and removes its directory if this process is killed."""
+
+    def __init__(self, run: int, directory: str, null: int) -> None:
+        """Start it; `null` is a descriptor of /dev/null. Without a shell there is no watchdog."""
+        self.pid = self._fd = -1
+        home = os.path.abspath(__file__)
+        for _ in range(3):
+            home = os.path.dirname(home)
+        python = [sys.executable, "-I", "-S", "-c", _PYTHON, home, str(run), directory]
+        ours = -1
+        try:
+            theirs, ours = os.pipe()
+            try:
+                self.pid = os.posix_spawn(
+                    _SHELL,
+                    [_SHELL, "-c", _WAIT, "reducekit-watchdog", *python],
+                    {name: os.environ[name] for name in _KEPT if name in os.environ},
+                    file_actions=[
+                        (os.POSIX_SPAWN_DUP2, theirs, 0),
+                        (os.POSIX_SPAWN_DUP2, null, 1),
+                        (os.POSIX_SPAWN_DUP2, null, 2),
+                    ],
+                    setsid=True,
+                    setsigmask=_HELD,
+                    setsigdef=(signal.SIGCHLD, signal.SIGPIPE),
+                )
+            finally:
+                os.close(theirs)
+        except OSError:
+            # The next run cleans up.
+            if ours >= 0:
+                os.close(ours)
+            return
+        self._fd = ours
+
+    def close(self) -> None:
+        """End it: there is nothing left to do."""
+        if self.pid > 0:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+            os.close(self._fd)
+        self.pid = self._fd = -1
+
+
+def clean_up(run: int, directory: str) -> None:
+    """Kill the processes of a run that is dead, and remove its directory."""
+    end_run(run)
+    remove(directory)
+
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove(path: str) -> bool:
+    """Remove a file, or a directory with all its contents; return whether it is gone.
+
+    Permissions are changed if necessary and possible. Links are not followed, and mounted file
+    systems are left alone: they may be views of valuable data. Files that the system protects
+    remain.
+    """
+    with suppress(OSError):
+        if not os.path.isdir(path) or os.path.islink(path):
+            os.unlink(path)
+            return True
+        folder = os.open(os.path.dirname(path), _DIRECTORY)
+        try:
+            top = _open(os.path.basename(path), folder)
+        finally:
+            os.close(folder)
+        try:
+            while _flatten(top):
+                pass
+        finally:
+            os.close(top)
+        os.rmdir(path)
+    return not os.path.lexists(path)
+
+
+def _flatten(top: int) -> bool:
+    """Remove the entries of a directory; those two levels down are moved up first.
+
+    So the tree is never deeper than that. Returns whether there is more to do.
+    """
+    progress = left = False
+    for name in os.listdir(top):
+        if _unlink(name, top):
+            progress = True
+            continue
+        with suppress(OSError):
+            below = _open(name, top)
+            try:
+                for inner in os.listdir(below):
+                    if _unlink(inner, below):
+                        progress = True
+                        continue
+                    _let_in(inner, below)  # its entry ".." changes
+                    new = f".{secrets.token_hex(8)}"
+                    os.rename(inner, new, src_dir_fd=below, dst_dir_fd=top)
+                    progress = left = True
+            finally:
+                os.close(below)
+            os.rmdir(name, dir_fd=top)
+            progress = True
+            continue
+        left = True
+    return progress and left
+
+
+def _unlink(name: str, folder: int) -> bool:
+    """Remove an entry unless it is a directory; return whether it is gone."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _open(name: str, folder: int) -> int:
+    """Open a directory to empty it. Raises OSError, also if it is a mount point."""
+    try:
+        fd = os.open(name, _DIRECTORY, dir_fd=folder)
+    except PermissionError:
+        _let_in(name, folder)
+        fd = os.open(name, _DIRECTORY, dir_fd=folder)
+    try:
+        if _mount(fd) != _mount(folder):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        if os.fstat(fd).st_mode & 0o700 != 0o700:
+            os.fchmod(fd, 0o700)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _mount(fd: int) -> bytes:
+    """Return the mount ID from proc_pid_fdinfo(5): st_dev does not reveal bind mounts."""
+    with open(f"/proc/self/fdinfo/{fd}", "rb", buffering=0) as file:
+        return file.read().partition(b"mnt_id:")[2].partition(b"\n")[0]
+
+
+def _let_in(name: str, folder: int) -> None:
+    """Give ourselves all permissions on a directory, but never on the target of a link."""
+    with suppress(OSError):
+        fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            if os.fstat(fd).st_mode & 0o700 != 0o700:
+                os.chmod(f"/proc/self/fd/{fd}", 0o700)
+        finally:
+            os.close(fd)

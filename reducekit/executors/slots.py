@@ -1,4 +1,4 @@
-"""The places of the local executor: a candidate file that stays, and a directory for leftovers."""
+"""The slots of the local executor: a persistent candidate file, and a directory for leftovers."""
 
 from __future__ import annotations
 
@@ -8,34 +8,32 @@ import time
 
 from reducekit.executors.executor import ExecutorError
 from reducekit.executors.marks import Mark
-from reducekit.executors.removal import remove
-from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory
+from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory, remove
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
 _Stamp = tuple[int, int, int]
 """A directory's device, inode, and time of change in nanoseconds."""
 _SETTLED = 0.05
-"""Seconds, several ticks of the clock of file systems: a change after that shows in the stamp."""
-_FURTHER = 10**6  # added to a slot's number for a new place; more slots there are not
+"""Seconds, several ticks of a file system's clock: later changes get a different stamp."""
+_FURTHER = 10**6  # added to a slot's number for a new directory; there are fewer slots than that
 
 
 class NoRoomError(ExecutorError):
-    """The file system is full; when other checks end, it may be so no longer."""
+    """The file system is full; this may change when other checks end."""
 
 
 class Slot:
-    """A directory for one check at a time, with the candidate file at a path that stays the same.
+    """A directory for one check at a time, with the candidate file at a constant path.
 
-    The file is rewritten in place, through a descriptor that is kept. If the
-    path does not lead to that file any more, because the command moved or
-    replaced it or made a hard link to it, the file is made anew; and in a new
-    place, if the old one cannot be cleared.
+    The file is rewritten in place through a descriptor that stays open. If the path no longer
+    leads to that file, because the command moved, replaced or hard-linked it, the file is
+    recreated; in a new directory if the old one cannot be cleared.
     """
 
     def __init__(self, run: RunDirectory, number: int, name: str) -> None:
         self.number = number
         self.mark = Mark(run.run, number)
-        """What marks the processes of its checks."""
+        """The mark of the processes of its checks."""
         self._run = run
         self._name = name
         self._places = 0
@@ -43,9 +41,9 @@ class Slot:
         self._size = 0
         self._file: tuple[int, int, int, int] | None = None
         self._seen: dict[str, tuple[_Stamp, float]] = {}
-        """The stamps of the directories, and since when."""
+        """The stamps of the directories, and since when they have held."""
         self._clean: dict[str, _Stamp] = {}
-        """Those with which nothing is left in them, for certain."""
+        """The stamps at which the directories are certainly empty."""
         self._settle()
 
     def _settle(self) -> None:
@@ -61,17 +59,14 @@ class Slot:
             if self._file is None or self._file != self._found():
                 self._renew()
             done = 0
-            while done < len(text):  # one round, but for sizes beyond 2 GiB
+            while done < len(text):  # a single round, except above 2 GiB
                 done += os.pwrite(self._fd, text[done:] if done else text, done)
             os.ftruncate(self._fd, len(text))
         except OSError as error:
             self._discard()
-            remove(self.path)  # what is there of it takes room, too
-            full = error.errno in _FULL
-            hint = "; TMPDIR names another place" if error.errno == errno.ENOSPC else ""
-            raise (NoRoomError if full else ExecutorError)(
-                f"cannot write the candidate to {self.path}: {error.strerror}{hint}"
-            ) from None
+            remove(self.path)  # the partial file takes space, too
+            kind = NoRoomError if error.errno in _FULL else ExecutorError
+            raise kind.of(f"cannot write the candidate to {self.path}", error) from None
         self._size = len(text)
 
     def _found(self) -> tuple[int, int, int, int] | None:
@@ -81,7 +76,7 @@ class Slot:
             return None
 
     def _renew(self) -> None:
-        """Make the places and the file. Raises OSError."""
+        """Create the directories and the file. Raises OSError."""
         self._discard()
         while not self._cleared():
             self._move()
@@ -89,7 +84,7 @@ class Slot:
         self._file = self._found()
 
     def _cleared(self) -> bool:
-        """Make both directories, remove the file; return whether that worked. Raises OSError."""
+        """Create both directories, remove the file; return whether it worked. Raises OSError."""
         if not is_directory(self._run.path):
             self._run.restore()
         for place in (self.directory, self.tmp):
@@ -101,7 +96,7 @@ class Slot:
         return remove(self.path)
 
     def _move(self) -> None:
-        """Leave this place for a new one. Raises OSError if it has been done too often."""
+        """Switch to a new directory. Raises OSError if that has happened too often."""
         self._discard()
         self._places += 1
         if self._places >= _FURTHER:
@@ -114,14 +109,14 @@ class Slot:
             if not self._tidied():
                 self._move()
         except OSError:
-            self._discard()  # so all is made anew
+            self._discard()  # so everything is recreated
 
     def _tidied(self) -> bool:
         """Return whether all leftovers are gone. Raises OSError."""
         gone = True
         for place, kept in ((self.directory, self._entries), (self.tmp, ())):
-            # From the top, and never through a link that the command put there: it leads
-            # to files of others.
+            # From the top, and never through a link that the command created: it leads
+            # to other people's files.
             found = directory_at(place)
             if found is None:
                 self._discard()
@@ -141,8 +136,8 @@ class Slot:
         if self._file is not None:
             there = os.lstat(self.path)
             if (there.st_dev, there.st_ino) != self._file[:2]:
-                # Another's now, or nobody's: what the command wrote instead
-                # takes room that other checks may need.
+                # No longer ours: whatever the command wrote instead takes space
+                # that other checks may need.
                 self._discard()
                 gone &= remove(self.path)
             elif there.st_size > self._size and there.st_nlink == 1:
@@ -150,16 +145,16 @@ class Slot:
         return gone
 
     def _discard(self) -> None:
-        """Let go of the file: it will be made anew."""
+        """Close the file, so that it is recreated."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd, self._file = -1, None
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         self._discard()
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
-    """Return what of a file's status stays the same unless somebody puts another in its place."""
+    """Return the part of a file's status that only changes if the file is replaced."""
     return found.st_dev, found.st_ino, found.st_mode, found.st_nlink

@@ -1,4 +1,7 @@
-"""Starting a process: its signals, limits, mark and pipes; and ending its group."""
+"""Starts a process with its signals, limits, mark and pipes, and kills its group.
+
+Also notices that this process did not run for a while, when its limits of time mean nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from contextlib import suppress
 
 from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
-from reducekit.executors.orphans import children
+from reducekit.executors.marks import children
 from reducekit.oracle.limits import Limits
 
 Actions = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
@@ -22,7 +25,7 @@ _PAGE = resource.getpagesize()
 _SPARE_BYTES = 256 << 20
 _SPARE_SECONDS = 1.0
 _CHUNK = 1 << 16  # a pipe's capacity: one read takes all that is in it
-_DEFAULT_SIGNALS = (  # what Python or our parent ignores, children shall not
+_DEFAULT_SIGNALS = (  # ignored by Python or by our parent, but not by our children
     signal.SIGPIPE,
     signal.SIGXFSZ,
     signal.SIGXCPU,
@@ -35,7 +38,7 @@ _DEFAULT_SIGNALS = (  # what Python or our parent ignores, children shall not
 
 
 class Stream:
-    """The reading end of an output pipe, and what came through it."""
+    """The reading end of an output pipe, and what was read from it."""
 
     __slots__ = ("fd", "full", "parts", "room")
 
@@ -46,7 +49,7 @@ class Stream:
         self.parts: list[bytes] = []
 
     def read(self) -> bool:
-        """Take what is there; False at the end of the stream, or when it is full."""
+        """Read what is available; False at the end of the stream, or when the limit is reached."""
         try:
             part = os.read(self.fd, _CHUNK)
         except BlockingIOError:
@@ -61,7 +64,7 @@ class Stream:
 
 
 def pipes(room: int) -> tuple[list[Stream], int, int]:
-    """Make the pipes of stdout and stderr; return our ends and the child's."""
+    """Create the pipes of stdout and stderr; return our ends and the child's."""
     ends: list[int] = []
     try:
         for _ in range(2):
@@ -69,7 +72,7 @@ def pipes(room: int) -> tuple[list[Stream], int, int]:
     except OSError as error:
         for fd in ends:
             os.close(fd)
-        raise ExecutorError(f"cannot make a pipe: {error.strerror}") from None
+        raise ExecutorError.of("cannot make a pipe", error) from None
     os.set_blocking(ends[0], False)
     os.set_blocking(ends[2], False)
     return [Stream(ends[0], room), Stream(ends[2], room)], ends[1], ends[3]
@@ -80,18 +83,17 @@ Wanted = dict[int, tuple[int, int]]
 
 
 def inherited_limits() -> Wanted:
-    """Return the limits of ours that we may change for a moment: every child would have them."""
+    """Return our limits that can be changed temporarily: every child would inherit them."""
     kinds = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_CORE, marks.LIMIT
     return {kind: resource.getrlimit(kind) for kind in kinds}
 
 
 def wanted_limits(limits: Limits, inherited: Wanted) -> tuple[Wanted, Wanted]:
-    """Return the limits that we can take on for a moment to hand them down, and all others.
+    """Return the limits that we can set on ourselves temporarily for inheritance, and the rest.
 
-    They are soft ones: a script could not raise hard ones, and some shells then
-    give up. Ours for a moment are inherited without a gap. But to have used
-    more CPU than that would kill us, and near to that memory our own
-    allocations would fail.
+    They are soft limits: a script could not raise hard ones, and some shells then give up.
+    Inheritance leaves no gap. But a CPU limit below what we have used would kill us, and near a
+    memory limit our own allocations would fail.
     """
     ours: Wanted = {}
     later: Wanted = {}
@@ -117,7 +119,7 @@ def posix_spawn(
 ) -> int:
     """Start a process in a new session, marked, limited, without core files. Raises OSError.
 
-    `inherited` is what our own limits are set back to.
+    `inherited` is what our own limits are restored to.
     """
     handed = dict(ours)
     core = inherited[resource.RLIMIT_CORE]
@@ -126,7 +128,7 @@ def posix_spawn(
     if mark is not None:
         handed[marks.LIMIT] = mark, marks.NONE
     try:
-        # Set on the child a moment later, its own first children might go without.
+        # Set a moment later on the child, the mark might miss the child's first children.
         for kind, value in handed.items():
             resource.setrlimit(kind, value)
         return os.posix_spawn(
@@ -144,11 +146,11 @@ def posix_spawn(
 
 
 def limit(pid: int, later: Wanted) -> None:
-    """Set the limits that we could not hand down, also for what the process has started by now."""
+    """Set the limits that could not be inherited, also on processes that were started meanwhile."""
     waiting = [pid] if later else []
     while waiting:
         pid = waiting.pop()
-        with suppress(ProcessLookupError, PermissionError):  # gone, or another user's
+        with suppress(ProcessLookupError, PermissionError):  # exited, or another user's
             for kind, value in later.items():
                 resource.prlimit(pid, kind, value)
             waiting += children(pid)
@@ -163,7 +165,7 @@ def _soft(value: int, inherited: tuple[int, int]) -> tuple[int, int]:
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process group, if it is there."""
+    """Kill a process group if it exists."""
     if pid <= 0:  # between two commands of a check
         return
     with suppress(ProcessLookupError, PermissionError):
@@ -171,8 +173,31 @@ def kill_group(pid: int) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Say whether a child has ended; if so it is reaped."""
+    """Return whether a child has ended; if so, it is reaped."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] != 0
     except ChildProcessError:
         return True
+
+
+_SHORTEST = 0.5  # seconds; less may be a busy machine
+
+
+class Suspensions:
+    """Compares elapsed time with the time that this process computed or slept.
+
+    Time spent in neither was lost. This needs no signal: a frozen control group or a halted virtual
+    machine sends none. (The monotonic clock stops while the machine is suspended,
+    clock_gettime(2).)
+    """
+
+    def __init__(self) -> None:
+        self._wall = time.monotonic()
+        self._busy = time.process_time()
+
+    def look(self, slept: float) -> float:
+        """Return the seconds lost since the last look; at most `slept` of them were a sleep."""
+        wall, busy = time.monotonic(), time.process_time()
+        lost = (wall - self._wall) - (busy - self._busy) - slept
+        self._wall, self._busy = wall, busy
+        return lost if lost >= _SHORTEST else 0.0

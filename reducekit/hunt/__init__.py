@@ -1,7 +1,7 @@
 """A hunt for bugs as an application: random inputs, runs, and a reduced file for each new bug.
 
-`Hunt` makes inputs of a format, tests them (by the user's programs, or by a library that the
-format plays them to), keeps each bug once, and reduces it by a session. It holds no terminal,
+`Hunt` generates inputs of a format, tests them (with the user's programs, or with a library that
+the format plays them to), keeps each bug once, and reduces it in a session. It uses no terminal,
 prints nothing and reads no arguments.
 """
 

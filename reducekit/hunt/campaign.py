@@ -1,76 +1,88 @@
-"""Makes a hunt ready: all that can be wrong with its options is found here, before any run."""
+"""Prepares a hunt: everything that can be wrong with its options is found before any run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from reducekit import registry
 from reducekit.errors import UsageError
 from reducekit.executors.guard import Guard
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontend import OwnTests, Testing
-from reducekit.hunt.command_tests import CommandTests
-from reducekit.hunt.findings import Finding
+from reducekit.frontend import Frontend
+from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests
 from reducekit.hunt.inputs import (
     WITHOUT_END,
     Input,
     files_in,
-    generated_inputs,
+    generated_input,
     generation_of,
-    inputs_from,
+    input_from,
 )
 from reducekit.hunt.library_tests import LibraryTests
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.progress import Progress
+from reducekit.hunt.progress import TestFiles
 from reducekit.hunt.reduce import ReductionConfig
 from reducekit.hunt.results import Control, InputResult
-from reducekit.hunt.stats import HuntStats
-from reducekit.offers import Generation, with_defaults
+from reducekit.hunt.stats import MANY_REJECTED, HuntStats, rejections
+from reducekit.hunt.workers import CHUNK
+from reducekit.offers import KILLED, Generation, ReadsFailures, with_defaults
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Everything
+from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.own_checks import OwnTests, Testing, TestsInputs
 from reducekit.session.cluster import Cluster
 from reducekit.session.unpack import plain_path
+from reducekit.version import __version__
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
 _FILE, _INPUT = "file", "input"
-"""What an input is called by the generator of files, and in a hunt."""
-_PATIENCE = 500  # checks in a row without success that end a reduction
+"""The noun for an input from the generator of files, and in a hunt."""
+_PATIENCE = 500  # consecutive checks without success that end a reduction
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A hunt made ready."""
+    """A prepared hunt."""
 
-    results: Callable[[Control], Iterator[InputResult | None]]
-    """Tests all inputs, and yields None where a reduction slows no test down."""
-    reduction: Callable[[Finding, bytes], ReductionConfig]
-    """Says how an input is reduced that shows a bug."""
+    numbers: range
+    """All inputs: their seeds, or their indices among the files of a folder."""
+    results: Callable[[range, Control], Iterator[InputResult | None]]
+    """Tests inputs in order, and yields None when a reduction would not slow down any test."""
+    deciding: object
+    """What the results depend on besides `test`; its `repr` identifies it."""
+    test: TestFiles
+    """The programs and libraries under test."""
+    reduction: Callable[[Criterion, bytes], ReductionConfig]
+    """Returns how to reduce an input that shows a bug."""
     suffix: str
-    """Of the files of bugs."""
+    """The suffix of the files of bugs."""
+    frontend: Frontend
+    """Knows what reduced inputs are made of."""
     noun: str
-    """What an input is called."""
+    """The noun for an input."""
     notes: tuple[str, ...]
     summary: Callable[[HuntStats], tuple[str, ...]]
-    """Says in sentences what the format has counted."""
-    progress: Progress | None = None
-    """How far it has come, where that is kept."""
+    """Returns sentences about what the format has counted."""
+    row: int = 1
+    """The number of inputs tested together: findings for one may depend on those before it."""
     cluster: Cluster | None = None
 
 
 def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
-    """Look at all that the options name; the stack closes what is opened. Raises UsageError."""
+    """Prepare all that the options name; the stack closes what is opened. Raises UsageError."""
     registry.strategy(options.strategy)
     frontend = registry.frontend_class(options.format)
-    generation, testing = generation_of(options.format), frontend.testing()
+    generation = generation_of(options.format)
+    testing = frontend.testing() if issubclass(frontend, TestsInputs) else None
     values = _values(options, generation, testing)
-    options = _with_cluster(options, guard, stack)
+    options = _with_cluster(options, stack)
     if options.programs:
         commands = tuple(map(Command.of, options.programs))
         return _by_programs(options, commands, generation, values, guard, stack)
@@ -78,48 +90,52 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
         raise UsageError(MISSING_PROGRAMS)
     for name in ("reference", "keep_timeouts"):
         if getattr(options, name):
-            raise UsageError(f"`{name}` goes with `command`")
+            raise UsageError(f"`{name}` requires `command`")
     limits = Limits(wall=options.timeout, memory=options.memory or testing.memory)
     noun = _FILE if generation is None else generation.noun
     return _by_library(options, testing.make(values, limits), values, noun, guard, stack)
 
 
-def _with_cluster(options: HuntOptions, guard: Guard, stack: ExitStack) -> HuntOptions:
+def _with_cluster(options: HuntOptions, stack: ExitStack) -> HuntOptions:
     """Connect to the cluster, if there is one. Raises UsageError."""
     if options.cluster is None:
-        for name in ("ship", "local_slots", "restart"):
+        for name in ("ship", "local_slots"):
             if getattr(options, name):
-                raise UsageError(f"`{name}` goes with `cluster`")
+                raise UsageError(f"`{name}` requires `cluster`")
     elif isinstance(options.cluster, str):
-        cluster = Cluster(
-            options.cluster, ship=options.ship, local_slots=options.local_slots, guard=guard
-        )
+        cluster = Cluster(options.cluster, ship=options.ship, local_slots=options.local_slots)
         return replace(options, cluster=stack.enter_context(cluster))
     return options
 
 
 def _on_cluster(
-    campaign: Campaign,
-    options: HuntOptions,
-    commands: tuple[Command, ...],
-    values: Mapping[str, Any],
+    campaign: Campaign, options: HuntOptions, commands: tuple[Command, ...]
 ) -> Campaign:
-    """Have the seeds of a campaign tested on the cluster, if there is one."""
+    """Move the tests of a campaign to the cluster, if there is one."""
     cluster = options.cluster
     if not isinstance(cluster, Cluster) or options.seeds is not None:
         return campaign
-    # Only who wants a cluster loads this.
+    # Loaded only for clusters.
     from reducekit.hunt.cluster_tests import ClusterTests
 
-    progress = Progress.of(options, commands, values)
-    tests = ClusterTests(cluster, options, commands, _seeds(options, values), progress)
-    notes = campaign.notes
-    if progress.earlier:
-        notes += (
-            f"going on after {progress.earlier:,} inputs of an earlier hunt in {options.folder}; "
-            "`restart` begins anew",
-        )
-    return replace(campaign, results=tests.results, notes=notes, progress=progress, cluster=cluster)
+    tests = ClusterTests(cluster, options, commands)
+    return replace(campaign, results=tests.results, cluster=cluster)
+
+
+def _deciding(
+    options: HuntOptions,
+    commands: tuple[Command, ...],
+    values: Mapping[str, Any],
+    paths: Sequence[Path],
+) -> object:
+    """Return what determines a hunt's findings, besides the programs' content and `count`."""
+    stats = [(path, path.stat()) for path in paths]
+    files = [(str(path), status.st_size, status.st_mtime_ns) for path, status in stats]
+    return (
+        __version__, options.format, [each.words for each in commands],
+        options.reference is not None, options.timeout, options.memory, options.keep_timeouts,
+        sorted(values.items()), files,
+    )  # fmt: skip
 
 
 def _values(
@@ -128,7 +144,7 @@ def _values(
     """Return the values of the format's options, and the first seed. Raises UsageError."""
     if generation is None and options.seeds is None:
         raise UsageError(
-            f"there is no generator for {options.format}: name a folder of files (`seeds`)"
+            f"there is no generator for {options.format}: give a folder of files (`seeds`)"
         )
     given = dict(options.format_options)
     made = () if generation is None else generation.options
@@ -136,7 +152,7 @@ def _values(
     if options.programs:
         for each in own:
             if given.get(each.name, each.default) != each.default:
-                raise UsageError(f"`{each.name}` is for tests by a library: leave `command` out")
+                raise UsageError(f"`{each.name}` has no effect with `command`: give one of them")
     default_seed = 0 if generation is None else generation.default_seed
     seed = default_seed if options.seed is None else options.seed
     return {**with_defaults((*made, *own), given), "seed": seed}
@@ -150,18 +166,20 @@ def _by_programs(
     guard: Guard,
     stack: ExitStack,
 ) -> Campaign:
-    """Prepare tests by the user's programs."""
+    """Prepare tests with the user's programs."""
     if options.reference is not None:
         commands = (*commands, Command.of(options.reference))
     frontend_options: Mapping[str, Any] = {}
-    inputs: Iterator[Input]
+    paths: Sequence[Path] = ()
+    well_formed = False
+    make: Callable[[int], Input]
     breaks_rules: Callable[[Outcome], bool] = _never
     rules_broken = ""
     notes: tuple[str, ...] = ()
     if options.seeds is not None:
         paths = files_in(options.seeds)
         suffix, noun = plain_path(paths[0]).suffix, _FILE
-        inputs = islice(inputs_from(paths), options.count)
+        make, numbers = partial(input_from, paths), range(len(paths))[: options.count]
     else:
         assert generation is not None
         with guard.held():
@@ -170,10 +188,14 @@ def _by_programs(
         notes = tuple(generator.notes)
         frontend_options = generator.frontend_options
         breaks_rules, rules_broken = generator.breaks_rules, generator.rules_broken
-        inputs = generated_inputs(options.format, generator, _seeds(options, values))
-    registry.frontend(options.format, **frontend_options)
-    with guard.allowed():  # options that contradict each other are refused before anything is made
-        first = list(islice(inputs, 1))
+        paths, well_formed = generator.files, generator.well_formed
+        make, numbers = partial(generated_input, options.format, generator), _seeds(options, values)
+    frontend = registry.frontend(options.format, **frontend_options)
+    rejects: Callable[[str], bool] = _never
+    if isinstance(frontend, ReadsFailures):
+        rejects = partial(frontend.rejects, well_formed=well_formed)
+    with guard.allowed():  # contradicting options are rejected before anything is generated
+        made = {numbers.start: make(numbers.start)}
     limits = Limits(wall=options.timeout, memory=options.memory)
     oracle = Oracle(commands, Everything(len(commands)))
     opener, jobs = options.opener, options.jobs
@@ -193,9 +215,14 @@ def _by_programs(
         executor,
         options.keep_timeouts,
         breaks_rules,
+        rejects,
     )
 
-    def reduction(finding: Finding, text: bytes) -> ReductionConfig:
+    def results(numbers: range, control: Control) -> Iterator[InputResult | None]:
+        inputs = (made.pop(each) if each in made else make(each) for each in numbers)
+        return tests.results(inputs, control)
+
+    def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
         frontend = registry.frontend(options.format, **frontend_options)
         return ReductionConfig(
             frontend,
@@ -208,18 +235,32 @@ def _by_programs(
         )
 
     def summary(stats: HuntStats) -> tuple[str, ...]:
-        broken = stats.counts["rules broken"]
-        return (f"{broken:,} {rules_broken}",) if broken else ()
+        said = _killed(stats)
+        if stats.rejected_share >= MANY_REJECTED:
+            said.append(rejections(stats))
+        elif broken := stats.counts[RULES_BROKEN]:
+            said.append(f"{broken:,} {rules_broken}")
+        elif stats.rejected:
+            said.append(f"{stats.rejected:,} need what a program does not support")
+        if len(commands) > 1 and (refused := stats.counts[ALL_REJECTED]):
+            said.append(f"{refused:,} of these by all programs")
+        if lacking := stats.counts[OUT_OF_MEMORY]:
+            said.append(f"{lacking:,} not tested: a program ran out of memory")
+        return tuple(said)
 
     campaign = Campaign(
-        lambda control: tests.results(chain(first, inputs), control),
+        numbers,
+        results,
+        _deciding(options, commands, values, paths),
+        TestFiles(commands, tuple(options.ship)),
         reduction,
         suffix,
+        frontend,
         _INPUT if noun == _FILE else noun,
         notes,
         summary,
     )
-    return _on_cluster(campaign, options, commands, values)
+    return _on_cluster(campaign, options, commands)
 
 
 def _by_library(
@@ -230,17 +271,16 @@ def _by_library(
     guard: Guard,
     stack: ExitStack,
 ) -> Campaign:
-    """Prepare tests by a library that the format plays its inputs to."""
+    """Prepare tests with a library that the format plays its inputs to."""
     tests = LibraryTests(options.format, own, options.jobs, guard, stack)
-    paths = None if options.seeds is None else files_in(options.seeds)[: options.count]
+    paths = () if options.seeds is None else files_in(options.seeds)
+    numbers = range(len(paths))[: options.count] if paths else _seeds(options, values)
 
-    def results(control: Control) -> Iterator[InputResult | None]:
-        if paths is not None:
-            return tests.files(paths, control)
-        return tests.seeds(_seeds(options, values), control)
+    def results(numbers: range, control: Control) -> Iterator[InputResult | None]:
+        return tests.files(paths, numbers, control) if paths else tests.seeds(numbers, control)
 
-    def reduction(finding: Finding, text: bytes) -> ReductionConfig:
-        found = own.reduction(finding.criterion, text)
+    def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
+        found = own.reduction(criterion, text)
         return ReductionConfig(
             found.frontend,
             own.limits,
@@ -249,14 +289,35 @@ def _by_library(
             found.opener,
             size=found.size,
             unit=found.unit,
+            subject=own.subject,
         )
 
     def summary(stats: HuntStats) -> tuple[str, ...]:
-        return own.summary(stats.counts, stats.inputs, stats.seconds)
+        said = own.summary(stats.counts, stats.inputs, stats.seconds)
+        return (*said, *_killed(stats))
 
     noun = _INPUT if noun == _FILE else noun
-    campaign = Campaign(results, reduction, own.suffix, noun, own.notes, summary)
-    return _on_cluster(campaign, options, (), values)
+    campaign = Campaign(
+        numbers,
+        results,
+        _deciding(options, (own.command,), values, paths),
+        TestFiles((own.command,), own.libraries),
+        reduction,
+        own.suffix,
+        registry.frontend(options.format),
+        noun,
+        own.notes,
+        summary,
+        row=1 if paths else CHUNK,
+    )
+    return _on_cluster(campaign, options, ())
+
+
+def _killed(stats: HuntStats) -> list[str]:
+    """Return a sentence on how many inputs the solver was killed, if it was."""
+    killed = stats.counts[KILLED]
+    why = "the solver was killed by SIGKILL from outside each time (out of memory?)"
+    return [f"{killed:,} not tested: {why}"] if killed else []
 
 
 def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:
@@ -264,5 +325,5 @@ def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:
     return range(first, first + (options.count or WITHOUT_END))
 
 
-def _never(outcome: Outcome) -> bool:
+def _never(run: object) -> bool:
     return False

@@ -1,11 +1,13 @@
-"""The process on a worker of a cluster that tests some seeds: an order on stdin, results on stdout.
+"""Tests some seeds on a worker of a cluster: the process that a Dask task has started (`chunk`).
 
-It is a hunt of its own, without reductions, so all that a format tests by runs there as it is.
+It is a hunt of its own, without reductions, so all that a format tests by runs there as
+it is. An order comes on stdin, results go to stdout; when the client has gone, stdin ends.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import select
 import sys
 import time
@@ -13,7 +15,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from reducekit.errors import ReducekitError
-from reducekit.executors.cluster.protocol import Frames, frame, in_place
+from reducekit.executors.cluster.checking import in_place
 from reducekit.executors.guard import NoSignals
 from reducekit.hunt.campaign import prepare
 from reducekit.hunt.chunk import Order, Tested
@@ -34,7 +36,8 @@ def tested(order: Order, folder: str, control: Control) -> Tested:
     try:
         with ExitStack() as stack:
             campaign = prepare(options, NoSignals(), stack)
-            found = [_brief(each, words) for each in campaign.results(control) if each is not None]
+            results = campaign.results(campaign.numbers, control)
+            found = [_brief(each, words) for each in results if each is not None]
     except ReducekitError as error:
         return Tested(failed=str(error))
     return Tested(tuple(found), time.monotonic() - begin)
@@ -43,22 +46,12 @@ def tested(order: Order, folder: str, control: Control) -> Tested:
 def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputResult:
     """Return a result as it travels: without the input, unless that shows a bug."""
     if not result.findings:
-        return replace(result, input=Input(b"", ""))
+        return replace(result, input=Input(b"", "", number=result.input.number))
     findings = tuple(
         replace(each, commands=tuple(words.get(c.words, c) for c in each.commands))
         for each in result.findings
     )
     return replace(result, findings=findings)
-
-
-def _order() -> Order | None:
-    """Read the order; None if there is none any more."""
-    frames = Frames()
-    while part := os.read(0, 1 << 16):
-        for order in frames.feed(part):
-            assert isinstance(order, Order)
-            return order
-    return None
 
 
 def _left() -> float | None:
@@ -67,13 +60,10 @@ def _left() -> float | None:
 
 
 def main() -> None:
-    """Test what is asked for; the only argument is the folder of what was sent along."""
-    (folder,) = sys.argv[1:]
-    order = _order()
-    if order is None:
-        return
+    """Test what is asked for; the only argument is the folder of the shipped files."""
+    given: Order = pickle.load(sys.stdin.buffer)
     with suppress(OSError):
-        os.chdir(order.directory)
-    found = frame(tested(order, folder, Control(lambda: False, _left)))
-    with open(1, "wb", closefd=False) as out, suppress(BrokenPipeError):
-        out.write(found)
+        os.chdir(given.directory)
+    results = pickle.dumps(tested(given, sys.argv[1], Control(lambda: False, _left)))
+    with suppress(BrokenPipeError):
+        sys.stdout.buffer.write(results)

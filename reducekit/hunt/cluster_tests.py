@@ -7,6 +7,7 @@ the seeds, so which input shows a bug first does not depend on who is faster.
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections import deque
@@ -14,20 +15,15 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
-from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.admission import sent_along
-from reducekit.executors.cluster.members import Members
-from reducekit.executors.cluster.protocol import Frames, frame
+from reducekit.executors.cluster.admission import Members, sent_along
 from reducekit.executors.executor import ExecutorError
-from reducekit.hunt.chunk import Order, Tested
+from reducekit.hunt.chunk import Order, Tested, run
 from reducekit.hunt.inputs import Input
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.progress import Progress
 from reducekit.hunt.results import Control, InputResult
 from reducekit.oracle.command import Command
 from reducekit.session.cluster import Cluster
 
-_MODULE = "reducekit.hunt.chunk_process"
 _FIRST = 10  # seeds of a task
 _LONGEST = 10_000
 _SECONDS = 3.0
@@ -35,7 +31,6 @@ _SECONDS = 3.0
 _TASKS = 150  # in a second: a scheduler can take 500
 _AHEAD = 2  # tasks for each slot: one that runs, and one that waits
 _FAILURES = 3  # of a task, until it is believed that no worker can do it
-_SILENT = "the process that tests ended without a result"
 _REST = 1.0  # seconds until what was lost with the scheduler is sent again
 
 
@@ -44,7 +39,7 @@ class _Task:
     """Seeds that were given to the cluster, and what came of them."""
 
     seeds: range
-    future: Future[bytes] | None = None
+    future: Future[Tested] | None = None
     tested: Tested | None = None
     workers: frozenset[str] = frozenset()
     """Those that it was given to: one of them runs it."""
@@ -59,15 +54,13 @@ class ClusterTests:
     cluster: Cluster
     options: HuntOptions
     commands: tuple[Command, ...]
-    seeds: range
-    progress: Progress
     _members: Members = field(init=False)
     _done: queue.SimpleQueue[None] = field(default_factory=queue.SimpleQueue)
     """Has something for each task that has ended, and each worker that has answered."""
     _each: float = 0.0
     """Seconds that a seed takes."""
 
-    def results(self, control: Control) -> Iterator[InputResult | None]:
+    def results(self, seeds: range, control: Control) -> Iterator[InputResult | None]:
         """Yield the results in the order of the seeds; after those of a task is time to reduce."""
         cluster = self.cluster
         placed = sent_along(self.commands, cluster.shipped)
@@ -75,20 +68,17 @@ class ClusterTests:
             cluster.connection, placed, cluster.shipped, cluster.tell, lambda: self._done.put(None)
         )
         members.wait_for_first()
-        tasks: deque[_Task] = deque(
-            _Task(range(seed, seed + 1)) for seed in sorted(self.progress.pending.values())
-        )
-        upto = max(self.seeds.start, self.progress.next)
+        tasks: deque[_Task] = deque()
+        upto = seeds.start
         try:
             while control.left() != 0:
                 members.look()
                 members.require()
-                slots = sum(cluster.connection.workers.get(a, 0) for a in members.admitted)
-                while len(tasks) < _AHEAD * slots and upto < self.seeds.stop:
-                    size = self._size(slots)
-                    seeds = range(upto, min(upto + size, self.seeds.stop))
-                    tasks.append(_Task(seeds))
-                    upto = seeds.stop
+                slots = sum(each.slots for each in members.admitted.values())
+                while len(tasks) < _AHEAD * slots and upto < seeds.stop:
+                    stop = min(upto + self._size(slots), seeds.stop)
+                    tasks.append(_Task(range(upto, stop)))
+                    upto = stop
                 for each in tasks:
                     self._start(each)
                 if not tasks:
@@ -101,8 +91,7 @@ class ClusterTests:
                 while tasks and tasks[0].tested is not None:
                     first = tasks.popleft()
                     assert first.tested is not None
-                    for seed, result in zip(first.seeds, first.tested.results, strict=True):
-                        yield replace(result, seed=seed)
+                    yield from first.tested.results
                     yield None
         finally:
             for each in tasks:
@@ -129,12 +118,10 @@ class ClusterTests:
             local_slots=0, reduce=False, max_time=None, restart=False,
         )  # fmt: skip
         placed = sent_along(self.commands, self.cluster.shipped)
-        order = frame(Order(options, placed, self.commands, self._members.needs.directory))
+        order = Order(options, placed, self.commands, os.getcwd())
         connection = self.cluster.connection
         task.workers = frozenset(admitted)
-        task.future = connection.submit(
-            sorted(task.workers), remote.work, connection.name, _MODULE, order
-        )
+        task.future = connection.submit(sorted(task.workers), run, connection.name, order)
         task.future.add_done_callback(lambda _: self._done.put(None))
 
     def _gathered(self, task: _Task) -> list[_Task]:
@@ -150,8 +137,7 @@ class ClusterTests:
         task.future = None
         error = None if future.cancelled() else future.exception()
         if error is None and not future.cancelled():
-            found = next(iter(Frames().feed(future.result())), Tested(failed=_SILENT))
-            assert isinstance(found, Tested)
+            found = future.result()
             if found.failed is None and len(found.results) == len(task.seeds):
                 task.tested = found
                 share = found.seconds / len(task.seeds)
@@ -159,7 +145,7 @@ class ClusterTests:
                 return [task]
             task.failures += 1
             if task.failures >= _FAILURES:
-                raise ExecutorError(f"workers cannot test: {found.failed or _SILENT}")
+                raise ExecutorError(f"workers cannot test: {found.failed or 'results are missing'}")
         if type(error).__name__ == "KilledWorker":
             return self._apart(task)
         task.not_before = time.monotonic() + _REST
@@ -172,6 +158,6 @@ class ClusterTests:
             middle = (begin + stop) // 2
             return [_Task(range(begin, middle)), _Task(range(middle, stop))]
         self.cluster.tell(f"seed {begin}: several workers died on it; it is left out")
-        result = InputResult(Input(b"", ""), counts={"killed their workers": 1})
+        result = InputResult(Input(b"", "", number=begin), counts={"killed their workers": 1})
         task.tested = Tested((result,))
         return [task]

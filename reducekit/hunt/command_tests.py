@@ -1,43 +1,71 @@
-"""Tests inputs by programs: all run on each input, and each failure or contradiction counts."""
+"""Tests inputs with programs: all run on each input, and failures and contradictions count."""
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 from reducekit.executors.executor import Executor
-from reducekit.hunt.findings import Finding, findings
+from reducekit.hunt.findings import findings
 from reducekit.hunt.inputs import Input
-from reducekit.hunt.results import Control, InputResult
+from reducekit.hunt.results import Control, InputResult, Rejection
+from reducekit.offers import KILLED
 from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import failure_line, is_failure
+from reducekit.text import printable_lines
+
+OUT_OF_MEMORY = "out of memory"
+"""The counter for inputs on which a program ran out of memory under the hunt's own limit."""
+RULES_BROKEN = "rules broken"
+"""The counter for inputs that break the rules of their format."""
+ALL_REJECTED = "rejected by all"
+"""The counter for inputs that every program rejected."""
+_TIMED_OUT = re.compile(
+    rb"interrupted by (?:timeout|SIGXCPU)|(?:cpu )?time ?limit (?:was )?(?:exceeded|reached)",
+    re.IGNORECASE,
+)
+_FOLDER = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/")
+"""The folder of the input of a run: different each time."""
+_NO_MEMORY = re.compile(
+    rb"bad_alloc|out of memory|cannot allocate memory|memory exhausted|MemoryError"
+    rb"|failed to map segment",  # the loader of shared libraries
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandTests:
-    """Runs commands one after the other on each input, several inputs at a time.
+    """Runs commands in order on each input, several inputs at a time.
 
-    `reference` says that the last command's answers are right. `breaks_rules` says of a run
-    that it only complains of an input which its program need not accept: that is no bug.
+    With `reference`, the answers of the last command are right. `breaks_rules` decides whether a
+    run shows that the input breaks the rules of its format, so that no run of it tells anything.
+    `rejects` takes the failure line of a run, and decides whether its program need not accept the
+    input: that run is no bug.
     """
 
     commands: tuple[Command, ...]
     reference: bool
     limits: Limits
     executor: Executor
-    """Of an oracle that runs all commands whatever happens, and keeps what they print."""
+    """With an oracle that runs all commands in any case, and captures their output."""
     keep_timeouts: bool
     breaks_rules: Callable[[Outcome], bool]
+    rejects: Callable[[str], bool]
 
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
-        """Yield how each input was tested, in the order in which the tests end.
+        """Yield the result of each input, in the order of the inputs.
 
-        None, while nothing runs, is the time to reduce: so no run is slower for it.
+        Yields None, while nothing runs, when it is time to reduce: so no run is slowed down.
         """
         flying: dict[int, Input] = {}
-        tickets = count()
+        tested: dict[int, InputResult] = {}
+        tickets, due = count(), 0
         more = True
         while True:
             while more and not control.waiting() and self.executor.free and control.left() != 0:
@@ -54,7 +82,12 @@ class CommandTests:
                 yield None
                 continue
             for finished in self.executor.wait(control.patience()):
-                yield self._result(flying.pop(finished.ticket), finished.outcomes)
+                tested[finished.ticket] = self._result(
+                    flying.pop(finished.ticket), finished.outcomes
+                )
+            while due in tested:
+                yield tested.pop(due)
+                due += 1
             if control.left() == 0:
                 more = False
                 for each in flying:
@@ -62,11 +95,76 @@ class CommandTests:
                 flying.clear()
 
     def _result(self, given: Input, outcomes: Sequence[Outcome]) -> InputResult:
-        late = any(outcome.limit == "time" for outcome in outcomes)
-        if any(map(self.breaks_rules, outcomes)):
-            return InputResult(given, timed_out=late, counts={"rules broken": 1})
-        wall = self.limits.wall if self.keep_timeouts else None
-        found: list[Finding] = findings(
-            self.commands, outcomes, reference=self.reference, timeouts=wall
+        late = any(map(_is_late, outcomes))
+        rejected = [
+            Rejection(Path(command.words[0]).name, _words_of(outcome))
+            for command, outcome in zip(self.commands, outcomes, strict=True)
+            if self.breaks_rules(outcome)
+        ]
+        if rejected:
+            broken = {RULES_BROKEN: 1}
+            return InputResult(given, timed_out=late, counts=broken, rejection=rejected[0])
+        # Only the runs that tell something of their programs are judged and compared.
+        judged: list[int] = []
+        counts: dict[str, int] = {}
+        for at, outcome in enumerate(outcomes):
+            line = _complaint(outcome)
+            if line is not None and self.rejects(line):
+                rejected.append(
+                    Rejection(Path(self.commands[at].words[0]).name, _words_of(outcome))
+                )
+            elif why := self._starved(outcome):
+                counts[why] = 1
+            elif outcome.limit is not None or not _is_late(outcome):
+                judged.append(at)
+        found = findings(
+            [self.commands[at] for at in judged],
+            [outcomes[at] for at in judged],
+            reference=self.reference and len(self.commands) - 1 in judged,
+            timeouts=self.limits.wall if self.keep_timeouts else None,
         )
-        return InputResult(given, tuple(found), timed_out=late)
+        if len(rejected) == len(outcomes):
+            counts[ALL_REJECTED] = 1
+        return InputResult(
+            given,
+            tuple(found),
+            timed_out=late,
+            counts=counts,
+            rejection=rejected[0] if rejected else None,
+        )
+
+    def _starved(self, outcome: Outcome) -> str:
+        """Return why a run failed for lack of memory, which is no bug; empty if it did not."""
+        if outcome.limit is not None or not is_failure(outcome):
+            return ""
+        if outcome.signal == signal.SIGKILL:  # the executor has already retried
+            return KILLED
+        said = any(map(_NO_MEMORY.search, (outcome.stderr, outcome.stdout)))
+        return OUT_OF_MEMORY if said and self.limits.memory is not None else ""
+
+
+def _is_late(outcome: Outcome) -> bool:
+    """Return whether a limit of time ended a run: that of the hunt, of the user, or its own."""
+    if outcome.limit is not None:
+        return outcome.limit == "time"
+    if outcome.signal == signal.SIGXCPU:
+        return True
+    return is_failure(outcome) and any(map(_TIMED_OUT.search, (outcome.stderr, outcome.stdout)))
+
+
+def _complaint(outcome: Outcome) -> str | None:
+    """Return the line in which a program complains of its input, if it did not crash."""
+    if outcome.limit is not None or outcome.signal is not None or not is_failure(outcome):
+        return None
+    if failure_line(outcome.stdout, outcome.stderr, crashed=True) is not None:
+        return None
+    return _words_of(outcome)
+
+
+def _words_of(outcome: Outcome) -> str:
+    """Return the line by which a program rejected an input, or how it ended if it was silent."""
+    line = failure_line(outcome.stdout, outcome.stderr)
+    if line is None:
+        lines = (outcome.stderr + b"\n" + outcome.stdout).split(b"\n")
+        line = next((each.strip() for each in lines if each.strip()), b"")
+    return printable_lines(_FOLDER.sub(b"", line)) or outcome.describe()

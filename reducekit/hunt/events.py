@@ -1,4 +1,4 @@
-"""What a hunt tells those who watch it: plain records, in the order in which things happen."""
+"""The events of a hunt: plain records, in chronological order."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from reducekit.hunt.stats import Bug, HuntStats
 
 @dataclass(frozen=True, slots=True)
 class HuntStarted:
-    """All options are in order, and the first input is about to be tested."""
+    """The options are valid, and the first input is about to be tested."""
 
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
 class InputTested:
-    """One more input was tested."""
+    """Another input was tested."""
 
     stats: HuntStats
 
 
 @dataclass(frozen=True, slots=True)
 class NewBug:
-    """A bug that neither this hunt nor the folder had."""
+    """A bug that is new to both this hunt and the folder."""
 
     bug: Bug
     which: str
-    """Says which input shows it, such as `seed 7`; empty where its name is all."""
+    """Names the input that shows it, such as `seed 7`; empty if its name is enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBug:
-    """A bug was met that is known already."""
+    """A known bug was found again."""
 
     bug: Bug
 
 
 @dataclass(frozen=True, slots=True)
 class Reducing:
-    """The reduction of a bug tells something."""
+    """An event of the reduction of a bug."""
 
     bug: Bug
     event: events.Event
@@ -60,7 +60,7 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class HuntNotice:
-    """Something the user should know, in a sentence."""
+    """A notice to the user, in a sentence."""
 
     text: str
 

@@ -1,7 +1,7 @@
 """What the runs of several programs on one input show: failures, and answers that differ.
 
-Each is one bug as far as can be told: the same program and signature, or the same two
-programs and answers, are the same bug again.
+Findings are grouped into bugs as far as possible: the same program and signature, or the same two
+programs and answers, are the same bug.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.oracle.command import Command
@@ -25,19 +25,20 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure, signature
 
-_LONGEST = 50  # characters of a file name that tell what failed
+_QUOTES = re.compile(rb"[\"'`]")
+_LONGEST = 50  # characters of a file name that describe the failure
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A bug: which commands show it (one, or two that disagree), and what is to be kept of it."""
+    """A bug: the commands that show it (one, or two that disagree), and what to preserve."""
 
     commands: tuple[Command, ...]
     criterion: Criterion
 
     @property
     def title(self) -> str:
-        """Say which program does what, on one line."""
+        """Describe the bug on one line: which program does what."""
         names = [" ".join([Path(c.words[0]).name, *c.words[1:]]) for c in self.commands]
         if isinstance(self.criterion, Disagree) and self.criterion.expected is not None:
             mine, other = (answer.decode() for answer in self.criterion.expected)
@@ -46,14 +47,18 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """Return what its files are called: readable words, and a hash that is its own."""
-        kind = (tuple(command.words for command in self.commands), self.criterion)
+        """Return the name of its files: readable words, and a unique hash."""
+        kind: tuple[object, ...] = (tuple(each.words for each in self.commands), self.criterion)
+        if isinstance(self.criterion, SameSignature) and (line := self.criterion.expected.line):
+            # Releases of a solver, and places in one, differ in blanks and quotes.
+            words = b" ".join(_QUOTES.sub(b" ", line).split())
+            kind = (kind[0], replace(self.criterion.expected, line=words))
         key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
-        # What failed first: of a long command line the end is cut off.
+        # The failure comes first: the end of a long command line is cut off.
         programs = [Path(command.words[0]).name for command in self.commands]
         said = " ".join([self.criterion.describe(), *programs]).lower()
-        words = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
-        return f"{words[:_LONGEST].strip('-')}-{key}"
+        shown = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
+        return f"{shown[:_LONGEST].strip('-')}-{key}"
 
 
 def findings(
@@ -65,9 +70,9 @@ def findings(
 ) -> list[Finding]:
     """Return the bugs that the runs of the commands on one input show.
 
-    With `reference` the last command is right wherever answers differ; else the one answer
-    that fewest give is reported against the one that most give, once. A run out of
-    time is a bug if `timeouts` has the limit (in seconds), else nothing.
+    With `reference`, the last command is right if answers differ; otherwise one disagreement is
+    reported: the rarest answer against the most frequent one. A timeout is a bug if `timeouts` has
+    the limit (in seconds), otherwise it is ignored.
     """
     found = []
     for command, outcome in zip(commands, outcomes, strict=True):
@@ -88,7 +93,7 @@ def _disagreements(
         right = len(commands) - 1
         pairs = [(at, right) for at in telling if at != right] if right in telling else []
     else:
-        # Of those that most others contradict, the last one; against the first that most share.
+        # The last program with the most contradicted answer, against the first with the commonest.
         often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
         ordered = sorted(telling, key=lambda at: (often[at], -at))
         pairs = [(ordered[0], min(telling, key=lambda at: (-often[at], at)))] if telling else []

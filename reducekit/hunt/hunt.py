@@ -1,8 +1,8 @@
-"""The campaign: inputs are made and tested one after the other, each new bug is kept and reduced.
+"""The hunt's loop: inputs are generated and tested in order, each new bug is kept and reduced.
 
-The idea is that hunts of all formats are one loop. What differs is only who tests: programs of
-the user (`command_tests`), or a library that the format plays its inputs to (`library_tests`).
-Both yield one result for each input, and None whenever a reduction would slow no run down.
+Hunts of all formats share one loop. They differ only in who tests: the user's programs
+(`command_tests`), or a library that the format plays its inputs to (`library_tests`). Both yield
+one result for each input, and None whenever a reduction would not slow down any run.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
+from reducekit.errors import UsageError
 from reducekit.events import Event
 from reducekit.executors.guard import Guard, NoSignals
-from reducekit.hunt import store
+from reducekit.hunt import apart, store
 from reducekit.hunt.campaign import Campaign, prepare
 from reducekit.hunt.events import (
     HuntEvent,
@@ -26,28 +28,31 @@ from reducekit.hunt.events import (
     Reduced,
     Reducing,
 )
+from reducekit.hunt.findings import Finding
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.reduce import reduce, session_for
+from reducekit.hunt.progress import Claim, Progress, open_progress
+from reducekit.hunt.reduce import Waiting, reduce, session_for
 from reducekit.hunt.results import Control, InputResult
-from reducekit.hunt.stats import Bug, HuntStats
+from reducekit.hunt.stats import MANY_REJECTED, Bug, HuntStats, rejections
 from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
 
-_FIRST = 3  # inputs; when all show the same, it is said
+_FIRST = 3  # inputs; if all show the same bug, there is a notice
+_SAMPLE = 10  # inputs; if many of them are rejected, there is a notice
 
 
 def ignore(event: HuntEvent) -> None:
-    """Do nothing with an event."""
+    """Ignore an event."""
 
 
 class Hunt:
     """One hunt, which others can watch and stop.
 
-    `listen` is told of every event, in the thread that calls `run`. `guard` says where
-    KeyboardInterrupt may be raised; without signals it does nothing. `stop` may be called from
-    any thread.
+    `listen` receives every event, in the thread that calls `run`. `guard` controls where
+    KeyboardInterrupt may be raised; without signals it does nothing. `stop` may be called from any
+    thread.
 
-    Invariant: the folder has the files of every bug in `stats`, or the bug says why not.
+    Invariant: the folder has the files of every bug in `stats`, or the bug records why not.
     """
 
     def __init__(
@@ -64,21 +69,23 @@ class Hunt:
         self._lock = threading.Lock()
         self._stop: str | None = None
         self._session: Session | None = None
-        self._new: list[tuple[Bug, bytes]] = []
-        """Bugs to be reduced, each with its input."""
+        self._troubled = False
+        self._new: list[Waiting] = []
+        self._taken_up: set[str] = set()
+        """The names of bugs that this run found first, or that were left to reduce."""
 
     def stop(self, reason: str = "stopped") -> None:
-        """End the hunt soon; a reduction under way ends with the best input so far."""
+        """End the hunt soon; a running reduction ends with its best input so far."""
         with self._lock:
             self._stop = self._stop or reason
             if self._session is not None:
                 self._session.stop(reason)
 
     def run(self) -> HuntStats:
-        """Hunt, and return what it came to.
+        """Run the hunt, and return its results.
 
-        Raises UsageError for options, programs and folders that cannot be used. A signal that
-        comes later ends the hunt with what it has come to so far.
+        Raises UsageError for unusable options, programs and folders. A later signal ends the hunt
+        with the results so far.
         """
         stats = self.stats = HuntStats()
         with ExitStack() as stack:
@@ -86,103 +93,237 @@ class Hunt:
             stats.noun = campaign.noun
             for note in campaign.notes:
                 self._listen(HuntNotice(note))
-            store.prepare(self.options.folder)
+            options = self.options
+            store.prepare(options.folder)
+            stack.enter_context(Claim(options.folder))
+            progress = open_progress(
+                options.folder,
+                campaign.deciding,
+                campaign.test,
+                campaign.numbers,
+                stats,
+                row=campaign.row,
+                restart=options.restart,
+            )
+            self._report_progress(campaign, progress)
             if campaign.cluster is not None and campaign.cluster is not self.options.cluster:
                 campaign.cluster.listen(lambda said: self._listen(HuntNotice(said)))
-            self._listen(HuntStarted(self.options.folder))
+            self._listen(HuntStarted(options.folder))
+            for bug in stats.bugs.values():
+                self._listen(KnownBug(bug))
             control = Control(lambda: bool(self._new), self._left)
+            numbers = campaign.numbers[progress.begin - campaign.numbers.start :]
             try:
-                self._all(campaign, campaign.results(control))
+                self._all(campaign, progress, campaign.results(numbers, control))
                 stats.stopped = self._stop
             except KeyboardInterrupt:
                 stats.stopped = INTERRUPTED
-        stats.seconds = stats.elapsed
+            with self._guard.held():
+                progress.save()
+        stats.seconds += stats.elapsed
         stats.details = campaign.summary(stats)
         self._listen(HuntFinished(stats))
         return stats
 
     def _left(self) -> float | None:
-        """Return the seconds that are left, none if the hunt is to stop; None is no limit."""
+        """Return the seconds left: 0 if the hunt is to stop, None if there is no limit."""
         if self._stop is not None:
             return 0.0
         seconds = self.options.max_time
         return None if seconds is None else max(0.0, seconds - self.stats.elapsed)
 
-    def _all(self, campaign: Campaign, results: Iterator[InputResult | None]) -> None:
-        """Take all results, and reduce where that slows no test down."""
-        end, progress = object(), campaign.progress
+    def _report_progress(self, campaign: Campaign, progress: Progress) -> None:
+        """Report where the hunt continues, if an earlier run began it."""
+        done = progress.begin - campaign.numbers.start
+        if progress.changed:
+            names = ", ".join(Path(each).name for each in progress.changed)
+            self._listen(HuntNotice(f"changed since the earlier run: {names}; starting over"))
+        if not done:
+            return
+        inputs = f"{done:,} {campaign.noun}{'' if done == 1 else 's'}"
+        if progress.begin >= campaign.numbers.stop:
+            said = f"nothing left to test: this hunt has tested {inputs} in {self.options.folder}"
+        else:
+            said = f"continuing after {inputs} of an earlier run in {self.options.folder}"
+        self._listen(HuntNotice(f"{said}; `restart` starts over"))
+
+    def _all(
+        self, campaign: Campaign, progress: Progress, results: Iterator[InputResult | None]
+    ) -> None:
+        """Process all results, and reduce when that does not slow down any test."""
+        end = object()
         while True:
             with self._guard.allowed():
                 result = next(results, end)
             if isinstance(result, InputResult):
-                self._take(campaign, result)
-                continue
-            if progress is not None:
                 with self._guard.held():
-                    progress.save()
-            if result is not None:
+                    self._take(campaign, progress, result)
+            elif result is None:
+                self._reduce_new(campaign, progress)
+            else:
                 return
-            self._reduce_new(campaign)
 
-    def _take(self, campaign: Campaign, result: InputResult) -> None:
-        """Count a result, and keep what is new of it."""
-        stats, progress = self.stats, campaign.progress
-        pending = set[str]()
-        if progress is not None and result.seed is not None:
-            pending = progress.take(result.seed)
-        stats.inputs += 1
-        stats.timeouts += result.timed_out
-        stats.counts.update(result.counts)
-        for finding in result.findings:
-            bug = stats.bugs.get(finding.name)
-            if bug is not None:
-                bug.count += 1
-                self._listen(KnownBug(bug))
-                continue
-            bug = store.keep(self.options.folder, campaign.suffix, finding, result)
-            bug.known_before &= finding.name not in pending
-            stats.bugs[finding.name] = bug
-            if bug.known_before:
-                self._listen(KnownBug(bug))
-            elif not bug.unwritten:
-                self._listen(NewBug(bug, result.input.which))
-                self._new.append((bug, result.input.text))
-                if progress is not None and result.seed is not None and self.options.reduce:
-                    progress.pending[finding.name] = result.seed
+    def _take(self, campaign: Campaign, progress: Progress, result: InputResult) -> None:
+        """Count a result, and keep its new bugs."""
+        stats, number = self.stats, result.input.number
+        met = []
+        for each in result.findings:
+            name = self._name(campaign, progress, each, number)
+            bug = store.bug_of(self.options.folder, campaign.suffix, name, each, result)
+            met.append((bug, each))
+        # A bug whose files exist is still new if a kill prevented the steps that follow.
+        new = {
+            bug.name
+            for bug, _ in met
+            if bug.name not in self._taken_up
+            and (not bug.measure() or progress.is_pending(bug.name))
+        }
+        progress.found(new, number)
+        first_time = progress.is_new(number)
+        if first_time:
+            stats.count(result)
+        for bug, _ in met:
+            kept = stats.bugs.setdefault(bug.name, bug)
+            if kept is not bug:
+                kept.count += first_time
+            elif bug.name not in new:
+                kept.known_before = True
+        progress.tested(number, {bug.name for bug, _ in met})
+        for bug, finding in met:
+            if bug.name in new - self._taken_up:
+                self._take_up(campaign, progress, stats.bugs[bug.name], finding, result)
+            else:
+                self._listen(KnownBug(stats.bugs[bug.name]))
+        self._report_trouble(progress)
         self._listen(InputTested(stats))
         if stats.inputs == _FIRST and self.options.programs:
-            self._doubt()
+            self._warn_if_all_alike()
+        if stats.inputs == _SAMPLE and stats.rejected_share >= MANY_REJECTED:
+            self._listen(HuntNotice(rejections(stats)))
 
-    def _doubt(self) -> None:
-        """Say so if each of the first inputs shows the same: that is hardly a bug."""
+    def _name(self, campaign: Campaign, progress: Progress, finding: Finding, number: int) -> str:
+        """Return the name of the bug that an input shows.
+
+        If failures have no place in the code, each of the first few inputs is a bug with a name of
+        its own, until its reduction tells whether it is the bug of an earlier one.
+        """
+        bucket, stats = finding.name, self.stats
+        if not self.options.reduce or not apart.can_tell(campaign.frontend, finding):
+            return bucket
+        for name, its in progress.pending.items():
+            if its == number and (name == bucket or name.startswith(f"{bucket}-")):
+                return name
+        if not progress.is_new(number):
+            return bucket
+        while stats.samples[bucket] < apart.SAMPLES:
+            stats.samples[bucket] += 1
+            at = stats.samples[bucket]
+            name = bucket if at == 1 else f"{bucket}-{at}"
+            if not (self.options.folder / f"{name}{campaign.suffix}").exists():  # of another hunt
+                return name
+        return bucket
+
+    def _take_up(
+        self,
+        campaign: Campaign,
+        progress: Progress,
+        bug: Bug,
+        finding: Finding,
+        result: InputResult,
+    ) -> None:
+        """Write the files of a new bug, and queue it for reduction."""
+        self._taken_up.add(bug.name)
+        text, bug.reduced_size = result.input.text, None
+        if bug.path.exists():
+            text = bug.path.read_bytes()
+        else:
+            store.keep(bug, result)
+        if bug.unwritten:
+            return
+        self._listen(NewBug(bug, result.input.which))
+        if self.options.reduce:
+            bucket = finding.name if apart.can_tell(campaign.frontend, finding) else ""
+            commands = result.commands(finding)
+            waiting = Waiting(bug, text, commands, finding.criterion, bucket)
+            self._new.append(waiting)
+        else:
+            progress.finished(bug.name)
+
+    def _report_trouble(self, progress: Progress) -> None:
+        """Report once that the state of the hunt cannot be written."""
+        if progress.trouble is not None and not self._troubled:
+            self._troubled = True
+            self._listen(
+                HuntNotice(f"if it is killed, this hunt cannot be continued: {progress.trouble}")
+            )
+
+    def _warn_if_all_alike(self) -> None:
+        """Report if each of the first inputs shows the same bug: it may not be one."""
         for bug in self.stats.bugs.values():
             if bug.count == _FIRST:
-                line = bug.finding.commands[0].shell_line(str(bug.path))
                 self._listen(
                     HuntNotice(
-                        f"each of the first {_FIRST} inputs shows this: {bug.finding.title}\n"
-                        "     Does the program read such files at all, and does it know its "
-                        f"options? Try\n     {line}"
+                        f"each of the first {_FIRST} inputs shows this: {bug.title}\n"
+                        "     Can the program read such files, and are its options right? "
+                        f"Try\n     {bug.runs[0]}"
                     )
                 )
 
-    def _reduce_new(self, campaign: Campaign) -> None:
-        """Reduce what is new, one after the other, while there is time."""
+    def _reduce_new(self, campaign: Campaign, progress: Progress) -> None:
+        """Reduce new bugs one by one, while there is time."""
         while self._new:
-            bug, text = self._new.pop(0)
-            if self.options.reduce and self._left() != 0:
-                self._reduce(campaign, bug, text)
-                if campaign.progress is not None and self._left() != 0:
-                    campaign.progress.pending.pop(bug.finding.name, None)
+            waiting = self._new.pop(0)
+            if self._left() != 0:
+                self._reduce(campaign, waiting)
+                if self._left() != 0 and not waiting.bug.unwritten:
+                    mark = self._mark(campaign, waiting)
+                    with self._guard.held():
+                        if mark is not None:
+                            self._tell_apart(waiting, mark)
+                        progress.finished(waiting.bug.name)
 
-    def _reduce(self, campaign: Campaign, bug: Bug, text: bytes) -> None:
-        """Reduce a bug; every improvement is written. Raises KeyboardInterrupt after a signal."""
-        config = campaign.reduction(bug.finding, text)
+    def _mark(self, campaign: Campaign, waiting: Waiting) -> str | None:
+        """Return what tells a reduced bug from others; None if nothing does."""
+        bug = waiting.bug
+        if not waiting.bucket:
+            return None
+        if bug.reduced_size is None:
+            return bug.not_reduced
+        text, path = bug.reduced_path.read_bytes(), bug.reduced_path
+        with self._guard.allowed():
+            return apart.mark_of(campaign.frontend, text, waiting.commands, waiting.criterion, path)
+
+    def _tell_apart(self, waiting: Waiting, mark: str) -> None:
+        """Count a bug as another one if they have the same mark, otherwise keep it."""
+        bug, stats = waiting.bug, self.stats
+        other = store.same_as(bug, waiting.bucket, mark)
+        try:
+            if other is None:
+                store.mark(bug, mark)
+                return
+        except UsageError as error:
+            bug.cannot_be_written(str(error))
+            return
+        known = stats.bugs.setdefault(other.name, other)
+        if known is other:
+            known.count = 0
+        del stats.bugs[bug.name]
+        known.count += bug.count
+        store.remove(bug)
+        self._listen(KnownBug(known))
+
+    def _reduce(self, campaign: Campaign, waiting: Waiting) -> None:
+        """Reduce a bug, writing every improvement. Raises KeyboardInterrupt after a signal."""
+        bug, text = waiting.bug, waiting.text
+        config = campaign.reduction(waiting.criterion, text)
 
         def listen(event: Event) -> None:
             self._listen(Reducing(bug, event))
 
-        session = session_for(bug, text, config, self._left(), listen, self._guard)
+        seconds = self._left()
+        if self.stats.samples[waiting.bucket] > 1 and bug.name != waiting.bucket:
+            seconds = apart.SECONDS if seconds is None else min(apart.SECONDS, seconds)
+        session = session_for(waiting, config, seconds, listen, self._guard)
         with self._lock:
             self._session = session
             if self._stop is not None:

@@ -1,40 +1,56 @@
-"""Where the inputs of a hunt come from: a format's generator, another's by conversion, or files."""
+"""The sources of a hunt's inputs: a format's generator, another's with conversion, or files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reducekit import registry
 from reducekit.errors import UsageError
-from reducekit.offers import Conversions, Generated, Generation, InputGenerator, made_by
+from reducekit.offers import (
+    Conversions,
+    Converts,
+    Generated,
+    Generates,
+    Generation,
+    InputGenerator,
+    made_by,
+)
 from reducekit.oracle.outcome import Outcome
 from reducekit.session.output import read_input
 from reducekit.session.unpack import unpacked
 
 WITHOUT_END = 1 << 62
-"""As good as no end of the seeds."""
+"""A practically unlimited number of seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input to test: how it is made again, and what to say of it when it shows a new bug."""
+    """An input to test: how to make it again, and how to name it when it shows a new bug."""
 
     text: bytes
     made_by: str
     which: str = ""
+    number: int = 0
+    """Its seed, or its index among the files of a folder."""
+
+
+def own_generation(name: str) -> Generation | None:
+    """Return the generator that a format itself brings along; None if it has none."""
+    frontend = registry.frontend_class(name)
+    return frontend.generation() if issubclass(frontend, Generates) else None
 
 
 def generation_of(name: str) -> Generation | None:
     """Return the generator of a format; None if there is none.
 
-    A format without its own takes another's whose inputs can be converted to it; one whose own has
-    to be asked for takes that until it is.
+    A format without a generator uses one whose inputs can be converted to it. So does a format
+    whose own generator must be selected by an option, unless it is.
     """
-    own = registry.frontend_class(name).generation()
+    own = own_generation(name)
     if own is not None and not own.asked_by:
         return own
     other = _converted_generation(name)
@@ -45,34 +61,40 @@ def _converted_generation(name: str) -> Generation | None:
     """Return the first generator of another format whose inputs can be converted."""
     for other in registry.names(registry.FRONTENDS):
         frontend = registry.frontend_class(other)
-        conversions = frontend.conversions()
-        targets = () if conversions is None else [each.name for each in conversions.writes]
-        if other == name or name not in targets:
+        if other == name or not issubclass(frontend, Converts):
             continue
-        generation = frontend.generation()
-        if generation is not None and conversions is not None:
+        conversions, generation = frontend.conversions(), own_generation(other)
+        if generation is not None and name in [each.name for each in conversions.writes]:
             return _by_conversion(generation, conversions, name)
     return None
 
 
 def _either(own: Generation, other: Generation) -> Generation:
-    """Return a generator that is the one if its option asks for it, and else the other one."""
+    """Return a generator that is `own` if its option is given, otherwise `other`."""
 
     def make(values: Mapping[str, Any]) -> InputGenerator:
-        asked = values[own.asked_by] is not None
+        asked = [name for name in own.asked_by if values[name] is not None]
         for option in other.options if asked else own.options:
             if values[option.name] != option.default:
-                goes = "does not go with" if asked else "goes with"
-                raise UsageError(f"`{option.name}` {goes} `{own.asked_by}`")
+                raise UsageError(
+                    f"`{option.name}` and `{asked[0]}` are mutually exclusive"
+                    if asked
+                    else f"`{option.name}` requires `{own.asked_by[0]}`"
+                )
         return (own if asked else other).make(values)
 
+    rare = (replace(each, rare=True) for each in other.options)
     return replace(
-        other, make=make, options=(*other.options, *own.options), help=f"{other.help} {own.help}"
+        other,
+        make=make,
+        options=(*own.options, *rare),
+        help=f"{other.help} {own.help}",
+        changes=own.changes,
     )
 
 
 def generating_formats() -> list[str]:
-    """Return the names of the formats that `generation_of` knows a generator for."""
+    """Return the formats for which `generation_of` has a generator."""
     return [name for name in registry.names(registry.FRONTENDS) if generation_of(name) is not None]
 
 
@@ -88,7 +110,7 @@ def _by_conversion(generation: Generation, conversions: Conversions, target: str
 
 
 class _Converting(InputGenerator):
-    """Converts what another generator makes."""
+    """Converts the inputs of another generator."""
 
     def __init__(
         self, inner: InputGenerator, conversions: Conversions, target: str, suffix: str
@@ -101,37 +123,37 @@ class _Converting(InputGenerator):
         self.rules_broken = inner.rules_broken
 
     def generate(self, seed: int) -> Generated:
-        """Make the input of a seed, in the other format."""
+        """Generate the input of a seed, and convert it."""
         made = self._inner.generate(seed)
         converted = self._conversions.convert(made.text, None, self._target)
         return Generated(converted.text, made.note)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make it again, which are the other's."""
+        """Return the options that generate it again: those of the other generator."""
         return self._inner.words(seed)
 
     def breaks_rules(self, outcome: Outcome) -> bool:
-        """Ask the other."""
+        """Ask the other generator."""
         return self._inner.breaks_rules(outcome)
 
     def close(self) -> None:
-        """Close the other."""
+        """Close the other generator."""
         self._inner.close()
 
 
-def generated_inputs(name: str, generator: InputGenerator, seeds: range) -> Iterator[Input]:
-    """Yield the inputs of seeds."""
-    for seed in seeds:
-        yield Input(generator.generate(seed).text, made_by(name, generator.words(seed)))
+def generated_input(name: str, generator: InputGenerator, seed: int) -> Input:
+    """Generate the input of a seed."""
+    text = generator.generate(seed).text
+    return Input(text, made_by(name, generator.words(seed)), number=seed)
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files below a folder, by their names; hidden ones are left out.
+    """Return the files below a folder, sorted by name, without hidden ones.
 
-    Raises UsageError if there is no such folder, or nothing in it.
+    Raises UsageError if the folder does not exist or has no files.
     """
     if not os.path.isdir(folder):
-        raise UsageError(f"there is no folder {folder}")
+        raise UsageError(f"the folder {folder} does not exist")
     found = sorted(
         path
         for path in folder.rglob("*")
@@ -143,8 +165,8 @@ def files_in(folder: Path) -> list[Path]:
     return found
 
 
-def inputs_from(paths: Sequence[Path]) -> Iterator[Input]:
-    """Yield the contents of files, unpacked."""
-    for path in paths:
-        text = unpacked(read_input(path), str(path))
-        yield Input(text, f"a copy of {path}", str(path))
+def input_from(paths: Sequence[Path], number: int) -> Input:
+    """Return the contents of a file, decompressed if necessary."""
+    path = paths[number]
+    text = unpacked(read_input(path), str(path))
+    return Input(text, f"a copy of {path}", str(path), number)

@@ -1,28 +1,28 @@
-"""Tests inputs by a library that their format plays them to, in several processes if asked for."""
+"""Tests inputs with a library that their format plays them to, optionally in several processes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.executors.executor import Closing
 from reducekit.executors.guard import Guard
-from reducekit.frontend import OwnTests, Tested, Tester
 from reducekit.hunt.findings import Finding
-from reducekit.hunt.inputs import Input, inputs_from
+from reducekit.hunt.inputs import Input, input_from
 from reducekit.hunt.results import Control, InputResult
 from reducekit.hunt.workers import Workers
 from reducekit.offers import made_by
 from reducekit.oracle.command import Command
+from reducekit.own_checks import OwnTests, Tested, Tester
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryTests(Closing):
-    """Has a format test its inputs, by one tester in this process or by `jobs` processes.
+    """Has a format test its inputs, with one tester in this process or in `jobs` processes.
 
-    What is found first does not depend on the number of jobs.
+    Which bug is found first does not depend on the number of jobs.
     """
 
     format: str
@@ -32,12 +32,12 @@ class LibraryTests(Closing):
     opened: ExitStack
 
     def seeds(self, seeds: range, control: Control) -> Iterator[InputResult | None]:
-        """Make and test the inputs of seeds. After each one is a time to reduce (None)."""
+        """Generate and test the inputs of seeds. After each one it is time to reduce (None)."""
         tested: Iterator[Tested]
         if self.jobs == 1:
             tested = map(self.opened.enter_context(self.own.open()).test, seeds)
         else:
-            # Signals are held while processes start, so that each one of them is known.
+            # Signals are deferred while processes start, so that none of them is lost.
             with self.guard.held():
                 workers = self.opened.enter_context(Workers(self.own.open, self.jobs))
             tested = workers.reports(seeds, control)
@@ -45,15 +45,18 @@ class LibraryTests(Closing):
             words = made_by(self.format, self.own.words(each.seed))
             if each.preceding:
                 words += f", after the inputs of the seeds from {each.seed - each.preceding} on"
-            yield self._result(each, Input(each.text, words, f"seed {each.seed}"))
+            yield self._result(each, Input(each.text, words, f"seed {each.seed}", each.seed))
             yield None
             if control.left() == 0:
                 return
 
-    def files(self, paths: Sequence[Path], control: Control) -> Iterator[InputResult | None]:
-        """Test the contents of files."""
+    def files(
+        self, paths: Sequence[Path], numbers: range, control: Control
+    ) -> Iterator[InputResult | None]:
+        """Test the contents of files, at these indices."""
         tester: Tester = self.opened.enter_context(self.own.open())
-        for given in inputs_from(paths):
+        for number in numbers:
+            given = input_from(paths, number)
             yield self._result(tester.test_text(given.text), given)
             yield None
             if control.left() == 0:
@@ -66,9 +69,5 @@ class LibraryTests(Closing):
         return InputResult(given, found, (self.own.command,), tested.timed_out, tested.counts)
 
     def close(self) -> None:
-        """End all testers."""
+        """Close all testers."""
         self.opened.close()
-
-
-Results = Callable[[Control], Iterator[InputResult | None]]
-"""Tests all inputs of a hunt."""

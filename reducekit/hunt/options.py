@@ -1,4 +1,4 @@
-"""What a hunt is told: which format, which programs, how many inputs, where bugs are kept."""
+"""The options of a hunt: format, programs, inputs, limits, folder."""
 
 from __future__ import annotations
 
@@ -7,53 +7,92 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reducekit import quantities
+from reducekit.option import option, read_fields
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HuntOptions:
-    """All that a hunt is told, as plain data. Times are in seconds, sizes in bytes."""
+    """All options of a hunt, as plain data. Times are in seconds, sizes in bytes."""
 
     format: str
     """The name of a registered format."""
-    folder: Path
-    """Where bugs are kept; what it holds from earlier hunts is not new."""
-    programs: Sequence[Words] = ()
-    """Programs under test; none: a library, for formats that play inputs to one."""
-    reference: Words | None = None
-    """A program that is right where others disagree."""
-    seeds: Path | None = None
-    """Test the files of this folder instead of random inputs."""
+    folder: Path = option(
+        "Folder for the bugs and the state of the hunt; bugs in it are not new.",
+        "Output",
+        Path("failures"),
+        metavar="DIR",
+        spelled="--out",
+    )
+    programs: Sequence[Words] = option(
+        "Solver to test; repeat it to compare answers.",
+        "Failure",
+        (),
+        metavar="CMD",
+        spelled="--cmd",
+    )
+    reference: Words | None = option("A solver whose answers are right.", "Failure", metavar="CMD")
+    keep_timeouts: bool = option("Report runs that exceed --timeout as bugs.", "Failure", False)
+    seeds: Path | None = option(
+        "Test the files of this folder instead of random ones.", "Inputs", metavar="DIR"
+    )
     seed: int | None = None
     """That of the first random input; None: the format's default."""
-    count: int | None = None
-    """Inputs; None: no end."""
-    max_time: float | None = None
-    """For all, reductions included; None: no end."""
-    jobs: int = 1
-    """Inputs tested at the same time."""
-    timeout: float = 10.0
-    """Wall time of a run."""
-    memory: int | None = None
-    """Address space of each process of a run; None: no limit, or the format's."""
-    keep_timeouts: bool = False
-    """A run that takes longer than `timeout` is a bug, too."""
-    reduce: bool = True
-    strategy: str = "adaptive"
-    """How to search while reducing."""
+    count: int | None = option(
+        "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
+    )
+    max_time: float | None = option(
+        "Stop after S seconds, reductions included.", "Limits", read=quantities.seconds, metavar="S"
+    )
+    timeout: float = option(
+        "Time limit of a run.", "Limits", 10.0, read=quantities.seconds, metavar="S"
+    )
+    memory: int | None = option(
+        "Address space of each process of a run, in megabytes.",
+        "Limits",
+        read=quantities.size,
+        metavar="MB",
+    )
+    jobs: int = option(
+        "Inputs tested in parallel, or auto.",
+        "Search",
+        1,
+        read=quantities.jobs,
+        metavar="N",
+        short="j",
+    )
+    strategy: str = option("The algorithm of the reductions.", "Search", "adaptive", metavar="NAME")
+    reduce: bool = option("Keep bugs as they were found.", "Search", True, spelled="--no-reduce")
+    restart: bool = option(
+        "Start over with the first seed. (An earlier run of the hunt is continued automatically.)",
+        "Output",
+        False,
+    )
     format_options: Mapping[str, Any] = field(default_factory=dict)
     """Those of the format's generator and tests, by name; others have their defaults."""
     opener: Opener | None = None
     """Where programs run; None: on this machine."""
-    cluster: str | Cluster | None = None
-    """Test seeds on a cluster: `tcp://HOST:PORT` of a Dask scheduler, `local:N`, a YAML file.
+    cluster: str | Cluster | None = option(
+        "Test seeds on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
+        "Cluster",
+        metavar="WHERE",
+        rare=True,
+    )
+    ship: Sequence[Path] = option(
+        "Send FILE to the workers. Repeatable.", "Cluster", (), metavar="FILE", rare=True
+    )
+    local_slots: int = option(
+        "Fall back to N local jobs when the cluster is lost.",
+        "Cluster",
+        0,
+        read=quantities.count,
+        metavar="N",
+        rare=True,
+    )
 
-    A hunt in the same folder with the same options goes on where an earlier one has ended.
-    """
-    ship: Sequence[Path] = ()
-    """Files to be sent along to the workers, such as the programs under test."""
-    local_slots: int = 0
-    """Checks of a reduction at the same time on this machine when no worker is left."""
-    restart: bool = False
-    """On a cluster: begin with the first seed again."""
+    def __post_init__(self) -> None:
+        """Read what is given as on the command line: `90s`, `4G`, `auto`. Raises UsageError."""
+        for name, read in read_fields(self):
+            object.__setattr__(self, name, read)

@@ -1,93 +1,240 @@
-"""How far a hunt has come, on disk: killed and started again, it repeats nothing.
+"""The state of a hunt on disk: when it is killed and started again, it continues without loss.
 
-Seeds are taken in their order, so one number says which of them are done. A bug that was found
-but not reduced yet is known by its seed, which is tested once more.
+Inputs are numbered (by seed, or by index in a folder) and tested in order, so one number tells
+which are done. An input is done when it was tested and the bugs that it was the first to show are
+reduced: if a kill interrupts that, the next run tests the input again. It is counted only once: the
+file has the counts as of the first input not tested.
+
+The file holds a state for each hunt that used the folder. A state is valid for the content of the
+programs under test: if a program has changed, the hunt starts over.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from multiprocessing import util
 from pathlib import Path
 from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.hunt.options import HuntOptions
+from reducekit.executors.executor import Closing
+from reducekit.hunt.stats import Bug, HuntStats, as_state, restore
 from reducekit.oracle.command import Command
+from reducekit.oracle.files import Files, FileState, changed_files, files_of
 from reducekit.session.output import write_file
-from reducekit.version import __version__
 
 NAME = "hunt.json"
-"""The file in the folder of a hunt."""
-SCHEMA = 1
+"""The state file in the folder of a hunt."""
+SCHEMA = 3
+_PAUSE = 0.5
+"""Seconds between two writes if no bug is found: inputs tested since then are only retested."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestFiles:
+    """The files that determine the tests' results: those that the commands name, and libraries."""
+
+    commands: tuple[Command, ...]
+    libraries: tuple[Path, ...] = ()
+
+    __test__ = False  # for pytest: its name begins with Test
+
+    def states(self, known: Files | None = None) -> Files:
+        """Return the current state of the files; see `files_of`."""
+        return files_of(self.commands, self.libraries, known=known)
+
+    def changed(self, before: Files, written: Collection[str] = ()) -> list[str]:
+        """Return the files that have changed, except those that the tests have `written`.
+
+        A command's program is never such a file.
+        """
+        programs = {each.words[0] for each in self.commands}
+        now = changed_files(before, self.states(before))
+        return [path for path in now if path in programs or path not in written]
 
 
 @dataclass(slots=True)
 class Progress:
-    """What is done of a hunt. `next` is the first seed that is not."""
+    """The progress of a hunt; `open_progress` reads it."""
 
     path: Path
     kind: str
-    """Stands for all on which the results depend."""
+    """A hash of everything that the results depend on."""
+    begin: int
+    """The first input to test in this run."""
+    stats: HuntStats
+    """The results of all runs of the hunt."""
     next: int
-    inputs: int = 0
+    """The first input that was not tested."""
+    test: TestFiles
+    files: Files
+    """The files of the test when this hunt began."""
+    written: Collection[str] | None = None
+    """Those that the first test wrote, such as a log; None if not known yet."""
+    changed: Sequence[str] = ()
+    """Files that have changed since an earlier run, so that this one starts over."""
     pending: dict[str, int] = field(default_factory=dict)
-    """The bugs that wait to be reduced, by the names of their findings, with their seeds."""
-    earlier: int = 0
-    """How many inputs were tested before this start."""
+    """The bugs to reduce, by the names of their findings, with the inputs that showed them."""
+    others: dict[str, Any] = field(default_factory=dict)
+    """The states of other hunts in this folder, as in the file."""
+    trouble: str | None = None
+    """Why the file could not be written; the hunt continues."""
+    _saved: float = 0.0
+    """When the file was last written, by the monotonic clock."""
 
-    @classmethod
-    def of(
-        cls,
-        options: HuntOptions,
-        commands: tuple[Command, ...],
-        values: Mapping[str, Any],
-    ) -> Progress:
-        """Return the progress of a hunt in its folder; that of another hunt is not looked at.
+    def is_pending(self, name: str) -> bool:
+        """Return whether this hunt, or another one in the folder, has yet to reduce a bug."""
+        return name in self.pending or any(name in each["pending"] for each in self.others.values())
 
-        Raises UsageError if the file cannot be read.
-        """
-        deciding = (
-            __version__, options.format, [each.words for each in commands], options.timeout,
-            options.memory, options.keep_timeouts, sorted(values.items()),
-        )  # fmt: skip
-        kind = hashlib.sha256(repr(deciding).encode()).hexdigest()
-        made = cls(options.folder / NAME, kind, values["seed"])
-        if options.restart:
-            return made
-        try:
-            found = json.loads(made.path.read_text(encoding="utf-8"))
-            if (found["schema"], found["kind"]) == (SCHEMA, kind):
-                made.next, made.inputs = int(found["next"]), int(found["inputs"])
-                made.pending = {str(name): int(seed) for name, seed in found["pending"].items()}
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise UsageError(f"{made.path} cannot be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UsageError(
-                f"{made.path} is no progress of a hunt; `restart` begins anew"
-            ) from None
-        made.earlier = made.inputs
-        return made
+    def is_new(self, number: int) -> bool:
+        """Return whether no earlier run has counted an input."""
+        return number >= self.next
 
-    def take(self, seed: int) -> set[str]:
-        """Take note that a seed was tested; return the bugs that it was tested again for."""
-        if seed < self.next:
-            return {name for name, its in self.pending.items() if its == seed}
-        self.next = seed + 1
-        self.inputs += 1
-        return set()
+    def tested(self, number: int, shown: Collection[str]) -> None:
+        """Record that an input was tested and counted, and the names of the bugs it shows."""
+        self.next = max(self.next, number + 1)
+        for name in [name for name, its in self.pending.items() if its == number]:
+            if name not in shown:  # a flaky bug: it cannot be reduced
+                del self.pending[name]
+        if time.monotonic() - self._saved > _PAUSE:
+            self.save()
+
+    def found(self, names: Collection[str], number: int) -> None:
+        """Record that an input shows new bugs, before their files or the count are written."""
+        if names:
+            self.pending |= dict.fromkeys(names, number)
+            self.save()
+
+    def finished(self, name: str) -> None:
+        """Record that nothing is left to do for a bug."""
+        self.pending.pop(name, None)
+        for each in self.others.values():
+            each["pending"].pop(name, None)
+        self.save()
 
     def save(self) -> None:
-        """Write the file as a whole. Raises UsageError."""
+        """Write the whole file."""
+        if self.written is None:
+            self.written = self.test.changed(self.files)
         state = {
-            "schema": SCHEMA,
-            "kind": self.kind,
             "next": self.next,
-            "inputs": self.inputs,
             "pending": self.pending,
+            "stats": as_state(self.stats),
+            "files": self.files,
+            "written": self.written,
         }
-        write_file(self.path, json.dumps(state).encode())
+        hunts = {**self.others, self.kind: state}
+        try:
+            write_file(self.path, json.dumps({"schema": SCHEMA, "hunts": hunts}).encode())
+        except UsageError as error:
+            self.trouble = str(error)
+        self._saved = time.monotonic()
+
+
+def open_progress(
+    folder: Path,
+    deciding: object,
+    test: TestFiles,
+    numbers: range,
+    stats: HuntStats,
+    *,
+    row: int,
+    restart: bool,
+) -> Progress:
+    """Return the progress of the hunt with these tests in its folder, and restore its `stats`.
+
+    `deciding` is what its results depend on, besides the content of the files of the `test`. Inputs
+    are tested in groups of `row`, so a run begins with the first of a group. Raises UsageError if
+    the file cannot be used.
+    """
+    path = folder / NAME
+    kind = hashlib.sha256(repr(deciding).encode()).hexdigest()
+    first = numbers.start
+    try:
+        hunts = _read(path)
+        state = hunts.pop(kind, None)
+        files: Files = {} if state is None else state["files"]
+        progress = Progress(path, kind, first, stats, first, test, files, others=hunts)
+        if state is not None:
+            progress.pending = state["pending"]
+            progress.changed = test.changed(files, state["written"])
+        if state is None or restart or progress.changed:
+            progress.files = test.states(files)
+            return progress
+        restore(stats, state["stats"], folder)
+        begin = min([state["next"], *progress.pending.values()])
+        progress.begin = max(first, begin - (begin - first) % row)
+        progress.next = max(progress.begin, state["next"])
+        progress.written = state["written"]
+        return progress
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(
+            f"{path} is not a hunt state file: move it away, or use another folder"
+        ) from None
+
+
+def bug_of(path: Path) -> Bug | None:
+    """Return what the hunts in a folder know of a file there; None if that is nothing."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        for state in _read(path.parent / NAME).values():
+            stats = HuntStats()
+            restore(stats, state["stats"], path.parent)
+            for bug in stats.bugs.values():
+                if path.name in (bug.path.name, bug.reduced_path.name):
+                    return bug
+    return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the states in the file by kind; none if there is no file, or one of an old version."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    if found["schema"] != SCHEMA:
+        return {}
+    return {
+        str(kind): {
+            "next": int(each["next"]),
+            "pending": {str(name): int(number) for name, number in each["pending"].items()},
+            "stats": each["stats"],
+            "files": {str(name): FileState(*state) for name, state in each["files"].items()},
+            "written": list(map(str, each["written"])),
+        }
+        for kind, each in found["hunts"].items()
+    }
+
+
+class Claim(Closing):
+    """Keeps other hunts out of a folder while this one uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Lock the folder. Raises UsageError if another hunt uses it."""
+        self._handle: int | None = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # A forked process would keep the lock after this one is killed.
+        util.register_after_fork(self, Claim.close)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise UsageError(
+                f"another hunt is using the folder {folder}: wait for it, or use another folder"
+            ) from None
+        except OSError:
+            pass  # the file system does not support locks
+
+    def close(self) -> None:
+        """Release the folder."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with contextlib.suppress(OSError):
+                os.close(handle)

@@ -1,4 +1,4 @@
-"""Reduces a bug of a hunt by a session, so that a hunt reduces as `reducekit FORMAT` does."""
+"""Reduces a bug of a hunt in a session, just as `reducekit FORMAT` does."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from reducekit.errors import NotInterestingError, ParseError, StoppedError, Usag
 from reducekit.events import Event
 from reducekit.executors.guard import Guard
 from reducekit.frontend import Frontend
-from reducekit.hunt.stats import Bug
+from reducekit.hunt.stats import FAILS_WHEN_EMPTY, Bug
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
+from reducekit.own_checks import Subject
 from reducekit.session import Options, Session
 from reducekit.session.golden import GoldenRunError
 from reducekit.session.options import KnownFailure, Opener
@@ -18,39 +21,51 @@ from reducekit.session.options import KnownFailure, Opener
 
 @dataclass(frozen=True, slots=True)
 class ReductionConfig:
-    """How the inputs of a hunt are reduced. What is told of a result is its `size`, in `unit`."""
+    """How to reduce the inputs of a hunt. Results are reported with their `size`, in `unit`."""
 
     frontend: Frontend
     limits: Limits
-    """Of a run on the input that showed the bug."""
+    """The limits of a run on the input that showed the bug."""
     patience: int
-    """Checks in a row without success that end a reduction."""
+    """The number of consecutive checks without success that ends a reduction."""
     strategy: str
     opener: Opener | None = None
-    """Where candidates are checked; None: on this machine, by the bug's commands."""
+    """Opens the executor of candidates; None: this machine, with the bug's commands."""
     jobs: int = 1
     strict: bool = False
-    """The wall limit holds for candidates too, which otherwise follows the time of the best one."""
+    """Apply the wall limit to candidates, too, instead of one based on the best text's time."""
     size: Callable[[bytes], int] = len
     unit: str = "bytes"
+    subject: Callable[[], Subject] | None = None
+    """Describes what fails for a bug report, if it is not a program of the bug's commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A bug to reduce: its input, and the finding and result that show it."""
+
+    bug: Bug
+    text: bytes
+    commands: tuple[Command, ...]
+    criterion: Criterion
+    bucket: str = ""
+    """The name of the finding, if its bugs are to be told apart."""
 
 
 def session_for(
-    bug: Bug,
-    text: bytes,
+    waiting: Waiting,
     config: ReductionConfig,
     seconds: float | None,
     listen: Callable[[Event], None],
     guard: Guard,
 ) -> Session:
-    """Return the session that reduces an input that shows a bug, in at most `seconds`."""
-    finding = bug.finding
-    limits = config.limits
+    """Return the session that reduces a bug in at most `seconds`; it keeps a journal."""
+    bug, limits = waiting.bug, config.limits
     options = Options(
-        input=text,
+        input=waiting.text,
         name=str(bug.path),
         format=config.frontend,
-        known=KnownFailure(finding.commands, finding.criterion),
+        known=KnownFailure(waiting.commands, waiting.criterion, config.subject),
         opener=config.opener,
         strategy=config.strategy,
         jobs=config.jobs,
@@ -62,28 +77,27 @@ def session_for(
         max_time=seconds,
         patience=config.patience,
         output=bug.reduced_path,
-        journal=False,
     )
     return Session(options, listen, guard=guard)
 
 
 def reduce(bug: Bug, session: Session) -> str | None:
-    """Reduce, and note in the bug what came of it; return why the session stopped early, if so.
+    """Reduce, and record the result in the bug; return why the session stopped early, if it did.
 
-    A result that cannot be written, or a bug that does not show again, is noted and no more.
+    A result that cannot be written, or a bug that does not show again, is only recorded.
     """
     try:
         report = session.run()
     except GoldenRunError as error:
         bug.not_reduced = (
-            "an empty file fails in the same way"
+            FAILS_WHEN_EMPTY
             if error.problem == "empty fails too"
             else "it does not show every time"
         )
     except NotInterestingError:
         bug.not_reduced = "it does not show every time"
     except ParseError as error:
-        bug.not_reduced = f"our own frontend does not read it: {error}"
+        bug.not_reduced = f"reducekit cannot parse it: {error}"
     except StoppedError as error:
         return str(error)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""What a hunt has come to, for programs: JSON, and JUnit's XML for the pages of CI servers."""
+"""The results of a hunt for other programs: JSON, and JUnit XML for CI servers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from reducekit.hunt.stats import Bug, HuntStats
 
 SCHEMA = 1
-"""Of the JSON; it grows when a key changes its meaning or goes."""
+"""The version of the JSON; it grows when a key is removed or changes its meaning."""
 
 
 def to_json(stats: HuntStats) -> str:
@@ -21,6 +21,11 @@ def to_json(stats: HuntStats) -> str:
             "seconds": round(stats.seconds, 3),
             "stopped": stats.stopped,
             "counts": dict(stats.counts),
+            "rejected": {
+                "count": stats.rejected,
+                "program": None if stats.rejection is None else stats.rejection.program,
+                "message": None if stats.rejection is None else stats.rejection.message,
+            },
             "bugs": [_as_json(bug) for bug in stats.bugs.values()],
         }
     )
@@ -28,7 +33,7 @@ def to_json(stats: HuntStats) -> str:
 
 def _as_json(bug: Bug) -> dict[str, object]:
     return {
-        "failure": bug.finding.title,
+        "failure": bug.title,
         "count": bug.count,
         "known_before": bug.known_before,
         "file": str(bug.path),
@@ -36,15 +41,15 @@ def _as_json(bug: Bug) -> dict[str, object]:
         "reduced_file": None if bug.reduced_size is None else str(bug.reduced_path),
         "reduced_bytes": bug.reduced_size,
         "not_reduced": bug.not_reduced or None,
-        "run": [each.shell_line(str(bug.path)) for each in bug.finding.commands],
+        "run": list(bug.runs),
     }
 
 
 def to_junit(stats: HuntStats, name: str) -> bytes:
-    """Return a hunt as a test suite of that name: a failed test for each bug, a passed one if none.
+    """Return a hunt as a test suite of that name: a failed test per bug, or a passed one if none.
 
-    The elements are those that CI servers read: `testsuite`, `testcase`, `failure`,
-    `system-out` (the schema of Ant's JUnit task, which has no other definition).
+    The elements are those that CI servers read: `testsuite`, `testcase`, `failure`, `system-out`
+    (the schema of Ant's JUnit task, which has no other definition).
     """
     bugs = list(stats.bugs.values())
     suite = ElementTree.Element(
@@ -57,12 +62,10 @@ def to_junit(stats: HuntStats, name: str) -> bytes:
         time=f"{stats.seconds:.3f}",
     )
     for bug in bugs:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=name, name=bug.finding.name, time="0"
-        )
-        failure = ElementTree.SubElement(case, "failure", message=_printable(bug.finding.title))
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name=bug.name, time="0")
+        failure = ElementTree.SubElement(case, "failure", message=_printable(bug.title))
         best = bug.path if bug.reduced_size is None else bug.reduced_path
-        failure.text = _printable(f"{bug.finding.title}\nmet {bug.count} times\nfile: {best}")
+        failure.text = _printable(f"{bug.title}\nfound {bug.count} times\nfile: {best}")
     if not bugs:
         ElementTree.SubElement(
             suite,
@@ -77,5 +80,5 @@ def to_junit(stats: HuntStats, name: str) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Return a text without what XML cannot hold."""
+    """Return a text without characters that XML cannot represent."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

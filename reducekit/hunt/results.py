@@ -1,4 +1,4 @@
-"""What a test of one input says, and what those who test are told by the hunt."""
+"""The result of a test of one input, and the hunt's instructions to testers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from reducekit.reduction.control import POLL
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """A program rejected an input that it need not accept, with these words."""
+
+    program: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class InputResult:
     """An input that was tested, with the bugs that it shows."""
 
@@ -21,20 +29,24 @@ class InputResult:
     """The commands that show them; None: those of each finding."""
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
-    seed: int | None = None
-    """That of the input where seeds are tested in their order; None: in any order."""
+    rejection: Rejection | None = None
+    """Set if a program refused to read the input."""
+
+    def commands(self, finding: Finding) -> tuple[Command, ...]:
+        """Return the commands that reproduce one of the bugs."""
+        return finding.commands if self.run_by is None else self.run_by
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What a hunt wants at the moment."""
+    """What a hunt currently wants from testers."""
 
     waiting: Callable[[], bool]
-    """Whether a new bug waits to be reduced."""
+    """Whether a new bug is waiting to be reduced."""
     left: Callable[[], float | None]
-    """Seconds that are left; 0 also where the hunt is to stop, None is no limit."""
+    """Returns the seconds left: 0 also if the hunt is to stop, None if there is no limit."""
 
     def patience(self) -> float:
-        """Return the seconds to wait until the next look at what is wanted."""
+        """Return the seconds to wait before checking again."""
         left = self.left()
         return POLL if left is None else min(POLL, left)

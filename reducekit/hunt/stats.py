@@ -1,78 +1,198 @@
-"""What a hunt has come to so far: inputs counted, bugs met."""
+"""The results of a hunt so far: counted inputs, and bugs."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from reducekit.hunt.findings import Finding
+from reducekit.hunt.results import InputResult, Rejection
+from reducekit.text import shortened
+
+_MESSAGE = 200  # characters
+MANY_REJECTED = 0.2
+"""The share of rejected inputs above which a hunt gives a notice."""
+_NEARLY_ALL = 0.9
+"""The share of rejected inputs above which a hunt has tested practically nothing."""
+_SEVERAL = 10
+"""Inputs that have to fail as an empty file does: one or two may do so by chance."""
+FAILS_WHEN_EMPTY = "an empty file fails in the same way"
+"""Why a bug is not reduced that does not depend on the input."""
 
 
 @dataclass(slots=True)
 class Bug:
-    """A bug that is kept: how often it was met, in which file, and how small it became."""
+    """A bug that is kept: how often it was found, in which file, and its reduced size."""
 
-    finding: Finding
+    name: str
+    """The name of its files without suffix, which is that of its finding."""
+    title: str
+    """What fails, on one line."""
+    runs: tuple[str, ...]
+    """The shell lines that reproduce it."""
     path: Path
-    """The input that showed it first."""
+    """The first input that showed it."""
     size: int
-    """Bytes of that input."""
+    """The size of that input in bytes."""
     count: int = 1
     known_before: bool = False
-    """The folder had it from an earlier hunt."""
+    """Whether the folder had it from an earlier hunt."""
     reduced_size: int | None = None
-    """Bytes of the reduced input; None: not reduced."""
+    """The size of the reduced input in bytes; None if not reduced."""
     not_reduced: str = ""
-    """Why not, if that was tried."""
+    """Why a reduction failed."""
     unwritten: bool = False
-    """A file of it could not be written."""
+    """Whether one of its files could not be written."""
+    mark: str = ""
+    """What distinguishes it from other bugs that fail in the same words; empty if nothing does."""
 
     @property
     def reduced_path(self) -> Path:
-        """Where the reduced input is."""
+        """The path of the reduced input."""
         return self.path.with_suffix(f".reduced{self.path.suffix}")
 
     @property
     def note_path(self) -> Path:
-        """Where it says how to make and run the input."""
+        """The path of the note on how to make and run the input."""
         return self.path.with_suffix(".how.txt" if self.path.suffix == ".txt" else ".txt")
 
+    def measure(self) -> bool:
+        """Set the sizes from the files; return whether the input exists."""
+        try:
+            self.size = self.path.stat().st_size
+        except OSError:
+            return False
+        with contextlib.suppress(OSError):
+            self.reduced_size = self.reduced_path.stat().st_size
+        return True
+
     def cannot_be_written(self, why: str) -> None:
-        """Note that, for the summary and the exit code: the hunt goes on."""
+        """Record a failed write for the summary and the exit code; the hunt continues."""
         self.reduced_size, self.not_reduced, self.unwritten = None, why, True
 
 
 @dataclass(slots=True)
 class HuntStats:
-    """The state of a hunt, and at its end the result.
+    """The state of a hunt, and its result at the end.
 
-    Each input is counted once, each bug is in `bugs` once, by the name of its finding.
+    Each input is counted once, and each bug is in `bugs` once, by the name of its finding.
     """
 
     noun: str = "input"
-    """What an input is called."""
+    """The noun for an input."""
     inputs: int = 0
     timeouts: int = 0
-    """Inputs with a run out of time."""
+    """The number of inputs with a timeout."""
     bugs: dict[str, Bug] = field(default_factory=dict)
+    rejected: int = 0
+    """The number of inputs that a program rejected."""
+    rejection: Rejection | None = None
+    """The first rejection."""
     counts: Counter[str] = field(default_factory=Counter)
-    """What the format counts besides, such as calls."""
+    """Other counters of the format, such as calls."""
+    samples: Counter[str] = field(default_factory=Counter)
+    """The number of inputs reduced to tell bugs apart, by the name of their finding."""
     details: tuple[str, ...] = ()
-    """What the format says of these counts at the end, in sentences."""
+    """Sentences of the format about these counts at the end."""
     stopped: str | None = None
-    """Why it ended early: "interrupted" by a signal, or what `Hunt.stop` was told."""
+    """Why it ended early: "interrupted" by a signal, or the reason given to `Hunt.stop`."""
     begin: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
-    """Wall time, set at the end."""
+    """Wall time of earlier runs of this hunt; at the end, of all runs."""
+
+    def count(self, result: InputResult) -> None:
+        """Count an input that was tested."""
+        self.inputs += 1
+        self.timeouts += result.timed_out
+        self.counts.update(result.counts)
+        self.rejected += result.rejection is not None
+        self.rejection = self.rejection or result.rejection
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the hunt began."""
+        """Seconds since this run began."""
         return time.monotonic() - self.begin
 
     @property
+    def rejected_share(self) -> float:
+        """The share of the inputs that a program rejected."""
+        return self.rejected / self.inputs if self.inputs else 0.0
+
+    @property
+    def tested_nothing(self) -> bool:
+        """Whether nearly all inputs were rejected, or failed as an empty file does."""
+        alike = [b.count for b in self.bugs.values() if b.not_reduced == FAILS_WHEN_EMPTY]
+        refused = max(alike, default=0) if self.inputs >= _SEVERAL else 0
+        return max(self.rejected, refused) >= _NEARLY_ALL * max(1, self.inputs)
+
+    @property
     def complete(self) -> bool:
-        """Whether all that was found could be written."""
+        """Whether all findings could be written."""
         return not any(each.unwritten for each in self.bugs.values())
+
+
+def rejections(stats: HuntStats) -> str:
+    """Return a sentence on how many inputs were rejected, by which program, and how."""
+    first = stats.rejection
+    assert first is not None
+    message = shortened(first.message, _MESSAGE)
+    return f'{stats.rejected:,} of {stats.inputs:,} were rejected by {first.program}: "{message}"'
+
+
+def as_state(stats: HuntStats) -> dict[str, Any]:
+    """Return the results of a hunt as data for JSON; `restore` reads it."""
+    first = stats.rejection
+    return {
+        "inputs": stats.inputs,
+        "timeouts": stats.timeouts,
+        "rejected": stats.rejected,
+        "rejection": None if first is None else [first.program, first.message],
+        "counts": dict(stats.counts),
+        "samples": dict(stats.samples),
+        "seconds": round(stats.seconds + stats.elapsed, 3),
+        "bugs": [
+            {
+                "file": bug.path.name,
+                "name": bug.name,
+                "title": bug.title,
+                "runs": list(bug.runs),
+                "count": bug.count,
+                "known_before": bug.known_before,
+                "not_reduced": bug.not_reduced,
+                "mark": bug.mark,
+            }
+            for bug in stats.bugs.values()
+            if not bug.unwritten
+        ],
+    }
+
+
+def restore(stats: HuntStats, state: Mapping[str, Any], folder: Path) -> None:
+    """Restore the results of an earlier run of a hunt; a bug without its file is dropped.
+
+    Raises ValueError, KeyError, TypeError or AttributeError if the state is damaged.
+    """
+    stats.inputs, stats.timeouts = int(state["inputs"]), int(state["timeouts"])
+    stats.rejected, stats.seconds = int(state["rejected"]), float(state["seconds"])
+    if state["rejection"] is not None:
+        stats.rejection = Rejection(*map(str, state["rejection"]))
+    stats.counts.update({str(name): int(count) for name, count in state["counts"].items()})
+    stats.samples.update({str(name): int(count) for name, count in state["samples"].items()})
+    for each in state["bugs"]:
+        bug = Bug(
+            str(each["name"]),
+            str(each["title"]),
+            tuple(map(str, each["runs"])),
+            folder / Path(each["file"]).name,
+            0,
+            int(each["count"]),
+            bool(each["known_before"]),
+            not_reduced=str(each["not_reduced"]),
+            mark=str(each["mark"]),
+        )
+        if bug.measure():
+            stats.bugs[bug.name] = bug

@@ -1,7 +1,7 @@
-"""Processes that test seeds side by side.
+"""Processes that test seeds in parallel.
 
-What they report is taken in the order of the seeds, so what is found first does not depend
-on which process is faster.
+Their reports are processed in the order of the seeds, so which bug is found first does not depend
+on the processes' speed.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from reducekit.executors.executor import Closing
-from reducekit.frontend import Tested, Tester
 from reducekit.hunt.results import Control
+from reducekit.own_checks import Tested, Tester
 
-# Tests that a process is given at a time. Inputs may share a replay process by as many
-# (`frontends/trace/replay/live_tester.py`).
-_CHUNK = 10
+CHUNK = 10
+"""Number of seeds that a process gets at a time.
+
+This many inputs may share a replay process (`frontends/trace/replay/live_tester.py`), so a
+continued hunt begins with the first seed of a chunk.
+"""
 _AHEAD = 4  # chunks for each process that may wait for an earlier one
 
 
 @dataclass(slots=True)
 class _Chunk:
-    """Seeds that were given to a process, and what it has reported of them."""
+    """Seeds that were given to a process, and its reports on them."""
 
     seeds: range
     reports: list[Tested] | None = None
@@ -41,11 +44,11 @@ class _Worker:
 
 
 class Workers(Closing):
-    """Processes with a tester each, as many as `jobs`; hold signals while they start."""
+    """Processes with a tester each, as many as `jobs`; defer signals while they start."""
 
     def __init__(self, open_tester: Callable[[], Tester], jobs: int) -> None:
         self._workers: list[_Worker] = []
-        # Forked: the model is there, and signals are only noted, as in ours while they are held.
+        # Forked: the model is already loaded; signals are only recorded, as here while deferred.
         context = multiprocessing.get_context("fork")
         for _ in range(jobs):
             ours, theirs = context.Pipe()
@@ -57,7 +60,7 @@ class Workers(Closing):
             self._workers.append(_Worker(process, ours))
 
     def close(self) -> None:
-        """End them; their replay servers end when the sockets to them are closed."""
+        """End them; their replay servers end when their sockets are closed."""
         for each in self._workers:
             each.process.kill()
         for each in self._workers:
@@ -67,11 +70,11 @@ class Workers(Closing):
 
     def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
         """Yield the reports in the order of the seeds, until no time is left."""
-        chunks = (seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK))
+        chunks = (seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK))
         waiting: list[_Chunk] = []
         while True:
             for each in self._workers:
-                # One that is far ahead waits for the others.
+                # A process that is far ahead waits for the others.
                 if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
                     given = next(chunks, None)
                     if given is None:
@@ -108,7 +111,7 @@ def _received(worker: _Worker) -> list[Tested]:
 def _work(
     open_tester: Callable[[], Tester], connection: Connection, others: Sequence[Connection]
 ) -> None:
-    """Test what is asked for, until the other side has gone."""
+    """Test the given seeds until the other side closes."""
     for each in others:
         each.close()
     try:

@@ -1,4 +1,4 @@
-"""Everything learnt in a reduction, on disk: to resume, and to look back."""
+"""A record of everything learnt in a reduction, on disk: to resume, and to look back."""
 
 from reducekit.journal.records import (
     OUTPUT,

@@ -1,4 +1,4 @@
-"""Two texts line by line, as a unified diff: quick for long texts that have much in common."""
+"""A line-based unified diff of two texts, fast for long texts that have much in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _CONTEXT = 3
-_SHORT = 500  # lines that difflib compares quickly, whatever is in them
+_SHORT = 500  # lines that difflib compares quickly, whatever their content
 
 
 class Region(NamedTuple):
@@ -21,7 +21,7 @@ class Region(NamedTuple):
 
 
 def unified(old: bytes, new: bytes, old_name: str, new_name: str) -> Iterator[bytes]:
-    """Yield the lines of a unified diff, each with its line end; nothing if the texts are equal."""
+    """Yield the lines of a unified diff, with line ends; nothing if the texts are equal."""
     a, b = _lines(old), _lines(new)
     regions = changed(a, b)
     if regions:
@@ -46,11 +46,10 @@ def unified(old: bytes, new: bytes, old_name: str, new_name: str) -> Iterator[by
 
 
 def changed(a: Sequence[bytes], b: Sequence[bytes]) -> list[Region]:
-    """Return where two lists of lines differ, from front to end; the rest is the same.
+    """Return where two lists of lines differ, from front to end.
 
-    Lines that each list has once hold their place (the patience diff of Bram
-    Cohen); what lies between is compared by difflib where it is short, and is
-    one region where it is not.
+    Lines that occur once in each list are anchors (the patience diff of Bram Cohen); the parts
+    between them are compared by difflib if they are short, otherwise each is one region.
     """
     found = []
     todo = [Region(0, len(a), 0, len(b))]
@@ -88,12 +87,12 @@ def _compared(a: Sequence[bytes], b: Sequence[bytes], part: Region) -> Iterator[
 
 
 def _anchors(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Return where lines stand that each list has once: as many as are in the same order."""
+    """Return the positions of lines that occur once in each list and in the same order."""
     once = {line for line, count in Counter(a).items() if count == 1}
     places = {line: i for i, line in enumerate(b) if line in once}
     repeated = {line for line, count in Counter(b).items() if count > 1}
     pairs = [(i, places[s]) for i, s in enumerate(a) if s in places and s not in repeated]
-    # The longest increasing subsequence, by the last places of those of each length.
+    # The longest increasing subsequence: the last position of the best one of each length.
     ends: list[int] = []
     at: list[int] = []  # the pair at the end of the best one of each length
     before: list[int] = []
@@ -111,7 +110,7 @@ def _anchors(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]]:
 
 
 def _groups(regions: Sequence[Region]) -> Iterator[list[Region]]:
-    """Yield the regions that share a hunk: those whose context lines meet."""
+    """Yield groups of regions that share a hunk because their context lines meet."""
     group: list[Region] = []
     for region in regions:
         if group and region.begin - group[-1].end > 2 * _CONTEXT:

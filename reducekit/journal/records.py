@@ -1,9 +1,8 @@
-"""What a journal holds, as plain data, and how it stands in the file.
+"""The contents of a journal as plain data, and their encoding in the file.
 
-A file is a first line and records. A record is a checksum, its length and kind,
-and what it holds. The checksum covers all of it and where it stands, so that
-nothing left over from elsewhere is taken for a record. Loading ends at the first
-record that is torn or wrong.
+A file is a first line and records. A record is a checksum, its length and kind, and its contents.
+The checksum covers all of it and its offset, so that nothing left over from elsewhere is mistaken
+for a record. Loading ends at the first torn or damaged record.
 """
 
 from __future__ import annotations
@@ -13,22 +12,24 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from reducekit.delta import patch
 from reducekit.errors import UsageError
+from reducekit.oracle.files import Files, FileState
 from reducekit.oracle.outcome import Outcome
 
 KEY = 16
-"""Bytes of a key."""
+"""Length of a key in bytes."""
 _NAME = b"reducekit journal "
 MAGIC = _NAME + b"1\n"
 OUTPUT = 1 << 16
-"""Bytes kept of each stream of a golden run."""
-_LONGEST_HEAD = 1 << 24  # bytes; a longer one is damage, not a file cut short
+"""Number of bytes kept of each stream of a golden run."""
+_LONGEST_HEAD = 1 << 24  # bytes; a longer head means damage, not a truncated file
 
-HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE, PASS = b"HVSRGNP"
+HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE, PASS, EARLIER, SEEN, BEST = b"HVSRGNPEKB"
 _CHECKED = struct.Struct("<I")
 _FRAME = struct.Struct("<IIB")  # checksum, length, kind
 _REST = struct.Struct("<IB")
@@ -39,16 +40,16 @@ _RETURN = struct.Struct("<16s16s")  # given up, gone back to
 
 
 def digest(text: bytes) -> bytes:
-    """Return 128 bits that stand for a text."""
+    """Return the 128-bit key of a text."""
     return hashlib.sha256(text).digest()[:KEY]
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Whose journal it is: all that decides what the reduction does.
+    """The identity of a journal: everything that determines what the reduction does.
 
-    `commands` are shell lines, `criterion` says in words what is kept alive,
-    `settings` is whatever else decides, by name.
+    `commands` are shell lines, `criterion` describes the preserved failure, `settings` holds all
+    other parameters by name.
     """
 
     version: str
@@ -60,6 +61,12 @@ class Head:
     commands: tuple[str, ...]
     criterion: str
     settings: Mapping[str, str]
+    files: Files | None = None
+    """The contents of the commands' files when the reduction began; None if unknown.
+
+    A change is no difference between two reductions: after a test has changed, the steps of the
+    earlier reduction are still worth trying, though its verdicts cannot be trusted.
+    """
 
     @classmethod
     def of(
@@ -72,8 +79,9 @@ class Head:
         commands: Sequence[str],
         criterion: str,
         settings: Mapping[str, str],
+        files: Files | None = None,
     ) -> Head:
-        """Make the head for an input text."""
+        """Create the head for an input text."""
         return cls(
             version,
             digest(text).hex(),
@@ -83,10 +91,11 @@ class Head:
             tuple(commands),
             criterion,
             dict(settings),
+            files,
         )
 
     def differences(self, wanted: Head) -> list[str]:
-        """Say in words how this head is not the one that is wanted; nothing if it is."""
+        """Describe how this head differs from the wanted one; empty if it does not."""
         found = []
         if (self.input_digest, self.input_size) != (wanted.input_digest, wanted.input_size):
             found.append(
@@ -113,9 +122,8 @@ class Head:
 class Step:
     """An accepted text. Number 0 is the input.
 
-    `base` is the number of the step it was made from (0 for the input itself),
-    and `delta` what makes its text out of that one's. `seconds` and `checks`
-    are since the reduction began.
+    `base` is the number of the step it was made from (0 for the input itself), and `delta` turns
+    that step's text into this one. `seconds` and `checks` are since the reduction began.
     """
 
     number: int
@@ -131,17 +139,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The best text did not fail every time: back from one step to an earlier one."""
+    """The best text did not fail every time: the reduction went back to an earlier step."""
 
     given_up: int
     step: int
     after: int
-    """How many steps stand before this in the journal, the input among them."""
+    """The number of steps that precede this in the journal, including the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassEnd:
-    """A pass has ended. `checks` and `seconds` are since the reduction began."""
+    """The end of a pass. `checks` and `seconds` are since the reduction began."""
 
     name: str
     round: int
@@ -155,41 +163,50 @@ class GoldenRuns:
 
     runs: tuple[tuple[Outcome, ...], ...]
     whole: bool
-    """Whether the outputs are complete; else their first 64 KiB are here."""
+    """Whether the outputs are complete; otherwise only their first 64 KiB are kept."""
 
 
 @dataclass(slots=True)
 class Contents:
-    """All that could be read from a journal.
+    """Everything that could be read from a journal.
 
     `head` is None if the file ends before the end of its head.
     """
 
     head: Head | None = None
     verdicts: dict[bytes, tuple[bool, float]] = field(default_factory=dict)
-    """By key: whether interesting, and the oracle's seconds. What was said last counts."""
+    """By key: whether it is interesting, and the oracle's seconds. The last record counts."""
+    unconfirmed: list[bytes] = field(default_factory=list)
+    """The keys found not to be interesting since the failure was last seen."""
     doubtful: set[bytes] = field(default_factory=set)
-    """The keys that were said to be interesting before the last return, and not since."""
+    """The keys found to be interesting before the last return, and not since."""
     steps: list[Step] = field(default_factory=list)
-    """In the order in which they were accepted; a step's number is its place."""
+    """In the order of acceptance; a step's number is its index."""
     returns: list[Return] = field(default_factory=list)
     passes: list[PassEnd] = field(default_factory=list)
-    """In the order in which they ended; a journal of an early version has none."""
+    """In the order in which they ended; journals of early versions have none."""
+    earlier: Contents | None = None
+    """The steps, and nothing else, of a reduction by the same command before its test changed."""
     golden: GoldenRuns | None = None
     notes: dict[str, str] = field(default_factory=dict)
     current: int = 0
-    """The number of the step that holds the best text."""
+    """The number of the step that holds the best text.
+
+    A resumed search may take another path than the first, and stop above its result. So the best
+    text changes where a step starts from it or a return gives it up (see `best_after`), and where
+    a record of its own says so.
+    """
     numbers: dict[bytes, int] = field(default_factory=dict)
     """The number of the last step with this key."""
     size: int = 0
-    """Bytes of the file up to the end of the last good record."""
+    """The file's length up to the end of the last good record, in bytes."""
     cut: int = 0
-    """Bytes after that: a record that was torn, or more if the file is damaged."""
+    """The bytes after that: a torn record, or more if the file is damaged."""
 
     def text(self, number: int) -> bytes:
-        """Return the text of a step; each step on the way to it costs a copy of the text.
+        """Return the text of a step; each step that leads to it costs a copy of the text.
 
-        Raises UsageError if that is not the text that was accepted.
+        Raises UsageError if the result is not the accepted text.
         """
         way = []
         while number:
@@ -205,10 +222,30 @@ class Contents:
             raise UsageError(f"step {step.number} cannot be restored: the journal is damaged")
         return text
 
-    def walk(self) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield each step after the input: its number, the text it was made from, its own.
+    def all_steps(self) -> Contents:
+        """Return these steps and those from before the test changed; nothing else."""
+        if self.earlier is None:
+            return Contents(steps=self.steps, numbers=self.numbers)
+        found = Contents(steps=list(self.earlier.steps), numbers=dict(self.earlier.numbers))
+        for step in self.steps[1:]:
+            base, number = found.numbers[self.steps[step.base].key], len(found.steps)
+            found.steps.append(replace(step, number=number, base=base))
+            found.numbers[step.key] = number
+        return found
 
-        Each costs one copy of its text, but for those that follow a return. Raises UsageError.
+    def from_the_smallest(self) -> Iterator[bytes]:
+        """Yield the texts of the steps, without duplicates, smallest first; not the input's."""
+        seen = {self.steps[0].key}
+        for step in sorted(self.steps, key=lambda step: (step.size, -step.number)):
+            if step.key not in seen:
+                seen.add(step.key)
+                with suppress(UsageError):  # the journal is damaged
+                    yield self.text(step.number)
+
+    def walk(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield each step after the input: its number, the text it was made from, its own text.
+
+        Each costs one copy of its text, except after a return. Raises UsageError.
         """
         last, text = 0, self.text(0)
         for step in self.steps[1:]:
@@ -224,51 +261,64 @@ class Contents:
 
 
 def frame(kind: int, payload: bytes, at: int) -> bytes:
-    """Return the record that stands at that offset."""
+    """Return the record to be written at that offset."""
     rest = _REST.pack(len(payload), kind) + payload
     return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
 
 
 def frame_verdict(key: bytes, interesting: bool, seconds: float, at: int) -> bytes:
-    """Return the record of a verdict that stands at that offset."""
+    """Return the record of a verdict to be written at that offset."""
     rest = _WHOLE_VERDICT.pack(_VERDICT.size, VERDICT, key, interesting, seconds)
     return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
 
 
 def head_payload(head: Head) -> bytes:
-    """Return what the record of a head holds."""
+    """Return the contents of the record of a head."""
     return json.dumps(asdict(head)).encode()
 
 
 def step_payload(
     base: bytes, key: bytes, size: int, words: tuple[str, str], progress: tuple[int, float]
 ) -> bytes:
-    """Return what the record of a step holds, but for the change.
+    """Return the contents of the record of a step, except for the delta.
 
-    Steps are named by keys, which stay right whatever becomes of a record. The
-    words are what was done and by which pass, the progress checks and seconds.
+    Steps are identified by keys, which stay valid if other records are lost. `words` are the change
+    and its pass, `progress` the checks and seconds.
     """
     said = json.dumps(words).encode()
     return _STEP.pack(base, key, size, *progress, len(said)) + said
 
 
+def earlier_payloads(earlier: Contents) -> Iterator[bytes]:
+    """Yield the contents of the records of an earlier reduction's steps."""
+    for step in earlier.steps[1:]:
+        base, progress = earlier.steps[step.base].key, (step.checks, step.seconds)
+        words = (step.what, step.pass_name)
+        yield step_payload(base, step.key, step.size, words, progress) + step.delta
+
+
+def best_after(best: bytes, left: bytes, reached: bytes) -> bytes:
+    """Return the key of the best text after a step or return from `left` to `reached`, keys too."""
+    return reached if best == left else best
+
+
 def return_payload(given_up: bytes, step: bytes) -> bytes:
-    """Return what the record of a return holds, both by their keys."""
+    """Return the contents of the record of a return; both steps are given by their keys."""
     return _RETURN.pack(given_up, step)
 
 
 def note_payload(name: str, value: str) -> bytes:
-    """Return what the record of a note holds."""
+    """Return the contents of the record of a note."""
     return json.dumps([name, value]).encode()
 
 
 def pass_payload(ended: PassEnd) -> bytes:
-    """Return what the record of the end of a pass holds."""
+    """Return the contents of the record of the end of a pass."""
     return json.dumps([ended.name, ended.round, ended.checks, ended.seconds]).encode()
 
 
 def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
-    """Return what the record of the golden runs holds."""
+    """Return the contents of the record of the golden runs."""
     whole = all(
         max(len(outcome.stdout), len(outcome.stderr)) <= OUTPUT for run in runs for outcome in run
     )
@@ -290,27 +340,27 @@ def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
 
 
 def known(data: bytes, path: Path) -> bool:
-    """Say whether a journal begins as `data` does and is of our format.
+    """Return whether this version reads journals that begin with `data`.
 
-    Raises UsageError if it is no journal. No byte at all may become one.
+    Raises UsageError if it is not a journal. Empty data may still become one.
     """
     if data.startswith(MAGIC) or MAGIC.startswith(data):
         return True
     if data.startswith(_NAME):
         return False
-    raise UsageError(f"the file {path} is no journal of a reduction")
+    raise UsageError(f"{path} is not a reducekit journal")
 
 
 def parse(data: bytes, path: Path) -> Contents:
-    """Return what is in the bytes of a journal; `path` is its name in messages.
+    """Decode the bytes of a journal; `path` is its name in messages.
 
-    Raises UsageError if it is no journal, or its head is damaged.
+    Raises UsageError if it is not a journal, or its head is damaged.
     """
     if not known(data, path):
         written = data[len(_NAME) : len(_NAME) + 20].partition(b"\n")[0].decode(errors="replace")
         raise UsageError(
             f"the journal {path} was written by another version of reducekit (its format is "
-            f"{written!r}, ours is {MAGIC[len(_NAME) : -1].decode()!r})"
+            f"{written!r}, this version reads {MAGIC[len(_NAME) : -1].decode()!r})"
         )
     found = Contents()
     if len(data) <= len(MAGIC):
@@ -330,6 +380,10 @@ def parse(data: bytes, path: Path) -> Contents:
         if kind == VERDICT:
             key, interesting, seconds = _VERDICT.unpack_from(data, start)
             verdicts[key] = (interesting, seconds)
+            if interesting:
+                found.unconfirmed.clear()
+            else:
+                found.unconfirmed.append(key)
             found.doubtful.discard(key)
         else:
             try:
@@ -348,18 +402,38 @@ def parse(data: bytes, path: Path) -> Contents:
 
 
 def _take(found: Contents, kind: int, payload: bytes) -> None:
-    """Take in a record; one of an unknown kind says nothing to us."""
+    """Add the contents of a record; unknown kinds are ignored."""
     if kind == HEAD:
         fields = json.loads(payload)
-        found.head = Head(**{**fields, "commands": tuple(fields["commands"])})
+        files = fields.get("files")
+        found.head = Head(
+            **{
+                **fields,
+                "commands": tuple(fields["commands"]),
+                "files": None
+                if files is None
+                else {path: FileState(*state) for path, state in files.items()},
+            }
+        )
     elif kind == STEP:
-        step = _read_step(payload, found)
-        found.steps.append(step)
-        found.current = found.numbers[step.key] = step.number
+        step = _take_step(found, payload)
+        _go_on(found, found.steps[step].base, step)
+    elif kind == EARLIER:
+        if found.earlier is None:  # both begin with the same input
+            found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
+        found.earlier.current = _take_step(found.earlier, payload)
     elif kind == RETURN:
-        given_up, found.current = (found.numbers[key] for key in _RETURN.unpack(payload))
-        found.returns.append(Return(given_up, found.current, len(found.steps)))
+        given_up, number = (found.numbers[key] for key in _RETURN.unpack(payload))
+        _go_on(found, given_up, number)
+        found.returns.append(Return(given_up, number, len(found.steps)))
         found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
+    elif kind == BEST:
+        found.current = found.numbers[payload]
+    elif kind == SEEN:
+        if not payload[0]:
+            for key in found.unconfirmed:
+                found.verdicts.pop(key, None)
+        found.unconfirmed.clear()
     elif kind == GOLDEN:
         said = json.loads(zlib.decompress(payload))
         runs = tuple(tuple(_read_outcome(**fields) for fields in run) for run in said["runs"])
@@ -370,6 +444,19 @@ def _take(found: Contents, kind: int, payload: bytes) -> None:
     elif kind == NOTE:
         name, value = json.loads(payload)
         found.notes[name] = value
+
+
+def _go_on(found: Contents, left: int, reached: int) -> None:
+    """Find out the best text after a step or return."""
+    keys = (found.steps[number].key for number in (found.current, left, reached))
+    found.current = found.numbers[best_after(*keys)]
+
+
+def _take_step(found: Contents, payload: bytes) -> int:
+    step = _read_step(payload, found)
+    found.steps.append(step)
+    found.numbers[step.key] = step.number
+    return step.number
 
 
 def _read_step(payload: bytes, found: Contents) -> Step:

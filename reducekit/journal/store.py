@@ -1,4 +1,4 @@
-"""The file of a journal: opened, locked, and written so that no kill can spoil it."""
+"""The file of a journal: opened, locked, and written so that no kill can damage it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from types import TracebackType
 from reducekit.delta import delta
 from reducekit.errors import UsageError
 from reducekit.journal.records import (
+    BEST,
+    EARLIER,
     GOLDEN,
     HEAD,
     KEY,
@@ -20,11 +22,14 @@ from reducekit.journal.records import (
     NOTE,
     PASS,
     RETURN,
+    SEEN,
     STEP,
     Contents,
     Head,
     PassEnd,
+    best_after,
     digest,
+    earlier_payloads,
     frame,
     frame_verdict,
     golden_payload,
@@ -39,20 +44,20 @@ from reducekit.journal.records import (
 from reducekit.oracle.outcome import Outcome
 
 _ENDING = ".journal"
-_PENDING = 1 << 18  # bytes kept for a full disk to have room again
+_PENDING = 1 << 18  # bytes kept until a full disk has space again
 
 
 def journal_path(output: Path) -> Path:
-    """Return where the journal of a reduction is that writes to this output: beside it."""
+    """Return the path of the journal for this output: in the same folder."""
     # Names are at most 255 bytes.
     name = os.fsdecode(os.fsencode(output.name)[: 255 - len(_ENDING)])
     return output.parent / (name + _ENDING)
 
 
 def load(path: Path) -> Contents:
-    """Return what is in a journal, also while a reduction goes on writing it.
+    """Return the contents of a journal, even while a reduction is writing it.
 
-    Raises UsageError if the file cannot be read or is no journal.
+    Raises UsageError if the file cannot be read or is not a journal.
     """
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
@@ -65,23 +70,26 @@ def load(path: Path) -> Contents:
     return parse(data, path)
 
 
-def open_journal(path: Path, head: Head, text: bytes, *, resume: bool) -> Journal:
+def open_journal(
+    path: Path, head: Head, text: bytes, *, resume: bool, earlier: Contents | None = None
+) -> Journal:
     """Open the journal of the reduction of `text` for writing, and lock it.
 
-    To resume, what is in it is loaded, and what a kill has torn at its end is
-    cut off; a journal that is not there, or ends before the end of its head, is
-    begun. Else a journal that is there already is replaced. Raises UsageError
-    if the file is no journal, is in use, cannot be opened, or, to resume, is of
-    a reduction with another head. A write that fails raises nothing.
+    A new journal starts with the steps of an `earlier` reduction of the same text, if given.
+
+    With `resume`, the contents are loaded, and a torn record at the end is cut off; if the journal
+    is missing, or ends before the end of its head, a new one is started. Without it, an existing
+    journal is replaced. Raises UsageError if the file is not a journal, is in use, cannot be
+    opened, or, with `resume`, has another head. A failing write raises nothing.
     """
     try:
-        # Not to hang on a pipe; it has no effect on files.
+        # Non-blocking, so that a pipe does not hang; it has no effect on files.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
         handle = os.open(path, flags, 0o666)
     except (OSError, ValueError) as error:
         raise UsageError(f"the journal {path} cannot be written: {_reason(error)}") from None
     try:
-        return Journal(path, handle, _claim(path, handle, head, resume), head, text)
+        return Journal(path, handle, _claim(path, handle, head, resume), head, text, earlier)
     except BaseException:
         os.close(handle)
         raise
@@ -90,18 +98,18 @@ def open_journal(path: Path, head: Head, text: bytes, *, resume: bool) -> Journa
 def lock(path: Path, handle: int) -> None:
     """Lock an open journal for this process, until it is closed.
 
-    Raises UsageError if another process writes it.
+    Raises UsageError if another process is writing it.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(f"the journal {path} is in use by another reduction") from None
     except OSError:
-        pass  # a file system without locks
+        pass  # the file system does not support locks
 
 
 def _claim(path: Path, handle: int, head: Head, resume: bool) -> Contents:
-    """Lock an open file and return what to go on from: nothing if it is to be begun."""
+    """Lock an open file and return its contents to resume from; empty if it is to be started."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         raise UsageError(f"the journal {path} is not a regular file")
     lock(path, handle)
@@ -119,7 +127,7 @@ def _claim(path: Path, handle: int, head: Head, resume: bool) -> Contents:
     if differences := found.head.differences(head):
         raise UsageError(
             f"the journal {path} is of {'; and of '.join(differences)}. "
-            "Nothing was changed: go on as it began, or begin anew without it"
+            "No files were changed. Rerun with the original options, or use `restart` to start over"
         )
     return found
 
@@ -129,32 +137,44 @@ def _reason(error: Exception) -> str:
 
 
 class Journal:
-    """A journal that is written; `open_journal` makes one.
+    """A journal that is being written; `open_journal` creates one.
 
-    Every record is written at once, so a kill of the process loses none; nothing
-    is forced to the disk, so a crash of the machine may lose the last seconds. A
-    write that fails is remembered in `trouble`, and what it should have written
-    is tried again with the next one; with more than 256 KiB outstanding, or when
-    the file is deleted or cut short by others, the journal is given up: it takes
-    no more, and ends where it was. An interrupt in the middle of a call, too,
-    leaves a journal that can be written on; what was being recorded may be lost.
+    Every record is written at once, so killing the process loses none; nothing is forced to the
+    disk, so a crash of the machine may lose the last seconds. A failed write is recorded in
+    `trouble`, and retried with the next one. With more than 256 KiB outstanding, or if another
+    program deletes or truncates the file, the journal is given up: it stays as it is, and ignores
+    further records. An interrupt in the middle of a call leaves a journal that can be continued,
+    too; only the record being written may be lost.
     """
 
-    def __init__(self, path: Path, handle: int, found: Contents, head: Head, text: bytes) -> None:
+    def __init__(
+        self,
+        path: Path,
+        handle: int,
+        found: Contents,
+        head: Head,
+        text: bytes,
+        earlier: Contents | None = None,
+    ) -> None:
         self.path = path
+        self.head = head
         self.found = found
-        """What was in it when it was opened."""
+        """What was in the file when it was opened."""
         self.resumed = found.head is not None
+        self.earlier = found.earlier
+        """The steps of a reduction before its test changed."""
         self.trouble: OSError | None = None
         self.current = found.current
-        """The number of the step that holds the best text."""
+        """The number of the step at which the search is."""
         self._handle: int | None = handle
         self._end = found.size
         self._pending = b""
         self._text: bytes | None = None
-        """The text of the current step; None: still to be restored."""
+        """The text of the current step; None if not restored yet."""
         self._count = len(found.steps)
         self._key = found.steps[self.current].key if found.steps else digest(b"")
+        self._best = self._key
+        """The key of the best text by the file; empty after an interrupt that left it open."""
         self._numbers = dict(found.numbers)
         self._replaying = False
         keys = [step.key for step in found.steps]
@@ -163,12 +183,17 @@ class Journal:
         if not self.resumed or found.cut:
             self._cut(handle)
         if not self.resumed:
-            # In one write, so that no file has half of it.
+            # In a single write, so that no file has half of it.
             self._pending = MAGIC + frame(HEAD, head_payload(head), len(MAGIC))
         if not found.steps:  # the input
             key = digest(text)
             self._add_step(text, key, ("", ""), (0, 0.0))
             self._stand_on(text, key)
+            self._best = key
+            if earlier is not None:
+                self.earlier = earlier
+                for payload in earlier_payloads(earlier):
+                    self._add(EARLIER, payload)
 
     def __enter__(self) -> Journal:
         return self
@@ -182,7 +207,7 @@ class Journal:
         self.close()
 
     def verdict(self, key: bytes, interesting: bool, seconds: float) -> None:
-        """Record what the oracle said of the text with this key (see `digest`)."""
+        """Record the oracle's verdict on the text with this key (see `digest`)."""
         if len(key) != KEY:
             raise ValueError(f"a key has {KEY} bytes, not {len(key)}")
         self._write(frame_verdict(key, interesting, seconds, self._next))
@@ -199,54 +224,82 @@ class Journal:
     ) -> int:
         """Record an accepted text, and return the number of the step.
 
-        `seconds` and `checks` are since the reduction began; `key` spares a
-        look at the whole text.
+        `seconds` and `checks` are since the reduction began; pass `key` if it is known, as hashing
+        the text takes time.
         """
         key = key or digest(text)
-        if not self._told_before(STEP, key):
+        best, left = self._best, self._key
+        if not self._recorded_before(STEP, key):
+            self._best = b""
             self._add_step(text, key, (what, pass_name), (checks, seconds))
         self._stand_on(text, key)
+        self._settle(best, left, key)
         return self.current
+
+    def best(self, text: bytes) -> None:
+        """Record that a step is the best text, unless that is clear from the steps themselves.
+
+        A text that is no step, such as one that was laid out anew, changes nothing.
+        """
+        key = self._key if text is self._text else digest(text)
+        if key != self._best and key in self._numbers:
+            self._add(BEST, key)
+            self._best = key
 
     def rolled_back(self, text: bytes) -> int:
         """Record that an earlier text is the best again; return the number of its step."""
         key = digest(text)
+        best, left = self._best, self._key
         if key not in self._numbers:
-            self._replaying = False
+            self._replaying, self._best = False, b""
             self._add_step(text, key, ("", ""), (0, 0.0))
-        if not self._told_before(RETURN, key):
+        if not self._recorded_before(RETURN, key):
+            self._best = b""
             self._add(RETURN, return_payload(self._key, key))
         self._stand_on(text, key)
+        self._settle(best, left, key)
         return self.current
 
     def pass_ended(self, name: str, number: int, *, checks: int, seconds: float) -> None:
-        """Record the end of a pass in that round; both counts are since the reduction began."""
+        """Record the end of a pass in a round; both counts are since the reduction began."""
         if not self._replaying:
             self._add(PASS, pass_payload(PassEnd(name, number, checks, seconds)))
 
     def golden(self, runs: Sequence[Sequence[Outcome]]) -> None:
-        """Record the outcomes of the golden runs, for each run those of its commands.
+        """Record the outcomes of the golden runs: for each run, one per command.
 
-        Of each output 64 KiB are kept.
+        Of each output, 64 KiB are kept.
         """
         self._add(GOLDEN, golden_payload(runs))
 
+    def seen(self, still: bool) -> None:
+        """Record that the failure was seen again, or that it is gone.
+
+        If it is gone, the negative verdicts since it was last seen are forgotten: those texts may
+        fail after all.
+        """
+        self._add(SEEN, bytes([still]))
+
     def note(self, name: str, value: str) -> None:
-        """Record a value by name; of several, the last counts."""
+        """Record a value by name; a later one replaces it."""
         self._add(NOTE, note_payload(name, value))
 
-    def replay(self) -> None:
-        """Get ready to be told everything from the beginning again.
+    @property
+    def replaying(self) -> bool:
+        """Whether the last record already existed, from the run that is being resumed."""
+        return self._replaying
 
-        Steps and returns that are there already are not recorded a second time,
-        up to the first one that is new.
+    def replay(self) -> None:
+        """Prepare to receive everything again from the beginning.
+
+        Existing steps and returns are not recorded a second time, up to the first new one.
         """
         if self.found.steps:
             self.current, self._key, self._text = 0, self.found.steps[0].key, None
             self._replaying = True
 
     def close(self) -> None:
-        """Try once more to write what is outstanding; close the file, for another to use it."""
+        """Retry outstanding writes; close the file, so that another process can use it."""
         if self._pending:
             self._write(b"")
         handle, self._handle = self._handle, None
@@ -254,16 +307,24 @@ class Journal:
             os.close(handle)
 
     def _restored(self) -> bytes:
-        """Return the text of the current step as it was found."""
+        """Return the text of the current step from the loaded journal."""
         return self.found.text(self.current) if self.found.steps else b""
 
-    def _told_before(self, kind: int, key: bytes) -> bool:
-        """Say whether a step or return from where we are is there, and we are still replaying."""
+    def _recorded_before(self, kind: int, key: bytes) -> bool:
+        """Return whether this step or return exists at the current position of the replay."""
         self._replaying = self._replaying and (kind, self._key, key) in self._known
         return self._replaying
 
     def _stand_on(self, text: bytes, key: bytes) -> None:
         self.current, self._key, self._text = self._numbers[key], key, text
+
+    def _settle(self, best: bytes, left: bytes, reached: bytes) -> None:
+        """Note the best text after a move, unless it was replayed; `best` was that before."""
+        if self._replaying:
+            return
+        if not best:
+            self._add(BEST, reached)
+        self._best = best_after(best or left, left, reached)
 
     def _add_step(
         self, text: bytes, key: bytes, words: tuple[str, str], progress: tuple[int, float]
@@ -280,17 +341,17 @@ class Journal:
 
     @property
     def _next(self) -> int:
-        """Where the next record will stand."""
+        """The offset of the next record."""
         return self._end + len(self._pending)
 
     def _add(self, kind: int, payload: bytes) -> None:
         self._write(frame(kind, payload, self._next))
 
     def _write(self, record: bytes) -> None:
-        """Write what is outstanding and a record that was made to stand after it."""
+        """Write outstanding records, then `record`, which was made for the offset after them."""
         if self._handle is None:
             return
-        # Outstanding first: an interrupt after the writing makes it be written
+        # Assigned first: after an interrupt following the write, the same data is written
         # again, to the same place.
         data = self._pending = self._pending + record
         try:
@@ -298,7 +359,7 @@ class Journal:
             if not status.st_nlink:
                 self._give_up(OSError(errno.ENOENT, "it was deleted"))
             elif status.st_size < self._end:
-                self._give_up(OSError(errno.EIO, "another program has cut it short"))
+                self._give_up(OSError(errno.EIO, "another program truncated it"))
             else:
                 while data:
                     count = os.pwrite(self._handle, data, self._end)
@@ -316,7 +377,7 @@ class Journal:
         self.close()
 
     def _cut(self, handle: int) -> None:
-        """Cut the file off after what is good in it."""
+        """Truncate the file after its good records."""
         try:
             os.ftruncate(handle, self._end)
         except OSError as error:

@@ -1,1 +1,1 @@
-"""What a check is: commands run on a candidate, and what makes their ends interesting."""
+"""What a check is: commands run on a candidate, and a criterion that judges their outcomes."""

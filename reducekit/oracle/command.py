@@ -1,4 +1,4 @@
-"""A command line with a place for the candidate's path. No shell takes part unless asked for."""
+"""A command line with a placeholder for the candidate's path, run without a shell by default."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ from dataclasses import dataclass, replace
 from reducekit.errors import UsageError
 
 PLACE = "{}"
-"""Stands for the candidate's path, anywhere in any argument."""
+"""The placeholder for the candidate's path, anywhere in any argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A program and its arguments.
 
-    `words[0]` is the absolute path of an executable file. The candidate's path
-    replaces every `{}` in the arguments; without any it is the last argument.
-    With `stdin` the candidate is the standard input instead (and any `{}` is
-    still replaced).
+    `words[0]` is the absolute path of an executable file. The candidate's path replaces every `{}`
+    in the arguments; if there is none, it is appended. With `stdin`, the candidate is passed on
+    standard input instead (and any `{}` is still replaced).
     """
 
     words: tuple[str, ...]
     stdin: bool = False
     line: str | None = None
-    """The line of a shell that is run, if one is; then `words` run the shell."""
+    """The shell line, if a shell runs this; then `words` invoke the shell."""
     in_folder: str | None = None
-    """Run in the folder of the candidate, where the candidate has this name; None: here."""
+    """Run in the candidate's folder, where it has this name; None: in the current directory."""
 
     @classmethod
     def of(cls, line: str | Sequence[str], *, stdin: bool = False, shell: bool = False) -> Command:
         """Make a command from a line, quoted as for a shell, or from its words.
 
-        The program is looked up in PATH; a name with a slash is relative to the
-        current directory. With `shell` the line is run by /bin/sh. Raises UsageError if there is
-        nothing to run, or if the line needs a shell.
+        The program is looked up in PATH; a name with a slash is relative to the current directory.
+        With `shell`, /bin/sh runs the line. Raises UsageError if the line is empty or needs a
+        shell, or if the program cannot be run.
         """
         if shell:
             return _of_shell(line if isinstance(line, str) else shlex.join(line), stdin=stdin)
@@ -59,7 +58,7 @@ class Command:
         return [program, *(word.replace(PLACE, path) for word in rest)]
 
     def shell_line(self, path: str) -> str:
-        """Return the line that runs this on `path` in a shell: to show, and to try by hand."""
+        """Return the shell line that runs this on `path`: to show, and to try by hand."""
         if self.in_folder is not None:
             name = shlex.quote(self.in_folder)
             here = replace(self, in_folder=None).shell_line(self.in_folder)
@@ -76,14 +75,14 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=")
 
 
 def _refuse_shell_syntax(line: str, words: Sequence[str]) -> None:
-    """Raise UsageError for a line that only a shell understands; what is quoted is harmless."""
+    """Raise UsageError for an unquoted construct that only a shell understands."""
     tokens = shlex.shlex(line, posix=False, punctuation_chars=True)
     tokens.whitespace_split = True
     tokens.commenters = ""
     try:
         found = next((token for token in tokens if not token.strip(_OPERATORS)), None)
     except ValueError:
-        return  # a quote within a word, which only the other way of reading takes
+        return  # a quote within a word, which only the other splitter accepts
     if found is None and words:
         first = words[0]
         if _ASSIGNMENT.match(first) or "$" in first:
@@ -94,7 +93,7 @@ def _refuse_shell_syntax(line: str, words: Sequence[str]) -> None:
 
 
 def _of_shell(line: str, *, stdin: bool) -> Command:
-    """Return the command that has a shell run a line; the candidate's path is its $1."""
+    """Return the command that makes a shell run a line; the candidate's path is its $1."""
     if not line.strip():
         raise UsageError("the command is empty")
     script = _with_place(line, stdin=stdin).replace(PLACE, '"$1"')
@@ -109,7 +108,7 @@ def _split(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise UsageError(f"the command {line!r} cannot be read: {error}") from None
+        raise UsageError(f"cannot parse the command {line!r}: {error}") from None
 
 
 def _find(program: str) -> str:
@@ -131,7 +130,7 @@ def _find(program: str) -> str:
 
 
 def why_not_run(path: str, error: OSError) -> str:
-    """Explain why the existing command at `path` could not be started."""
+    """Explain why the existing program at `path` could not be started."""
     reason = error.strerror or str(error)
     try:
         with open(path, "rb") as file:
@@ -143,5 +142,5 @@ def why_not_run(path: str, error: OSError) -> str:
         if not os.path.exists(interpreter):
             return f"cannot run {path}: its interpreter {interpreter!r} does not exist"
     elif not first.startswith(b"\x7fELF"):
-        return f"cannot run {path}: {reason}; does a script lack its first line '#!/bin/sh'?"
+        return f"cannot run {path}: {reason}; if it is a script, it may lack the line '#!/bin/sh'"
     return f"cannot run {path}: {reason}"

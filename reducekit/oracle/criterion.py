@@ -1,13 +1,14 @@
-"""What makes the end of a run interesting: small pieces, each for one kind of failure."""
+"""What makes outcomes interesting: one small class per kind of failure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
 
@@ -17,21 +18,33 @@ class Criterion(Protocol):
 
     @property
     def captures(self) -> bool:
-        """Whether the outputs are looked at; if not, they are thrown away unread."""
+        """Whether the criterion looks at the outputs; if not, they are discarded unread."""
 
     @property
     def wall(self) -> float | None:
-        """The wall limit in seconds that belongs to the criterion; None: any will do."""
+        """The wall time limit in seconds that the criterion needs; None if it needs none."""
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Say whether the candidate is interesting; None asks for the next command's outcome."""
+        """Return whether the candidate is interesting; None asks for the next command's outcome."""
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return what a run on the input shows of the failure; None if it does not show it.
+
+        What is returned judges the candidates: it may be more precise than what was asked for,
+        such as in which direction two answers differ. `limits` are those of the run.
+        """
+        return self if verdict(self, run) else None
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Say what is looked for and why a run on the input does not show it."""
+        return self.describe()
 
 
 def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
-    """Judge a complete list of outcomes, one after the other as an executor does."""
+    """Judge a complete list of outcomes one by one, as an executor does."""
     for count in range(1, len(outcomes) + 1):
         judged = criterion.judge(outcomes[:count])
         if judged is not None:
@@ -40,8 +53,8 @@ def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Everything:
-    """Whatever happens: has all commands run, and keeps what they print."""
+class Everything(Criterion):
+    """Accepts anything: has all commands run, and captures their output."""
 
     commands: int
     captures: bool = True
@@ -52,31 +65,36 @@ class Everything:
         return True if len(outcomes) == self.commands else None
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         return "whatever happens"
 
 
 @dataclass(frozen=True, slots=True)
-class ExitZero:
-    """Exit status 0: the command is an interestingness test."""
+class ExitZero(Criterion):
+    """Exit status 0: the command is an interestingness test, or stands in for a predicate."""
 
     captures: bool = False
     wall: float | None = None
+    words: str = field(default="the test accepts the file", compare=False)
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
         """Look at the exit status only."""
         return outcomes[0].status == 0 and outcomes[0].limit is None
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
-        return "exit status 0"
+        """Describe the preserved failure."""
+        return self.words
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Tell the test's exit status."""
+        return f"the test said no: {run[0].describe()}; exit status 0 means yes"
 
 
 @dataclass(frozen=True, slots=True)
-class SameSignature:
+class SameSignature(Criterion):
     """The same exit status or signal, and the same normalised failure line.
 
-    Of a stream that is not used (`out`, `err`) nothing is looked at.
+    A stream that is switched off (`out`, `err`) is ignored.
     """
 
     expected: Signature
@@ -96,20 +114,20 @@ class SameSignature:
             expected.status,
             expected.signal,
         ):
-            return False  # spares the look at the texts
+            return False  # saves the comparison of the texts
         return signature(outcome, out=self.out, err=self.err) == expected
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         return self.expected.describe()
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
-    """An exit status, and patterns found in the outputs; each only if given.
+class Matches(Criterion):
+    """An exit status, and patterns in the outputs; only those given count.
 
-    An `exit_code` above 128 also stands for the signal that a shell reports so,
-    a negative one for the signal of that number.
+    An `exit_code` above 128 also matches the signal that a shell reports by that code; a negative
+    one matches the signal of that number.
     """
 
     exit_code: int | None = None
@@ -123,7 +141,7 @@ class Matches:
         return bool(self.out or self.err)
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Look at the exit status and search the patterns. A run out of time never matches."""
+        """Check the exit status and search for the patterns. A timeout never matches."""
         outcome = outcomes[0]
         if outcome.limit == "time":
             return False
@@ -140,24 +158,35 @@ class Matches:
         )
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
-        parts = [] if self.exit_code is None else [f"exit status {self.exit_code}"]
+        """Describe the preserved failure."""
+        parts = [] if self.exit_code is None else [_named(self.exit_code)]
         for name, patterns in (("stdout", self.out), ("stderr", self.err)):
             parts += [f"{name} matching {_show(pattern.pattern)}" for pattern in patterns]
         return " and ".join(parts)
 
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Tell how the run ended."""
+        return f"{self.describe()}; it ended with {run[0].describe()}"
+
+
+def _named(code: int) -> str:
+    """Describe an exit code, including the signal that it may encode."""
+    if code < 0:
+        return ended(None, -code)
+    return f"exit status {code}" + (f" or {ended(None, code - 128)}" if code > 128 else "")
+
 
 _SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
-# A model checker's answer names its property, and Pono says `unsat` with exit status 1.
+# A model checker's answer names its property, and Pono prints `unsat` with exit status 1.
 _PROPERTY = re.compile(rb"^(?:un)?sat[ \t\r]*\n[bj][0-9]+(?![^ \t\r\n])", re.MULTILINE)
 
 
 def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
-    """Return the `sat` and `unsat` answers of a run that answered everything.
+    """Return the `sat` and `unsat` answers of a run that answered every query.
 
-    None if there is none, if one is `unknown`, or if the run failed. An exit
-    status of 10 or 20 is the answer of a run without answer lines. One of 1 is no failure
-    if the answer is one of a model checker on a property (`b0`, as in a BTOR2 witness).
+    None if there are none, if one is `unknown`, or if the run failed. If there are no answer lines,
+    exit status 10 or 20 is the answer. Exit status 1 is no failure if the answer is a model
+    checker's for a property (`b0`, as in a BTOR2 witness).
     """
     status = outcome.status
     if outcome.limit is not None:
@@ -171,7 +200,7 @@ def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
 
 
 def difference(first: Outcome, second: Outcome) -> tuple[bytes, bytes] | None:
-    """Return the first two answers that differ, of the common prefix; None if there are none."""
+    """Return the first pair of answers that differ in the common prefix; None if there is none."""
     mine, other = answers(first), answers(second)
     if mine is None or other is None:
         return None
@@ -182,17 +211,17 @@ _UNSUPPORTED = re.compile(rb"^unsupported[ \t\r]*$", re.MULTILINE)
 
 
 def understands(outcome: Outcome) -> bool:
-    """Say whether a program knows all commands of the script, as far as it says."""
+    """Return whether a program supports all commands of the script, as far as its output shows."""
     return _UNSUPPORTED.search(outcome.stdout) is None
 
 
 @dataclass(frozen=True, slots=True)
-class Disagree:
+class Disagree(Criterion):
     """Two commands answer differently, in the same direction as in the golden run.
 
-    `expected` are the first and the second command's first differing answers;
-    None accepts either direction and is for the golden run. `understood`: neither says
-    `unsupported`, which is how some pass over a command that is none.
+    `expected` are the first differing answers of the first and the second command; None accepts
+    either direction, for the golden run. `understood` requires that neither prints `unsupported`,
+    which is how some solvers skip a command that they do not know.
     """
 
     expected: tuple[bytes, bytes] | None = None
@@ -213,16 +242,23 @@ class Disagree:
         return found is not None and self.expected in (None, found)
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         if self.expected is None:
             return "the answers of the command and its reference differ"
         mine, other = (answer.decode() for answer in self.expected)
         return f"the command answers {mine}, its reference {other}"
 
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return the direction in which the answers differ."""
+        if self.expected is not None:
+            return self if verdict(self, run) else None
+        pair = difference(run[0], run[1])
+        return None if pair is None else Disagree(pair, all(map(understands, run[:2])))
+
 
 @dataclass(frozen=True, slots=True)
-class SlowerThan:
-    """The run takes at least that many seconds of wall time."""
+class SlowerThan(Criterion):
+    """The run takes at least `seconds` of wall time."""
 
     seconds: float
     captures: bool = False
@@ -237,16 +273,16 @@ class SlowerThan:
         return outcomes[0].seconds >= self.seconds
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         return f"takes {self.seconds:g} s or more"
 
 
 @dataclass(frozen=True, slots=True)
-class SlowerThanReference:
-    """The first command is slow where the second, on the same file, is not.
+class SlowerThanReference(Criterion):
+    """The first command is slow and the second, on the same file, is not.
 
-    Either it takes at least `seconds` and the other one does not, or it takes at least `ratio`
-    times as long; what ends within a tenth of a second tells nothing.
+    Either it takes at least `seconds` and the second does not, or it takes at least `ratio` times
+    as long. Runs shorter than a tenth of a second do not count as slow.
     """
 
     seconds: float | None = None
@@ -259,7 +295,7 @@ class SlowerThanReference:
         return self.seconds
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Compare the times; the second command is not run where the first one is quick."""
+        """Compare the times; the second command does not run if the first is quick."""
         first = outcomes[0].seconds
         if first < (_TELLING if self.seconds is None else self.seconds):
             return False
@@ -273,7 +309,7 @@ class SlowerThanReference:
         return first >= (self.ratio or 1.0) * max(other.seconds, _TELLING / 10)
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         if self.seconds is not None:
             return f"takes {self.seconds:g} s or more, and the reference less"
         return f"takes {self.ratio:g} times as long as the reference, or more"
@@ -282,62 +318,56 @@ class SlowerThanReference:
 _TELLING = 0.1  # seconds
 
 
-def accepts(outcome: Outcome) -> bool:
-    """Say whether a program has read its input and ended without a failure of its own."""
-    return outcome.limit is None and not is_failure(outcome)
-
-
 @dataclass(frozen=True, slots=True)
-class AlsoPasses:
-    """Another criterion holds of the first commands, and the programs after them accept the text.
-
-    The other programs run last, and only on what is interesting without them.
-    """
-
-    inner: Criterion
-    first: int
-    """How many commands the inner criterion looks at."""
-    others: int
-    """How many programs have to accept the text."""
-    captures: bool = True
-    understood: bool = field(default=False, compare=False)
-    """None of them says `unsupported`."""
-
-    @property
-    def wall(self) -> float | None:
-        """The wall limit that goes with the inner criterion."""
-        return self.inner.wall
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion first, then each program."""
-        count = len(outcomes)
-        if count <= self.first:
-            judged = self.inner.judge(outcomes)
-            return None if judged is True or (judged is None and count < self.first) else False
-        if not accepts(outcomes[-1]) or (self.understood and not understands(outcomes[-1])):
-            return False
-        return True if count == self.first + self.others else None
-
-    def describe(self) -> str:
-        """Say in words what is kept alive."""
-        programs = "another program accepts" if self.others == 1 else f"{self.others} others accept"
-        return f"{self.inner.describe()}, and {programs} the file"
-
-
-@dataclass(frozen=True, slots=True)
-class TimesOut:
-    """The run does not end within the time limit, which stays as it was in the golden run."""
+class TimesOut(Criterion):
+    """The run does not end within the time limit, which stays that of the golden run."""
 
     wall: float | None
     captures: bool = False
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Look whether the time limit ended the run."""
+        """Check whether the time limit ended the run."""
         return outcomes[0].limit == "time"
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe the preserved failure."""
         return "does not end in time" + ("" if self.wall is None else f" ({self.wall:g} s)")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFailure(Criterion):
+    """The command's own failure, before a run has shown what that is.
+
+    A stream that is switched off (`out`, `err`) is ignored.
+    """
+
+    out: bool = True
+    err: bool = True
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the run failed, in any way."""
+        return self.shown_by(outcomes, Limits()) is not None
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return OWN_FAILURE
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return how the run failed: its signature, or that it ran into the time limit."""
+        outcome = run[0]
+        if outcome.limit == "time":
+            return TimesOut(limits.wall)
+        seen = replace(
+            outcome,
+            stdout=outcome.stdout if self.out else b"",
+            stderr=outcome.stderr if self.err else b"",
+        )
+        return SameSignature(signature(seen), self.out, self.err) if is_failure(seen) else None
+
+
+OWN_FAILURE = "the command's own failure"
 
 
 def _show(pattern: bytes) -> str:

@@ -1,4 +1,4 @@
-"""How much one run of a command may use."""
+"""The limits of one run of a command."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of each single run of a command; None is no limit.
+    """Limits of each single run of a command; None means no limit.
 
-    `wall` and `cpu` are seconds. `cpu` and `memory` (bytes of address space)
-    hold for each process by itself, `cpu` is rounded up to whole seconds.
-    `output` is bytes kept of each of the two streams; a run that prints more
-    is stopped.
+    `wall` and `cpu` are seconds. `cpu` and `memory` (bytes of address space) apply to each process
+    separately; `cpu` is rounded up to whole seconds. `output` is the number of bytes kept of each
+    stream; a run that prints more is stopped.
     """
 
     wall: float | None = None

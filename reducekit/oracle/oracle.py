@@ -1,4 +1,4 @@
-"""The oracle: says whether a candidate is interesting."""
+"""The oracle: decides whether a candidate is interesting."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from reducekit.oracle.criterion import Criterion
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Commands, run one after the other on the same candidate, and what to make of their ends.
+    """Commands, run in order on the same candidate, and the criterion that judges their outcomes.
 
-    The criterion is asked after each command; it may spare the rest.
+    The criterion is asked after each command; its answer may save the remaining ones.
     """
 
     commands: tuple[Command, ...]

@@ -1,4 +1,4 @@
-"""How one run of one command ended."""
+"""The outcome of one run of one command."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of one run: exactly one of `status` and `signal` is not None.
+    """The outcome of one run: exactly one of `status` and `signal` is not None.
 
-    `limit` names the limit of ours that ended the run, whatever the signal used
-    for it: "time" (wall or CPU) or "output" (the output is then cut there).
-    `stdout` and `stderr` are empty when they were not captured. `seconds` is
-    wall time.
+    `limit` names the limit that ended the run, whatever signal was used for it: "time" (wall or
+    CPU) or "output" (the output is then cut off there). `stdout` and `stderr` are empty if they
+    were not captured. `seconds` is wall time.
     """
 
     status: int | None
@@ -25,7 +24,7 @@ class Outcome:
     seconds: float
 
     def describe(self) -> str:
-        """Say in words how the run ended, such as `exit status 1` or `signal SIGSEGV`."""
+        """Describe how the run ended, such as `exit status 1` or `signal SIGSEGV`."""
         if self.limit == "time":
             return f"stopped after {self.seconds:.1f} s"
         if self.limit == "output":
@@ -35,7 +34,7 @@ class Outcome:
 
 
 def ended(status: int | None, number: int | None) -> str:
-    """Say in words an exit status, or a signal when there is one."""
+    """Describe an exit status, or the signal if there is one."""
     if number is None:
         return f"exit status {status}"
     try:

@@ -1,8 +1,8 @@
-"""Reads what SMT-LIB v2 solvers answer out of their standard output, as plain records.
+"""Parses the standard output of SMT-LIB v2 solvers into plain records.
 
-The grammar is that of the SMT-LIB standard 2.7 (command responses, section 4;
-lexicon, section 3.1). What is no response (warnings, stack traces, the half line
-of a killed solver) becomes a record of its own, line by line; nothing raises.
+The grammar is that of the SMT-LIB standard 2.7 (command responses, section 4; lexicon, section
+3.1). Anything else (warnings, stack traces, the partial line of a killed solver) becomes records of
+its own, line by line; nothing raises.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A command that has nothing to tell was done, or is not supported."""
+    """The response to a command without a result: it succeeded, or is not supported."""
 
     word: Literal["success", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """`(error "...")`: the message as meant, so `""` is `"`; it may span lines."""
+    """`(error "...")`: the decoded message, so `""` is `"`; it may span lines."""
 
     message: str
 
@@ -44,9 +44,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """`(define-fun name parameters sort value)` of a model; the parameters of a constant are `()`.
+    """`(define-fun name parameters sort value)` of a model; `()` for a constant's parameters.
 
-    All four are texts of S-expressions, with one blank between two words.
+    All four are S-expressions as text, with single blanks between words.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The answer to `get-model`; `rest` holds its entries that are no single definition."""
+    """The answer to `get-model`; `rest` holds the entries that are not single definitions."""
 
     definitions: tuple[Definition, ...]
     rest: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Model:
 class Text:
     """Anything else, as printed: an S-expression, a string literal on lines of its own, or a line.
 
-    Among them are unsat cores, `()`, and what `get-info` and `echo` answer.
+    This includes unsat cores, `()`, and the answers to `get-info` and `echo`.
     """
 
     text: str
@@ -79,7 +79,7 @@ Tree: TypeAlias = "str | list[Tree]"
 
 
 def read_responses(output: bytes) -> list[Response]:
-    """Return the responses in a solver's output, in order, and what is between them as text."""
+    """Return the responses in a solver's output, in order; anything between them is text."""
     found: list[Response] = []
     for start, end, depth in _pieces(output, len(output)):
         if depth:
@@ -92,9 +92,9 @@ def read_responses(output: bytes) -> list[Response]:
 
 
 def read_answers(output: bytes) -> tuple[bytes, ...]:
-    """Return the words of the answers among the responses, parsing nothing.
+    """Return the answers among the responses, without parsing anything.
 
-    A line `sat` inside of an unsat core, a model or a string is no answer.
+    A line `sat` inside an unsat core, a model or a string is not an answer.
     """
     if b"(" not in output and b'"' not in output:
         return tuple(_ANSWER.findall(output))
@@ -113,7 +113,7 @@ def error_end(output: bytes, start: int) -> int | None:
     return None if closed is None else closed[0]
 
 
-# A response of one word has a line for itself.
+# A response of one word has its own line.
 _ANSWER = re.compile(rb"^[ \t]*(sat|unsat|unknown)[ \t\r]*$", re.MULTILINE)
 _WORD = re.compile(rb"^[ \t]*(sat|unsat|unknown|success|unsupported)[ \t\r]*$", re.MULTILINE)
 _WORDS: dict[bytes, Response] = {
@@ -129,18 +129,18 @@ def _line_start(output: bytes, pos: int) -> int:
     return output.rfind(b"\n", 0, pos) + 1
 
 
-# Each scan for the end of something that has none costs the rest of the output.
-# After so many, what is opened must be closed on its line, so that time stays linear.
+# Each unsuccessful scan for a closing parenthesis costs the rest of the output. After this many,
+# whatever is opened must be closed on its line, so that time stays linear.
 _SCANS = 2
 _VISIBLE = re.compile(rb"[^ \t\r\n]")
 _LITERAL = re.compile(rb'"(?:[^"]++|"")*+"(?=[ \t\r]*(?:\n|\Z))')
 
 
 def _pieces(output: bytes, last: int) -> Iterator[tuple[int, int, int]]:
-    """Cut an output into closed S-expressions that begin a line, string literals, and lines.
+    """Split an output into closed S-expressions that begin a line, string literals, and lines.
 
-    Yields the offsets of each and the depth of its parentheses (0: not in any);
-    none that begins after `last`.
+    Yields the offsets of each and the depth of its parentheses (0 if there are none); none of them
+    begins after `last`.
     """
     pos = scans = 0
     while True:
@@ -167,9 +167,9 @@ def _pieces(output: bytes, last: int) -> Iterator[tuple[int, int, int]]:
         yield start, pos, depth
 
 
-# A list without lists is one match, which saves half of them. Two strings side by
-# side end where one string with a doubled quote does. A quote or bar that no other
-# closes matches alone, as the last alternative.
+# A list without sublists is one match, which halves their number. Two adjacent strings end
+# where one string with a doubled quote does. A quote or bar that is never closed matches
+# alone, as the last alternative.
 _SKELETON = re.compile(rb'\([^()"|;]*+\)|[()]|"[^"]*+"|\|[^|]*+\||;[^\n]*+|["|]')
 
 
@@ -195,7 +195,7 @@ def _close(output: bytes, start: int, limit: int) -> tuple[int, int] | None:
 
 
 _BLANK = r"(?:[ \t\n\r\x0b\x0c]|;[^\n]*\n)*+"
-# How the responses begin whose inside is looked at; the others stay unparsed.
+# The beginnings of the responses that are parsed; the others stay text.
 _PARSED = re.compile(rf"\({_BLANK}(?:\(|error\b|model\b)")
 # The standard's definitions, and what Z3 prints for the elements of sorts.
 _ENTRIES = (
@@ -213,15 +213,15 @@ def _response(text: str, depth: int) -> Response:
 
 
 def record(text: str, parsed: Tree) -> Response:
-    """Return the record of a parenthesised S-expression, given as printed and parsed."""
+    """Return the record of a parenthesised S-expression, given as printed and as parsed."""
     head = parsed[0] if parsed else ""
     if head == "error":
         strings = [each for each in parsed[1:] if isinstance(each, str) and each.startswith('"')]
         if len(parsed) == 2 and strings:
             return Error(strings[0][1:-1].replace('""', '"'))
-        if strings:  # quotes inside that are not doubled, as some solvers have them
+        if strings:  # some solvers do not double the quotes inside
             return Error(text[text.index('"') + 1 : text.rindex('"')])
-        return Text(text)  # an unsat core may have such a name in it
+        return Text(text)  # an unsat core may contain such a name
     rest = parsed[1:] if head == "model" else parsed
     entries = [each for each in rest if isinstance(each, list)]
     if len(entries) < len(rest):
@@ -230,7 +230,7 @@ def record(text: str, parsed: Tree) -> Response:
         if entries or head == "model":
             return _model(entries)
         return Text(text)
-    # A pair `(not p)` is an assumption, of the answer to get-unsat-assumptions.
+    # A pair `(not p)` is an assumption in an answer to get-unsat-assumptions.
     if head != "model" and all(len(each) == 2 and each[0] != "not" for each in entries):
         return Values(tuple((_show(term), _show(value)) for term, value in entries))
     return Text(text)
@@ -251,7 +251,7 @@ def _model(entries: list[list[Tree]]) -> Model:
 
 
 def _show(parsed: Tree) -> str:
-    """Return the text of an S-expression, with one blank between two words."""
+    """Return the text of an S-expression, with single blanks between words."""
     if isinstance(parsed, str):
         return parsed
     out: list[str] = []
@@ -270,33 +270,33 @@ def _show(parsed: Tree) -> str:
 
 
 # sexpdata reads `|a b|`, `""` and backslashes as Lisp does, gives `[` and `'` a
-# meaning, and uses a frame of the stack for each level. It is also ten times
-# slower than the tokens below, so that long models are not for it.
+# meaning, and uses a stack frame for each level. It is also ten times slower than
+# the tokens below, too slow for long models.
 _LISP = re.compile(r"[|\\'\[\]]|\"\"")
 _DEEPEST = 200
 _LONGEST = 4000
 
 
 def is_plain(text: str, depth: int) -> bool:
-    """Say whether sexpdata reads such an S-expression (with that depth) faithfully and soon."""
+    """Return whether sexpdata parses such an S-expression of this depth correctly and quickly."""
     return len(text) <= _LONGEST and depth <= _DEEPEST and _LISP.search(text) is None
 
 
 def plain_tree(text: str) -> Tree:
-    """Parse one closed S-expression that `is_plain`, by sexpdata."""
+    """Parse one closed S-expression that `is_plain`, using sexpdata."""
     return cast(Tree, _parser()(text, string_to='"{}"'.format).parse()[0])
 
 
 @cache
 def _parser() -> Any:
-    """Return sexpdata's parser with tokens left as they are; imported only when needed."""
+    """Return sexpdata's parser, with tokens left as they are; imported only when needed."""
     import sexpdata
 
     class Parser(sexpdata.Parser):  # type: ignore[misc]
         """Keeps `0.10`, `t` and `nil`, which are numbers and constants in Lisp."""
 
         def atom(self, token: str) -> str:
-            """Return the token itself: a string of Python, where strings keep their quotes."""
+            """Return the token itself as a Python string; string literals keep their quotes."""
             return token
 
     return Parser

@@ -1,7 +1,7 @@
-"""What tells one bug from another: how a run ended, and the line that reports the failure.
+"""What distinguishes one bug from another: how a run ended, and the line that reports the failure.
 
-The tables below come from what SMT and SAT solvers, sanitizers, the C and C++
-libraries and the common language run times print.
+The tables below are based on the output of SMT and SAT solvers, sanitizers, the C and C++ libraries
+and the runtimes of common languages.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 class Signature:
     """How a run ended and its normalised failure line, None if it printed none.
 
-    Of a run that a limit of ours ended only the limit is said: when the end
-    comes, and what is cut off the output, is chance.
+    For a run that hit a limit, only the limit counts: where exactly it ended, and what was cut off
+    the output, is chance.
     """
 
     status: int | None
@@ -30,7 +30,7 @@ class Signature:
     line: bytes | None
 
     def describe(self) -> str:
-        """Say in words what is the same in all runs that show this bug."""
+        """Describe what all runs that show this bug have in common."""
         if self.limit is None:
             end = ended(self.status, self.signal)
         else:
@@ -39,7 +39,7 @@ class Signature:
 
 
 def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signature:
-    """Return the signature of a run, the failure line taken only from the streams asked for."""
+    """Return the signature of a run, with the failure line taken from the given streams only."""
     if outcome.limit is not None:
         return Signature(None, None, outcome.limit, None)
     crashed = outcome.signal is not None
@@ -52,10 +52,10 @@ def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signat
 
 
 def is_failure(outcome: Outcome) -> bool:
-    """Say whether a run failed by itself, without a word of the user on what is wrong.
+    """Return whether a run failed, without any hint of the user on what failure means.
 
-    Ordinary are status 0, 10 with `sat` and 20 with `unsat` (or without any
-    answer, as SAT solvers have it), unless there is a failure line.
+    Ordinary outcomes are status 0, 10 with `sat` and 20 with `unsat` (or without any answer, as is
+    usual for SAT solvers), unless there is a failure line.
     """
     if outcome.signal is not None or outcome.limit is not None:
         return True
@@ -70,8 +70,8 @@ def is_failure(outcome: Outcome) -> bool:
     return failure_line(outcome.stdout, outcome.stderr) is not None
 
 
-# Crash reports: a word in lower case that must be there, which is found fast and
-# spares most patterns (a model of 3 KB costs 2 ms otherwise), and the pattern.
+# Crash reports: a lower-case word that must occur, which is fast to search for and
+# rules out most patterns (otherwise a model of 3 KB takes 2 ms), and the pattern.
 _CRASHES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     (word, re.compile(pattern, re.MULTILINE))
     for word, pattern in (
@@ -129,8 +129,8 @@ _CRASHES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     )
 )
 
-# A complaint that is a failure only in the absence of a crash: a run that ends
-# in a signal prints what it rejected on its way, too.
+# Complaints that are a failure only if the run did not crash: a run that ends in a
+# signal may also have printed what it rejected before.
 _COMPLAINING = (
     b"error",
     b"exception",
@@ -158,11 +158,11 @@ _COMPLAINT = re.compile(
 def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> bytes | None:
     """Return the line that reports a failure, as printed, or None if there is none.
 
-    Crash reports come before complaints such as `(error "...")`, and stderr
-    before stdout. Answers, models and warnings are no failures. Where the next
-    line says what failed, it is appended, with a blank; an `(error "...")` that
-    spans lines is taken whole, white space folded. With `crashed` (the run ended
-    in a signal) complaints are passed over: they are not what ended it.
+    Crash reports take precedence over complaints such as `(error "...")`, and stderr over stdout.
+    Answers, models and warnings are not failures. If the next line says what failed, it is
+    appended after a blank; an `(error "...")` that spans lines is taken as a whole, with white
+    space folded. With `crashed` (the run ended in a signal) complaints are ignored: they did not
+    end it.
     """
     for text in (stderr, stdout):
         found = _crash_line(text)
@@ -180,14 +180,14 @@ def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> byte
 
 
 _ERROR = re.compile(rb'\(error[ \t\r\n"]')
-# cvc5 quotes the line of the input, with a caret below: a place, as line numbers are.
+# cvc5 quotes the line of the input, with a caret below: this is a location, like a line number.
 _QUOTED = re.compile(rb"\n[^\n]*\n[ \t]*\^[ \t\r]*(?=\n)")
 
 
 def _error(text: bytes, pos: int) -> bytes | None:
-    """Return the `(error "...")` around `pos` as one line if it spans several.
+    """Return the `(error "...")` around `pos`, as one line if it spans several.
 
-    Without the line of the input that it quotes, which reduction is to change.
+    The line of the input that it quotes is left out, as reduction changes it.
     """
     start = text.rfind(b"\n(error", 0, _line(text, pos)[1]) + 1
     closed = error_end(text, start) if _ERROR.match(text, start) else None
@@ -197,7 +197,7 @@ def _error(text: bytes, pos: int) -> bytes | None:
 
 
 def _crash_line(text: bytes) -> bytes | None:
-    """Return the crash report in `text`, with the words that belong to it from further lines."""
+    """Return the crash report in `text`, with the words that belong to it from later lines."""
     lower = text.lower()
     first = len(text)
     for word, pattern in _CRASHES:
@@ -223,7 +223,7 @@ def _crash_line(text: bytes) -> bytes | None:
 
 
 def _is_model(line: bytes) -> bool:
-    """Say whether a line is part of a model or an echo: symbols and strings may have any name."""
+    """Return whether a line is part of a model or an echo, where any name may occur."""
     return line.lstrip().startswith(b"(") and not line.lstrip().startswith(b"(error")
 
 
@@ -237,7 +237,7 @@ def _with_details(line: bytes, text: bytes, after: int) -> bytes:
         return b" ".join(part for part in (line, following, condition) if part)
     if b"atal failure within" in line:
         # cvc5, Bitwuzla: the kind of failure and, for checks, the condition from
-        # the source. What other kinds add are terms of the input.
+        # the source. Other kinds add terms of the input.
         kind = re.match(rb"(?:Check failure|Internal error detected|[A-Z][a-z]+ [a-z]+)", following)
         if kind is not None:
             line += b" " + kind[0]
@@ -249,7 +249,7 @@ def _with_details(line: bytes, text: bytes, after: int) -> bytes:
     if b"panicked at" in line and following and not following.startswith(b"note:"):
         return line + b" " + following
     if b"Sanitizer:" in line:
-        # The summary names the place in the source.
+        # The summary has the location in the source.
         summary = re.search(rb"(?m)^SUMMARY: \w+Sanitizer: .*$", text[after:])
         return summary[0].strip() if summary is not None else line
     if line.startswith(b"Traceback"):
@@ -269,8 +269,8 @@ def _line(text: bytes, pos: int) -> tuple[bytes, int]:
     return text[start:end], end + 1
 
 
-# The directories of a path: of one that begins with /, ./, ../ or ~/, or of one
-# that ends in a file name with an extension. `a/b` is none.
+# The directories of a path that begins with /, ./, ../ or ~/, or that ends in a file
+# name with an extension. `a/b` is not a path.
 _PATH = rb"""(?:(?<![\w.>)])(?:~|\.{1,2})?/(?:[^\s/:'"()<>,;`]+/)*(?=[\w.+-])
     |(?<![\w./])(?:[\w.+-]+/)+(?=[\w+-]+\.[A-Za-z]))""".replace(b"\n    ", b"")
 _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
@@ -279,8 +279,8 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
         (rb"^==\d+==\s*", b""),  # the process id of sanitizers and valgrind
         (rb"\(core dumped\)", b""),
         (rb"(?i)\b(pid|tid|thread|process)([ =:#]+)\d+", rb"\1\2N"),
-        # Addresses vary from run to run; a few digits only are an offset from
-        # NULL, which tells one dereference from another.
+        # Addresses vary from run to run; but a few digits only are an offset from
+        # NULL, which distinguishes one dereference from another.
         (rb"\b0[xX][0-9a-fA-F]{4,}\b", b"0x"),
         (_PATH, b""),
         (rb"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?", b"T"),
@@ -290,7 +290,7 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
         (rb"(\.[A-Za-z]\w{0,7}):\d+(?:[.:-]\d+)*", rb"\1"),  # solver.cpp:123:4, input.smt2:1.2-7
     )
 )
-# A number that is no part of a name; kept in conditions, which are source text.
+# A number that is not part of a name; kept in conditions, which are source text.
 _NUMBER = re.compile(rb"(?<![\w.!$@#])-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
 _CONDITION = re.compile(
     rb"(?i)assertion\b.*|check failure.*|ASSERTION VIOLATION.*|\bverif(?:y|ied)\b.*"
@@ -298,10 +298,10 @@ _CONDITION = re.compile(
 
 
 def normalise(line: bytes) -> bytes:
-    """Return a failure line without what varies for the same bug.
+    """Return a failure line without the parts that vary for the same bug.
 
-    Gone or replaced are addresses, process ids, times, directories, lines and
-    columns, and single numbers outside of asserted conditions.
+    Addresses, process ids, times, directories, lines and columns are removed or replaced, and so
+    are single numbers outside asserted conditions.
     """
     line = b" ".join(line[: 10 * _LONGEST].split())
     for pattern, replacement in _SCRUB:

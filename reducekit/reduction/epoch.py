@@ -1,14 +1,13 @@
-"""The search over one document: candidates are rendered, checked and settled, in order.
+"""The search over one document: candidates are rendered, checked and settled in order.
 
-An epoch begins when a text has been parsed, and ends when a pass has made it
-smaller; then the new text is parsed. During it the document stays as it is and
-accepted edits gather on top, so a candidate costs what its edits cost.
+An epoch begins when a text has been parsed, and ends when a pass has made it smaller; then the new
+text is parsed. Within an epoch the document does not change and accepted edits accumulate on top
+of it, so the cost of a candidate is that of its edits.
 
-The way of a candidate here: the scheduler names it (`_fill`), it is rendered
-and its verdict looked up (`_candidate`, `_known`), otherwise a check is started;
-the verdict is waited for in the order in which candidates were named
-(`_settle`) and told to the scheduler (`_take`); what that accepts becomes the
-best text. No verdict is looked at before its turn, however early it came in:
+The life of a candidate: the scheduler proposes it (`_fill`), it is rendered and its verdict looked
+up (`_candidate`, `_skip`), otherwise a check is started. Verdicts are awaited in the order in
+which the candidates were proposed (`_settle`) and passed to the scheduler (`_take`); what that
+accepts becomes the best text. No verdict is looked at before its turn, however early it arrives:
 that is why the result depends on the width alone (see `search.scheduler`).
 """
 
@@ -25,22 +24,27 @@ from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
 from reducekit.frontend import Frontend, View
 from reducekit.journal import digest
+from reducekit.offers import Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
-from reducekit.reduction.fingerprints import Fingerprints
-from reducekit.reduction.local_context import LocalContext
 from reducekit.reduction.plan import SchedulePosition
+from reducekit.reduction.skips import Fingerprints, LocalContext, Skip
 from reducekit.reduction.verdicts import Verdict, Verdicts
 from reducekit.search.pass_search import Task
 from reducekit.search.scheduler import Scheduler
 from reducekit.search.strategy import Strategy
 
+# Each open pass holds its problem in memory, and the worth of its candidates falls with each pass
+# (`search.scheduler`): by 0.85 ** 10 = 0.2, below what is worth a run.
 _PASSES = 10
-"""Passes that are searched at the same time, at most."""
+"""Maximum number of passes that are searched at the same time."""
+# Resizing lets go of what is in flight, so small changes are not worth it. By hand.
 _RESIZED = 1.5
-"""So many times as many candidates for a run, or as few, change how the search goes on."""
+"""The number in flight adapts when a run checks this many times more candidates, or fewer."""
+# A fifth less: measured when it was introduced, a tenth of the runs where luck decides, for
+# results of the same size.
 _DRAWN_AGAIN = 0.8
-"""To this share of its size a text has to shrink before random draws that all failed go on."""
+"""Random draws that all failed are retried once the text has shrunk to this share of its size."""
 _NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0)
 
 Proposed: TypeAlias = Task[Patched, SchedulePosition]
@@ -49,7 +53,7 @@ Proposed: TypeAlias = Task[Patched, SchedulePosition]
 
 @dataclass(slots=True)
 class Shared:
-    """What the epochs of one way through the schedule share."""
+    """State shared by the epochs of one run through the schedule."""
 
     frontend: Frontend
     strategy: Strategy
@@ -60,23 +64,25 @@ class Shared:
     verdicts: Verdicts
     best: Best
     refuted: set[bytes]
-    """The changes that failed, by what they change (see `local_context`)."""
+    """The refuted changes, by their local context (see `LocalContext`)."""
     fingerprints: Fingerprints
-    """Those of the texts that failed."""
+    """The fingerprints of refuted texts."""
+    look_again: Callable[[], None]
+    """Reruns the best text. Raises Stopped, or `Refuted`, if it no longer fails."""
     useless: dict[str, bytes]
-    """The passes that found nothing, each with the text on which that was."""
+    """The passes that found nothing, each with the text on which it did."""
     round: int = 0
-    """The round of the pass that began last."""
+    """The round of the last pass that began."""
 
     def is_useless(self, position: SchedulePosition) -> bool:
-        """Say whether a pass has found nothing in this text, or by luck only would in this one."""
+        """Return whether a pass found nothing in this text, or would need luck to in this one."""
         before, text = self.useless.get(position.pass_.name), self.best.text
         if before is not None and position.draws:
             return len(text) > _DRAWN_AGAIN * len(before)
         return text == before
 
     def found_nothing(self, position: SchedulePosition) -> None:
-        """Note that a pass has found nothing in this text, if it has tried all that it would."""
+        """Record that a pass found nothing in this text, provided that it tried everything."""
         if position.mode.everything or position.draws:
             self.useless[position.pass_.name] = self.best.text
 
@@ -88,22 +94,23 @@ class Candidate:
     task: Proposed
     position: SchedulePosition
     text: bytes
-    key: bytes | None
-    """Stands for the text among the verdicts; None if it is not worth a run."""
+    key: bytes | None = None
+    """The text's key among the verdicts; None if its text alone shows that it needs no run."""
+    skip: Skip | None = None
+    """Why it needs no run, if its text alone shows that."""
     local: bytes | None = None
-    """Stands for what is changed, and into what, among the refuted changes."""
+    """The key of the change (what is replaced by what) among the refuted changes."""
     fingerprint: bytes | None = None
-    """Stands for the text and all like it among the refuted texts; None where all is tried."""
+    """The text's fingerprint among the refuted texts; None if everything is tried."""
 
 
 @dataclass(slots=True)
 class Epoch:
     """The search over one document.
 
-    Invariants: `flight` are the candidates that the scheduler has named and that
-    are not settled, the oldest first, at most `width`. `positions` are those of
-    the scheduler's passes, in order. `accepted` counts the texts accepted since
-    the document was parsed: it is 0 as long as the best text is the document's.
+    Invariants: `flight` holds the candidates proposed and not yet settled, oldest first, at most
+    `width`. `positions` are those of the scheduler's passes, in order. `accepted` counts the texts
+    accepted since the document was parsed: while it is 0, the best text is the document's.
     """
 
     shared: Shared
@@ -111,37 +118,38 @@ class Epoch:
     positions: deque[SchedulePosition]
     flight: deque[Candidate] = field(default_factory=deque)
     accepted: int = 0
-    told: Counter[str] = field(default_factory=Counter)
-    """How many texts were told of, by pass."""
+    accepted_by_pass: Counter[str] = field(default_factory=Counter)
+    """The number of texts reported, by pass."""
     width: int = field(init=False)
-    """Candidates in flight at most; more than there are workers where one run checks several."""
-    _in_a_row: bool = field(init=False)
+    """Maximum number of candidates in flight; above the workers if one run checks several."""
+    _batched: bool = field(init=False)
     """Whether one run checks all candidates in flight, up to the first success."""
     _succeeded: set[str] = field(default_factory=set)
-    """The passes with a success."""
+    """The passes that succeeded."""
     _scheduler: Scheduler[Patched, SchedulePosition] = field(init=False)
     _context: LocalContext = field(init=False)
     _base: tuple[Patched, bytes] = field(init=False)
-    """What is tentative, and its text."""
+    """The tentative edits, and the text they give."""
     _texts: WeakKeyDictionary[Proposed, bytes] = field(default_factory=WeakKeyDictionary)
-    """The texts of candidates that others may be made on top of."""
+    """The texts of candidates that others may be built on."""
 
     def __post_init__(self) -> None:
         document = Patched(self.view.document)
         shared = self.shared
+        # An executor may check many small candidates in one run (traces, which it plays in forks
+        # of one process): then these are worth having in flight even with one worker.
         lookahead = self._lookahead()
         self.width = max(shared.width, lookahead)
-        self._in_a_row = shared.width == 1 and lookahead > 1
-        self._scheduler = Scheduler.on(self.width, document, in_a_row=self._in_a_row)
+        self._batched = shared.width == 1 and lookahead > 1
+        self._scheduler = Scheduler.on(self.width, document, in_a_row=self._batched)
         self._context = LocalContext(self.view.document)
         self._base = document, self.shared.best.text
 
     def run(self) -> tuple[bool, SchedulePosition | None]:
-        """Search from the first position on until a pass has helped.
+        """Search from the first position on until a pass succeeds.
 
-        Returns whether one has, and the position after it. As long as none
-        does, the following passes are searched too where there is room. Raises
-        Stopped.
+        Returns whether one did, and the position after it. Until one does, the following passes
+        are searched as well, as far as there is room. Raises Stopped.
         """
         shared, scheduler, positions = self.shared, self._scheduler, self.positions
         counts, best = shared.verdicts.counts, shared.best
@@ -150,22 +158,31 @@ class Epoch:
         checks = counts.checks
         while True:
             if shared.control.requested:
-                shared.verdicts.obey()
+                shared.verdicts.handle_requests()
                 self._skip_pass()
+            # Between candidates, when nothing is half done.
+            if shared.verdicts.sightings.due:
+                shared.look_again()
             self._fill()
             while scheduler.done:
                 position = positions.popleft()
                 name, helped = position.pass_.name, self.accepted > 0
                 spent = counts.checks - checks
                 shared.listen(
-                    PassEnded(name, position.round, spent, self.told[name], len(best.told))
+                    PassEnded(
+                        name, position.round, spent, self.accepted_by_pass[name], len(best.reported)
+                    )
                 )
                 checks = counts.checks
                 following = position.after(helped)
+                # A success that was given up may hold on the next text, so a pass with such has
+                # not found nothing: it is searched again.
                 rejected = scheduler.end_pass()
                 counts.rejected += rejected
                 if not helped and not rejected:
                     shared.found_nothing(position)
+                # A new epoch: the text has changed, so what was found in later passes is about
+                # nodes that may be gone. Their runs are cancelled.
                 if helped or following is None:
                     shared.verdicts.cancel_all()
                     scheduler.abandon()
@@ -189,17 +206,17 @@ class Epoch:
         self._add(position)
 
     def _add(self, position: SchedulePosition) -> None:
-        """Search a pass too. One that finds nothing to do ends at once."""
+        """Search this pass as well. A pass without candidates ends at once."""
         problem = position.pass_.problem(self.view)
         started = None if problem is None else self.shared.strategy.start(problem)
-        if started is not None and self._in_a_row:
+        if started is not None and self._batched:
             started = started.in_a_row(self.width)
         self._scheduler.add(position, started)
 
     def _fill(self) -> None:
-        """Put candidates in flight that are likely to be of use, as many as there is room for."""
+        """Put promising candidates in flight, as many as there is room for."""
         scheduler, flight, shared = self._scheduler, self.flight, self.shared
-        alike = self._start_all(flight, set())  # in order: those first that are needed first
+        alike = self._start_all(flight, set())  # in order: what is needed first comes first
         while len(flight) < self.width and not shared.control.requested:
             task = scheduler.next()
             if task is None:
@@ -207,19 +224,20 @@ class Epoch:
                     return
                 continue
             candidate = self._candidate(task)
-            known = self._known(candidate)
-            if known is None:
+            skipped = self._skip(candidate)
+            if skipped is None:
                 flight.append(candidate)
                 self._start_all((candidate,), alike)
             else:
-                self._take(candidate, known, remembered=True)
+                self._take(candidate, *skipped)
 
     def _look_ahead(self) -> bool:
-        """Search the next pass too, as long as none has changed anything; return if there is one.
+        """Search the next pass as well if none has changed anything; return whether there is one.
 
-        Only where several candidates may be in flight, and some are: a search
-        that has ended makes room by itself.
+        Only if several candidates may be in flight, and some are: a search that has ended makes
+        room anyway.
         """
+        # What follows a success is searched in the next epoch, on the new text.
         if self.accepted or self._scheduler.merging.unproved:
             return False
         if self.width == 1 or len(self.positions) >= _PASSES or not self.flight:
@@ -227,6 +245,7 @@ class Epoch:
         following = self.positions[-1].after(False)
         while following is not None and following.draws and self.shared.is_useless(following):
             following = following.after(False)
+        # A sweep tries more than a round does: never at the same time.
         if following is None or following.mode != self.positions[-1].mode:
             return False
         if following.pass_.name in following.schedule.alone:
@@ -235,12 +254,14 @@ class Epoch:
         return True
 
     def _first(self) -> Candidate | None:
-        """Return the candidate whose verdict is taken next; None if its pass is to be skipped."""
+        """Return the candidate whose verdict comes next; None if its pass is to be skipped."""
         if not self.shared.fast:
             return self.flight[0]
         verdicts = self.shared.verdicts
         while not self.shared.control.skip_asked:
             for candidate in self.flight:
+                # With `fast`, whatever comes first counts; the price is that timing decides
+                # between results.
                 if candidate.key in verdicts or candidate.fingerprint in self.shared.fingerprints:
                     return candidate
             verdicts.spending.require_check()
@@ -248,33 +269,34 @@ class Epoch:
         return None
 
     def _settle(self) -> None:
-        """Take the verdict on a candidate in flight, or leave the pass if that is asked for."""
+        """Take the verdict on a candidate in flight, or leave the pass if asked to skip it."""
         candidate = self._first()
         if candidate is None:
             return self._skip_pass()
-        known = self._known(candidate)
-        verdict = known or self._verdict(candidate)
+        verdict, skip = self._skip(candidate) or (self._verdict(candidate), None)
         if verdict is None:
             return self._skip_pass()
         self.flight.remove(candidate)
-        self._take(candidate, verdict, remembered=known is not None)
+        self._take(candidate, verdict, skip)
         if self.shared.width == 1:
             self._resize()
         return None
 
     def _skip_pass(self) -> None:
-        """Leave the first pass; its successes that are not proved yet are still checked."""
+        """Leave the first pass; its tentative successes are still checked."""
         if self.shared.control.take_skip():
             self._scheduler.skip()
             self._drop_obsolete()
 
-    def _take(self, candidate: Candidate, verdict: Verdict, *, remembered: bool) -> None:
-        """Tell the scheduler of a verdict, and make what it accepts the best text."""
+    def _take(self, candidate: Candidate, verdict: Verdict, skip: Skip | None) -> None:
+        """Pass a verdict to the scheduler, and make what it accepts the best text."""
+        remembered = skip is not None
         shared, scheduler, task = self.shared, self._scheduler, candidate.task
         ok, what, name = verdict.interesting, task.change.what, candidate.position.pass_.name
-        if remembered and candidate.key is not None:
-            shared.verdicts.counts.cache_hits += 1
+        if skip is not None:
+            shared.verdicts.counts.skipped[skip] += 1
         shared.listen(Checked(ok, remembered, what, len(candidate.text)))
+        # On a base that is only believed, the failure may be the base's fault.
         if not ok and candidate.local is not None and scheduler.merging.proved(task):
             shared.refuted.add(candidate.local)
         if not ok and not remembered and candidate.fingerprint is not None:
@@ -286,7 +308,7 @@ class Epoch:
             self.accepted += 1
             text, seconds, key = candidate.text, verdict.seconds, candidate.key
             if shared.best.accept(text, seconds, what, name, key):
-                self.told[name] += 1
+                self.accepted_by_pass[name] += 1
         self._drop_obsolete()
 
     def _lookahead(self) -> int:
@@ -294,21 +316,21 @@ class Epoch:
         return self.shared.verdicts.executor.lookahead(self.shared.best.text)
 
     def _resize(self) -> None:
-        """Have as many candidates in flight as a run checks by now, if these are many more or less.
+        """Adapt the number of candidates in flight if it is far from what one run now checks.
 
-        They are more once the text is shorter, and less where runs turn out to end early.
+        A run checks more when the text gets shorter, and fewer if runs turn out to end early.
         """
         width, lookahead = self.width, self._lookahead()
         if width < lookahead * _RESIZED and lookahead < width * _RESIZED:
             return
-        self.width, self._in_a_row = lookahead, lookahead > 1
+        self.width, self._batched = lookahead, lookahead > 1
         self._scheduler.resize(lookahead)
         self._drop_obsolete(refill=True)
 
     def _drop_obsolete(self, *, refill: bool = False) -> None:
-        """End the checks of candidates that nobody needs any more.
+        """Cancel the checks of candidates that are no longer needed.
 
-        With `refill` others are put in flight first: they may be the same texts.
+        With `refill`, new candidates are put in flight first: they may have the same texts.
         """
         flight = self.flight
         obsolete = [each for each in flight if each.task.obsolete]
@@ -319,41 +341,49 @@ class Epoch:
             self._scheduler.settle(each.task, False)
         if refill:
             self._fill()
+        # Two candidates may have the same text, and one of them is still wanted.
         needed = {each.key for each in flight}
         keys = [each.key for each in obsolete if each.key and each.key not in needed]
         self.shared.verdicts.cancel(keys)
 
     def _candidate(self, task: Proposed) -> Candidate:
-        """Render a task, and see whether it is worth a run."""
+        """Render a task, and decide whether it is worth a run."""
         assert task.base is not None
         strict = self.shared.frontend.strict
         if task.partition is None:
             position = self.positions[0]
             text = task.base.render()
-            wrong = strict and len(self._succeeded) > 1 and not self._parses(text)
-            return Candidate(task, position, text, None if wrong else digest(text))
+            if strict and len(self._succeeded) > 1 and not self._parses(text):
+                return Candidate(task, position, text, skip=Skip.UNREADABLE)
+            return Candidate(task, position, text, digest(text))
         position = task.partition.pass_search.position
         parent = task.assumed_parent
         base = self._base_text() if parent is None else self._texts[parent]
         text = task.base.render_with(task.edits) if task.edits else base
         self._texts[task] = text
+        # The order of these questions is that of `Skip`: a comparison, the frontend's order, a
+        # parse.
+        if text == base:
+            return Candidate(task, position, text, skip=Skip.UNCHANGED)
         growing = position.mode.allow_growth or task.change.probe
-        below = growing or self.shared.best.is_below(text, base)
-        if text == base or not below:
-            return Candidate(task, position, text, None)
-        # A candidate that mixes the changes of several passes may be nonsense.
+        if not growing and not self.shared.best.is_below(text, base):
+            return Candidate(task, position, text, skip=Skip.NOT_SMALLER)
+        # A candidate that mixes changes of several passes may not even parse.
         if strict and self._succeeded - {position.pass_.name} and not self._parses(text):
-            return Candidate(task, position, text, None)
+            return Candidate(task, position, text, skip=Skip.UNREADABLE)
+        # In a sweep everything is tried, so nothing is skipped for being like what failed; it is
+        # still remembered for the rounds that follow.
         local = task.change.local or self._context.key(task.base, task.edits)
         everything = position.mode.everything
         fingerprint = None if everything else self.shared.fingerprints.of(text)
-        return Candidate(task, position, text, digest(text), local, fingerprint)
+        return Candidate(task, position, text, digest(text), local=local, fingerprint=fingerprint)
 
     def _base_text(self) -> bytes:
-        """Return the text of what is tentative."""
+        """Return the text with the tentative edits."""
         tentative = self._scheduler.merging.tentative
         if self._base[0] is not tentative:
             self._base = tentative, tentative.render()
+            # Executors on other machines send texts as differences from this one.
             self.shared.verdicts.executor.build_on(self._base[1])
         return self._base[1]
 
@@ -364,29 +394,30 @@ class Epoch:
             return False
         return True
 
-    def _known(self, candidate: Candidate) -> Verdict | None:
-        """Return the verdict on a candidate if it takes no check.
+    def _skip(self, candidate: Candidate) -> tuple[Verdict, Skip] | None:
+        """Return the verdict on a candidate that takes no run, and why; None: it has to run.
 
-        What is known here depends on nothing that came early.
+        The answer does not depend on verdicts that arrived early.
         """
+        shared, frontend = self.shared, self.shared.frontend
         if candidate.key is None:
-            return _NOT_WORTH_A_RUN
-        verdict = self.shared.verdicts.used(candidate.key)
-        if verdict is not None:
-            return verdict
-        if not candidate.position.mode.everything and candidate.local in self.shared.refuted:
-            return _NOT_WORTH_A_RUN
-        if candidate.fingerprint in self.shared.fingerprints:
-            return _NOT_WORTH_A_RUN
-        if self.shared.frontend.refuses(candidate.text) is not None:
-            return _NOT_WORTH_A_RUN
+            return None if candidate.skip is None else (_NOT_WORTH_A_RUN, candidate.skip)
+        known = shared.verdicts.used(candidate.key)
+        if known is not None:
+            return known, Skip.KNOWN
+        if not candidate.position.mode.everything and candidate.local in shared.refuted:
+            return _NOT_WORTH_A_RUN, Skip.REFUTED
+        if candidate.fingerprint in shared.fingerprints:
+            return _NOT_WORTH_A_RUN, Skip.ALIKE
+        if isinstance(frontend, Skips) and frontend.refuses(candidate.text) is not None:
+            return _NOT_WORTH_A_RUN, Skip.REFUSED
         return None
 
     def _start_all(self, candidates: Iterable[Candidate], alike: set[bytes]) -> set[bytes]:
         """Start the checks of candidates, as many as there is room for.
 
-        What is like one before it waits for that one: if that is refuted, it needs no check.
-        `alike` are the fingerprints of those before, to which these are added.
+        A candidate that is like an earlier one waits for it: if the earlier one is refuted, it
+        needs no check. `alike` holds the fingerprints of earlier candidates; theirs are added.
         """
         shared = self.shared
         for each in candidates:
@@ -395,12 +426,14 @@ class Epoch:
             if each.fingerprint is not None:
                 if each.fingerprint in alike or each.fingerprint in shared.fingerprints:
                     continue
+                # Of candidates that look alike, one runs. If it succeeds, the others are run
+                # after all, when their turn has come.
                 alike.add(each.fingerprint)
             shared.verdicts.start(each.key, each.text, shared.best.seconds)
         return alike
 
     def _verdict(self, candidate: Candidate) -> Verdict | None:
-        """Wait for the verdict on a candidate; the others in flight run on meanwhile.
+        """Wait for the verdict on a candidate; the others in flight keep running.
 
         None if its pass is to be skipped.
         """

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from reducekit.errors import ParseError
-from reducekit.events import Event
+from reducekit.events import Checked, Event, PassEnded, PassStarted
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontend import Effort, Frontend, View
 from reducekit.gc_tuning import collect
-from reducekit.journal import Journal
+from reducekit.journal import Journal, digest
+from reducekit.offers import Skips
 from reducekit.oracle.limits import Limits
 from reducekit.reduction.best import Best
-from reducekit.reduction.budget import Budget, Spending
+from reducekit.reduction.budget import Budget, Counts, Spending
 from reducekit.reduction.control import Control, Stopped
-from reducekit.reduction.counts import Counts
 from reducekit.reduction.epoch import Epoch, Shared
-from reducekit.reduction.fingerprints import Fingerprints
 from reducekit.reduction.plan import PassChoice, first_position
+from reducekit.reduction.sightings import Sightings
+from reducekit.reduction.skips import Fingerprints
 from reducekit.reduction.verdicts import Verdicts
 from reducekit.search.strategy import Strategy
 
+# Each return doubles the confirmations, so the third asks for 8 times as many runs of each
+# success: a test that is flaky beyond that gives no result worth waiting for.
 _RETURNS = 3  # with twice the runs each time
+_LOOKS = 3
+"""If a text fails in none of this many runs, that is not explained by a flaky failure."""
+EARLIER = "earlier steps"
+"""The name of the pass that tries the texts of an earlier reduction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The smallest interesting text found, what it cost, and why the search ended early, if so."""
+    """The smallest interesting text found, its cost, and the reason if the search ended early."""
 
     text: bytes
     counts: Counts
@@ -37,28 +46,35 @@ class Result:
     seconds: float
     stopped: str | None
     steered: bool = False
-    """Whether a pass was skipped on request: then the result depends on more than the input."""
+    """Whether a pass was skipped on request: then the result does not depend on the input alone."""
     early: bool = False
-    """Whether a limit or a request ended it: going on may make the text smaller."""
+    """Whether a limit or a request ended it: continuing may make the text smaller."""
+    gone: bool = False
+    """Whether it ended because even the input no longer fails."""
+
+
+class _Refuted(Exception):
+    """The best text no longer fails, while the input does."""
 
 
 @dataclass(slots=True)
 class Reduction:
-    """One reduction: the parts it is made of, and its state.
+    """One reduction: its parts and its state.
 
-    `limits(seconds)` gives the limits of a check when the best text so far took
-    that many seconds. `listen` is told of every event, `on_checked` of every
-    check that has run and its text. `control` takes requests from other threads.
-    At most `width` candidates are in flight: each depends on the verdicts of all
-    but the last `width - 1` before it, and so the result on the width, but never
-    on timing or on the number of workers. With `fast`, verdicts are taken as
-    they come, and it does.
+    `limits(seconds)` gives the limits of a check when the best text so far took that many seconds.
+    `listen` receives every event; `on_checked` receives every finished check with its text.
+    `control` takes requests from other threads. At most `width` candidates are in flight: each
+    depends on the verdicts of all its predecessors except the last `width - 1`. So the result
+    depends on the width, but never on timing or on the number of workers. With `fast`, verdicts
+    are processed as they arrive, and the result does depend on timing.
 
-    What the journal knows is not run again.
+    Checks whose verdict is in the journal are not run again.
 
-    The result is run `repeats` more times. If it does not fail every time, the
-    oracle is flaky: the search goes back to the smallest text told that does,
-    and from there every success has to show in twice as many more runs.
+    The result is run `repeats` more times. If it does not fail every time, the oracle is flaky: the
+    search goes back to the smallest reported text that does, and from there every success must be
+    confirmed by twice as many more runs. But if even the input no longer fails, something else has
+    changed: nothing is taken back, and the reduction stops. The best text is also run again when
+    `sightings` asks for it.
     """
 
     frontend: Frontend
@@ -72,14 +88,14 @@ class Reduction:
     repeats: int = 0
     fast: bool = False
     effort: Effort = "normal"
-    """How much of the schedule is run."""
+    """How much of the schedule to run."""
     choice: PassChoice = field(default_factory=PassChoice)
-    """Which passes of the schedule are run."""
+    """Which passes of the schedule to run."""
     journal: Journal | None = None
     view: View | None = None
-    """The first text parsed, if that has been done already. It is large, and not kept."""
+    """The first text, if it has already been parsed. It is large, and not kept."""
     begin: float = field(default_factory=time.monotonic)
-    """When the seconds of the budget begin, by the monotonic clock."""
+    """When the time budget starts, by the monotonic clock."""
     counts: Counts = field(default_factory=Counts)
     control: Control = field(default_factory=Control)
     _spending: Spending = field(init=False)
@@ -87,76 +103,133 @@ class Reduction:
     _refuted: set[bytes] = field(default_factory=set)
     _fingerprints: Fingerprints = field(init=False)
     _rounds: int = 0
+    _gone: bool = False
+    _looks: tuple[bytes, int] = (b"", 0)
+    """A text, and how often it was seen to fail again."""
     _returns: int = 0
-    """How often the search has gone back."""
+    """How often the search went back."""
 
     def __post_init__(self) -> None:
         self._spending = Spending(self.budget, self.counts, self.control, begin=self.begin)
         self._verdicts = Verdicts(
-            self.executor, self.limits, self.on_checked, self.journal, self._spending
+            self.executor,
+            self.limits,
+            self.on_checked,
+            self.journal,
+            self._spending,
+            Sightings(active=self.repeats > 0 and not self.executor.steady),
         )
-        # The published algorithms know a text by its bytes.
-        own = self.strategy.passes == "own"
-        self._fingerprints = Fingerprints(self.frontend.fingerprint if own else lambda text: None)
+        # The published algorithms identify a text by its bytes.
+        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
+            self._fingerprints = Fingerprints(self.frontend.fingerprint)
+        else:
+            self._fingerprints = Fingerprints(lambda text: None)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the reduction was made, without those in which it was paused."""
+        """Seconds since the reduction was created, without pauses."""
         return self._spending.elapsed
 
     def preload(self, text: bytes, *, interesting: bool) -> None:
-        """Take in a verdict that is known before; it counts as a cache hit when it is needed."""
+        """Add a verdict that is already known; it counts as a cache hit when it is needed."""
         self._verdicts.preload(text, interesting=interesting)
 
     def restore(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
-        """Take in the verdicts of a journal by key: they count as checks, and are not run again."""
+        """Add the verdicts of a journal by key: they count as checks, but are not run again."""
         self._verdicts.restore(verdicts)
 
-    def run(self, text: bytes, seconds: float) -> Result:
-        """Reduce an interesting text on which the oracle took this many seconds.
+    def run(self, text: bytes, seconds: float, earlier: Iterable[bytes] | None = None) -> Result:
+        """Reduce an interesting text on which the oracle took `seconds` seconds.
 
-        Raises ParseError if the text is not of the format. An interrupt leaves
-        the executor's checks to its `close`; what was accepted was told to `listen`.
+        `earlier` are texts that were interesting to a similar oracle, smallest first: the search
+        starts from the first one that is interesting to this oracle.
+
+        Raises ParseError if the text is not of the format. After an interrupt, the executor's
+        `close` ends its checks; all accepted texts have been passed to `listen`.
         """
+        # The frontend's order is called for every candidate, so it is looked up once.
         order = self.frontend.order
         best = Best(text, seconds, order, self._spending, self.listen, self.journal)
-        stopped = None
+        stopped = None if earlier is None else self._try_earlier(best, earlier)
         while stopped is None and self._returns < _RETURNS:
-            before = best.told
-            stopped = self._to_fixpoint(best)
-            if best.told in (text, before) or self.control.stopped:
-                break
+            before = best.reported
             try:
-                if self._repeated(best.told, best.seconds):
-                    break
-                self._go_back(best, text)
+                with suppress(_Refuted):
+                    stopped = self._to_fixpoint(best, (text, seconds))
+                    if best.reported in (text, before) or self.control.stopped or self._gone:
+                        break
+                    if self._confirmed(best):
+                        break
+                self._go_back(best, (text, seconds))
             except Stopped as stop:
                 stopped = str(stop)
         else:
-            stopped = stopped or "the oracle does not always say the same of a text"
+            stopped = stopped or "the test gives different verdicts for the same text"
         self._verdicts.cancel_all()
         return Result(
-            best.told,
+            best.reported,
             self.counts,
             self._rounds,
             self.elapsed,
             stopped,
             self.control.skipped,
             early=self._spending.early or self.control.stopped is not None,
+            gone=self._gone,
         )
 
-    def _to_fixpoint(self, best: Best) -> str | None:
-        """Run the passes until none helps; return why it ended early, if so."""
-        stopped = self._run_schedule(best, allow_growth=True)
+    def _try_earlier(self, best: Best, texts: Iterable[bytes]) -> str | None:
+        """Continue from the first interesting text; return the reason if the search ended early.
+
+        Up to `width` of them are checked at the same time.
+        """
+        verdicts, spending = self._verdicts, self._spending
+        todo, flight = iter(texts), deque[tuple[bytes, bytes]]()
+        checks, accepted = self.counts.checks, 0
+        self.listen(PassStarted(EARLIER, 0))
+        try:
+            while True:
+                for text in islice(todo, self.width - len(flight)):
+                    if best.is_below(text, best.text):
+                        flight.append((digest(text), text))
+                if not flight:
+                    break
+                key, text = flight[0]
+                verdicts.handle_requests()
+                spending.require_check(known=verdicts.is_recorded(key))
+                while key not in verdicts:
+                    for each in flight:
+                        verdicts.start(*each, best.seconds)
+                    verdicts.wait(spending.require_time())
+                verdict = verdicts.use(key, text, best.seconds)
+                flight.popleft()
+                self.listen(Checked(verdict.interesting, False, EARLIER, len(text)))
+                if verdict.interesting:
+                    best.accept(text, verdict.seconds, "of a test that has changed", EARLIER, key)
+                    accepted, self.view = 1, None
+                    break
+        except Stopped as stop:
+            return str(stop)
+        finally:
+            verdicts.cancel_all()
+        spent = self.counts.checks - checks
+        self.listen(PassEnded(EARLIER, 0, spent, accepted, len(best.reported)))
+        return None
+
+    def _to_fixpoint(self, best: Best, first: tuple[bytes, float]) -> str | None:
+        """Run the passes until none helps; return the reason if the search ended early."""
+        stopped = self._run_schedule(best, first, allow_growth=True)
         if best.roll_back() and stopped is None:
-            # What made the text larger at first has not paid: all else is tried without it.
-            stopped = self._run_schedule(best, allow_growth=False)
+            # The initial growth has not paid off: everything else is tried without it.
+            # Rarely needed, and mostly from the cache: the verdicts of the first run are known.
+            stopped = self._run_schedule(best, first, allow_growth=False)
             best.roll_back()
         self._verdicts.cancel_all()
         return stopped
 
-    def _run_schedule(self, best: Best, *, allow_growth: bool) -> str | None:
-        """Run the passes of the schedule once to the end; return why it ended early, if so."""
+    def _run_schedule(
+        self, best: Best, first: tuple[bytes, float], *, allow_growth: bool
+    ) -> str | None:
+        """Run the schedule once; return the reason if the search ended early."""
         schedule = self.choice.of(self.frontend.schedule(self.strategy.passes))
         schedule = replace(schedule, effort=self.effort)
         position = first_position(schedule, allow_growth)
@@ -171,6 +244,7 @@ class Reduction:
             best,
             self._refuted,
             self._fingerprints,
+            lambda: self._look_again(best, first),
             {},
         )
         view, self.view = self.view, None
@@ -182,7 +256,9 @@ class Reduction:
                     position = position.after(False)
                     continue
                 if view is None:
-                    collect()  # the document before this one is not needed any more
+                    # Documents are large and their parts refer to each other, so the next one
+                    # would be made while the last is still in memory.
+                    collect()  # the previous document is no longer needed
                     view = self.frontend.parse(best.text)
                 helped, position = Epoch(shared, view, deque([position])).run()
                 if helped:
@@ -195,15 +271,71 @@ class Reduction:
             self._rounds += shared.round
         return None
 
-    def _go_back(self, best: Best, text: bytes) -> None:
-        """Make the smallest text told that fails every time the best; if none does, the input."""
+    def _look_again(self, best: Best, first: tuple[bytes, float]) -> None:
+        """Run the best text again.
+
+        Raises Stopped if neither it nor the input fails any more, `_Refuted` if only the input
+        does.
+        """
+        if not self._fails(best.reported, best.seconds):
+            self._require_failure(*first)
+            raise _Refuted
+        text, looks = self._looks
+        self._looks = best.reported, looks + 1 if text == best.reported else 1
+        self._seen()
+
+    def _fails(self, text: bytes, seconds: float) -> bool:
+        """Return whether a text fails in any of a few more runs."""
+        return any(self._verdicts.always(text, seconds, 1) for _ in range(_LOOKS))
+
+    def _require_failure(self, text: bytes, seconds: float) -> None:
+        """Raise Stopped if the input no longer fails."""
+        if self._fails(text, seconds):
+            return self._seen()
+        self._gone = self._spending.early = True
+        if self.journal is not None:
+            self.journal.seen(False)
+        raise Stopped(
+            "neither the best file nor the input fails any more: "
+            "the program, or something that it needs, has changed or is gone"
+        )
+
+    def _seen(self) -> None:
+        self._verdicts.sightings.seen()
+        if self.journal is not None:
+            self.journal.seen(True)
+
+    def _confirmed(self, best: Best) -> bool:
+        """Return whether the result fails in all its repetitions; earlier reruns count too."""
+        times = self.repeats << self._returns
+        text, looks = self._looks
+        if text == best.reported:
+            # Each look at the result during the search counts as one of the reruns, but one is
+            # always made at the end.
+            times = max(min(1, times), times - looks)
+        if not self._verdicts.always(best.reported, best.seconds, times):
+            return False
+        if times:
+            self._seen()
+        return True
+
+    def _go_back(self, best: Best, first: tuple[bytes, float]) -> None:
+        """Make the smallest reported text that fails every time the best; if none, the input.
+
+        Raises Stopped if the input no longer fails.
+        """
+        self._verdicts.cancel_all()
+        self._require_failure(*first)
+        best.roll_back()
         self._returns += 1
-        # What was found interesting has to show again, and in more runs if these may differ.
+        self._looks = b"", 0
+        # Successes must be found again, and confirmed by more runs if runs may differ.
         self._verdicts.invalidate()
         if not self.executor.steady:
+            # Doubled with each return: what has fooled n confirmations is met by 2 n.
             self._verdicts.confirmations = self.repeats << self._returns
-        best.return_to(lambda each: self._repeated(each, best.seconds), text)
+        best.return_to(lambda each: self._repeated(each, best.seconds), first[0])
 
     def _repeated(self, text: bytes, seconds: float) -> bool:
-        """Return whether a text is interesting in the number of runs that is asked for by now."""
+        """Return whether a text is interesting in the currently required number of runs."""
         return self._verdicts.always(text, seconds, self.repeats << self._returns)

@@ -1,4 +1,4 @@
-"""Which pass comes next: the order of a schedule, repeated until none of it helps."""
+"""Which pass comes next: the order of a schedule, repeated until no pass helps."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ STAGES: dict[str, str] = {
     "sweep": "once more, on the result of all",
     "thorough": "where nothing else helps, with thorough effort",
 }
-"""The stages of a schedule in their order, each in words."""
+"""The stages of a schedule in order, each with its description."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassChoice:
-    """Which passes of a schedule are run: only those named, if any are, and none of `without`.
+    """Which passes of a schedule to run: those in `only` if it is given, except those in `without`.
 
-    Small and capital letters, blanks, dashes and underscores are the same in a name.
+    Names ignore case, and treat blanks, dashes and underscores alike.
     """
 
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     def of(self, schedule: Schedule) -> Schedule:
-        """Return the schedule of these passes. Raises UsageError for names that it does not have.
+        """Return the schedule restricted to these passes.
 
-        Raises UsageError if no pass is left.
+        Raises UsageError for an unknown name, or if no pass is left.
         """
         if not self.only and not self.without:
             return schedule
@@ -45,9 +45,7 @@ class PassChoice:
                     close = get_close_matches(_key(name), known, 1)
                     hint = f" Did you mean {known[close[0]]!r}?" if close else ""
                     there = ", ".join(sorted(known.values()))
-                    raise UsageError(
-                        f"`{option}`: there is no pass {name!r}.{hint} Passes: {there}"
-                    )
+                    raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")
         only, without = {*map(_key, self.only)}, {*map(_key, self.without)}
         kept = {
             stage: tuple(
@@ -58,7 +56,7 @@ class PassChoice:
             for stage, passes in stages.items()
         }
         if not any(kept.values()):
-            raise UsageError("`only` and `without` leave no pass: there is nothing to try")
+            raise UsageError("`only` and `without` exclude every pass: there is nothing to try")
         return replace(schedule, **kept)  # type: ignore[arg-type]  # all are sequences of passes
 
 
@@ -71,9 +69,9 @@ class Mode:
     """Which candidates are worth a run."""
 
     everything: bool
-    """Also what was refuted before where nothing has changed since."""
+    """Include candidates refuted before that would be skipped as unchanged since."""
     allow_growth: bool = False
-    """Also what is not smaller: it begins a transaction (see `best`)."""
+    """Include candidates that are not smaller: one of them begins a transaction (see `best`)."""
 
 
 _PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _THOROUGH, _END = range(7)
@@ -81,10 +79,10 @@ _PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _THOROUGH, _END = range(7)
 
 @dataclass(frozen=True, slots=True)
 class SchedulePosition:
-    """A position in a schedule: a pass, and what came of those before it. Immutable.
+    """A position in a schedule: a pass, and the outcome of those before it. Immutable.
 
-    `round` is 0 before the rounds. `helped` says whether any pass of the
-    present stage has made the text smaller.
+    `round` is 0 before the rounds. `helped` tells whether any pass of the current stage has made
+    the text smaller.
     """
 
     schedule: Schedule
@@ -93,9 +91,9 @@ class SchedulePosition:
     round: int = 0
     helped: bool = False
     swept: bool = False
-    """Whether a sweep has tried everything: the next one begins with what has changed since."""
+    """Whether a sweep has tried everything: the next one starts with what has changed since."""
     allow_growth: bool = True
-    """Whether the passes that prepare the text may make it larger."""
+    """Whether the preparing passes may make the text larger."""
 
     @property
     def pass_(self) -> Pass:
@@ -104,18 +102,21 @@ class SchedulePosition:
 
     @property
     def mode(self) -> Mode:
-        """Which of its candidates are worth a run."""
+        """Which of the pass's candidates are worth a run."""
+        # A preparing pass may lead upward: its end is paid for by what the others remove then.
         growing = self.stage == _PREPARE and self.allow_growth
+        # The first sweep tries all again that was skipped for its surroundings, as these may have
+        # changed further away than `LocalContext` looks. Later ones only look at what is new.
         sweeps = self.stage == _SWEEP and not self.swept
         return Mode(self.stage == _PREPARE or sweeps, growing)
 
     @property
     def draws(self) -> bool:
-        """Whether the pass draws its candidates at random, and would never end for good."""
+        """Whether the pass draws its candidates at random, and so never runs out of them."""
         return self.pass_.name in self.schedule.drawn
 
     def after(self, helped: bool) -> SchedulePosition | None:
-        """Return the position after the pass, by whether it has helped; None at the end."""
+        """Return the next position, given whether this pass helped; None at the end."""
         position = replace(self, at=self.at + 1, helped=self.helped or helped)
         return position._settled()
 
@@ -131,13 +132,15 @@ class SchedulePosition:
         )[self.stage]
 
     def _settled(self) -> SchedulePosition | None:
-        """Go on to the next stage where this one has ended."""
+        """Move to the next stage if this one has ended."""
         position, schedule = self, self.schedule
         while position.at >= len(position._passes()):
+            # Anything that helped after the rounds began may have made room for the cheap passes,
+            # so these come first again: an expensive pass runs on as small a text as can be.
             stage = _ROUNDS if position.helped and position.stage >= _ROUNDS else position.stage + 1
             swept = position.swept or position.stage == _SWEEP
             if position.stage == _SWEEP and position.swept and not position.helped:
-                # What has changed since the last sweep does not help: now everything again.
+                # What has changed since the last sweep does not help: try everything again.
                 stage, swept = _SWEEP, False
             if stage == _END or (
                 schedule.effort == "quick" and position.stage == _last_if_quick(schedule)

@@ -1,4 +1,4 @@
-"""What is known of texts by their hashes, and the checks that are running to know more."""
+"""Known verdicts by the hash of the text, and the running checks that will add more."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import NamedTuple
 from reducekit.executors.executor import Executor, Finished
 from reducekit.journal import Journal, digest
 from reducekit.oracle.limits import Limits
-from reducekit.reduction.budget import Spending
+from reducekit.reduction.budget import Counts, Spending
 from reducekit.reduction.control import POLL
-from reducekit.reduction.counts import Counts
+from reducekit.reduction.sightings import Sightings
 
 _AGAIN = b"again %d"
-"""In place of the hash of a text that is run once more: shorter than one."""
+"""The key of a text's rerun, in place of its hash: shorter than any hash."""
 
 
 class Verdict(NamedTuple):
-    """What the oracle said of a text, and how long it took."""
+    """The oracle's verdict on a text, and how long it took."""
 
     interesting: bool
     seconds: float
@@ -32,18 +32,18 @@ class _Running(NamedTuple):
     ticket: int
     text: bytes
     again: bool
-    """The text was found interesting before."""
+    """Whether this reruns a text that was found interesting before."""
 
 
 @dataclass(slots=True)
 class Verdicts:
-    """Keeps verdicts by the hash of the text, and gets those that are missing from the executor.
+    """Stores verdicts by the hash of the text, and gets missing ones from the executor.
 
-    A verdict may come in before the search needs it. Until then it has not been
-    *used*, and the search does not know of it: what it does must not depend on timing.
+    A verdict may arrive before the search needs it. Until then it is not *used*, and the search
+    does not know of it: its behaviour must not depend on timing.
 
-    `limits(seconds)` gives the limits of a check when the best text took that many
-    seconds; `on_checked` is told of every check that has run and its text.
+    `limits(seconds)` gives the limits of a check when the best text took that many seconds;
+    `on_checked` receives each finished check with its text.
     """
 
     executor: Executor
@@ -51,15 +51,16 @@ class Verdicts:
     on_checked: Callable[[bytes, Finished], None]
     journal: Journal | None
     spending: Spending
+    sightings: Sightings = field(default_factory=lambda: Sightings(active=False))
     confirmations: int = 0
-    """How many more runs a success has to survive, since one did not."""
+    """How many reruns must confirm a success, after one did not fail again."""
     _known: dict[bytes, Verdict] = field(default_factory=dict)
     _used: set[bytes] = field(default_factory=set)
     _recorded: set[bytes] = field(default_factory=set)
-    """The hashes of the verdicts that came from the journal, and were not used yet."""
+    """The hashes of verdicts from the journal that have not been used yet."""
     _running: dict[bytes, _Running] = field(default_factory=dict)
     _tickets: dict[int, bytes] = field(default_factory=dict)
-    """The keys of the checks that are running, by their tickets."""
+    """The keys of the running checks by ticket."""
 
     @property
     def counts(self) -> Counts:
@@ -67,20 +68,20 @@ class Verdicts:
         return self.spending.counts
 
     def preload(self, text: bytes, *, interesting: bool) -> None:
-        """Take in a verdict that is known before, as if it had been used."""
+        """Add a verdict that is already known, as if it had been used."""
         key = digest(text)
         self._known[key] = Verdict(interesting, 0.0)
         self._used.add(key)
 
     def restore(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
-        """Take in the verdicts of a journal by hash: checks that are not run again."""
+        """Add the verdicts of a journal by hash; these checks are not run again."""
         for key, (interesting, seconds) in verdicts.items():
             if key not in self._used:
                 self._known[key] = Verdict(interesting, seconds)
                 self._recorded.add(key)
 
     def __contains__(self, key: bytes | None) -> bool:
-        """Return whether a verdict has come in."""
+        """Return whether a verdict has arrived."""
         return key in self._known
 
     def used(self, key: bytes) -> Verdict | None:
@@ -88,65 +89,74 @@ class Verdicts:
         return self._known[key] if key in self._used else None
 
     def use(self, key: bytes, text: bytes, seconds: float) -> Verdict:
-        """Return a verdict that has come in, and count it as a check.
+        """Return a verdict that has arrived, and count it as a check.
 
-        A success that does not show in all confirmations is none. Raises Stopped.
+        A success counts only if all confirmations show it. Raises Stopped.
         """
         self._used.add(key)
         self.counts.checks += 1
-        if key in self._recorded:
+        replayed = key in self._recorded
+        if replayed:
             self._recorded.discard(key)
             self.counts.replayed += 1
         verdict = self._known[key]
         again = self.confirmations
+        # Only successes are confirmed. A failure that is missed costs a larger result; a success
+        # that is believed wrongly costs the result.
         if verdict.interesting and again and not self.always(text, seconds, again):
             verdict = self._known[key] = verdict._replace(interesting=False)
         self.spending.take(verdict.interesting)
+        self.sightings.take(verdict.interesting, replayed=replayed)
         return verdict
 
     def is_recorded(self, key: bytes) -> bool:
-        """Return whether a verdict came from the journal, and was not used yet."""
+        """Return whether a verdict came from the journal and has not been used yet."""
         return key in self._recorded
 
     def start(self, key: bytes, text: bytes, seconds: float) -> None:
-        """Start a check, if it is needed, the budget allows it and there is room."""
+        """Start a check if it is needed, the budget allows it, and a slot is free."""
+        # The same text may be proposed by several passes; its check is shared.
         if key in self._known or key in self._running or self.spending.spent:
             return
         if self.executor.free:
             self._submit(key, text, seconds)
 
-    def obey(self) -> None:
-        """Do what was asked from outside: stay here while paused. Raises Stopped if asked to stop.
+    def handle_requests(self) -> None:
+        """Handle requests: block while paused. Raises Stopped if asked to stop.
 
-        Checks that run go on meanwhile.
+        Running checks continue meanwhile.
         """
         control = self.spending.control
         control.check()
         while control.paused:
             begin = time.monotonic()
             if self._running:
-                self._take_in(POLL)
+                self._receive(POLL)
             else:
                 control.wait()
             control.seconds_paused += time.monotonic() - begin
             control.check()
+        if control.take_continued():
+            self.sightings.paused = True
 
     def wait(self, timeout: float | None) -> None:
-        """Wait for verdicts: until there is one, or something is asked from outside.
+        """Wait until a verdict or a request arrives.
 
-        At most `timeout` seconds, if given, and never more than POLL. Raises Stopped.
+        Waits at most `timeout` seconds, if given, and never more than POLL. Raises Stopped.
         """
         control = self.spending.control
         if control.paused:
-            return self.obey()
+            return self.handle_requests()
         control.check()
-        return self._take_in(POLL if timeout is None else min(timeout, POLL))
+        return self._receive(POLL if timeout is None else min(timeout, POLL))
 
-    def _take_in(self, timeout: float) -> None:
+    def _receive(self, timeout: float) -> None:
         for finished in self.executor.wait(timeout):
             key = self._tickets.pop(finished.ticket)
             _, text, again = self._running.pop(key)
             spent = sum(outcome.seconds for outcome in finished.outcomes)
+            # Stored at once, though it may not be looked at before its turn: `used` says so, not
+            # `in`.
             self._known[key] = Verdict(finished.interesting, spent)
             if not again:
                 self.on_checked(text, finished)
@@ -154,23 +164,26 @@ class Verdicts:
                     self.journal.verdict(key, finished.interesting, spent)
 
     def cancel(self, keys: Iterable[bytes]) -> None:
-        """End checks that nobody needs any more; others are ignored."""
+        """Cancel checks that are no longer needed; other keys are ignored."""
         for key in keys:
+            # A verdict that has arrived stays known: the candidate may be proposed again.
             running = self._running.pop(key, None)
             if running is not None:
                 del self._tickets[running.ticket]
                 self.executor.cancel(running.ticket)
 
     def cancel_all(self) -> None:
-        """End all checks."""
+        """Cancel all checks."""
         self.cancel(list(self._running))
 
     def always(self, text: bytes, seconds: float, times: int) -> bool:
-        """Return whether a text is interesting in `times` more runs, side by side if there is room.
+        """Return whether a text is interesting in `times` more runs, in parallel if slots are free.
 
-        They are taken in order, up to the first that is not.
+        Their verdicts are taken in order, up to the first negative one.
         """
         waiting = [_AGAIN % number for number in range(times)]
+        # Side by side as far as there is room, but judged in order, so that the number of runs
+        # that count does not depend on timing.
         unstarted = deque(waiting)
         for key in waiting:
             while key not in self._known:
@@ -185,7 +198,7 @@ class Verdicts:
         return all(verdict.interesting for verdict in said)
 
     def invalidate(self) -> None:
-        """Forget all successes: they have to show again."""
+        """Forget all successes: they must be found again."""
         doubtful = [key for key, verdict in self._known.items() if verdict.interesting]
         for key in doubtful:
             del self._known[key]

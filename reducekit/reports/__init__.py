@@ -1,4 +1,4 @@
-"""Reports of a reduction for people, drawn from its journal: a page, a curve, an issue text."""
+"""Reports of a reduction, drawn from its journal: an HTML page, a curve, the text of an issue."""
 
 from reducekit.reports.account import Account, account
 from reducekit.reports.chart import picture

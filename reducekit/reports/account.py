@@ -1,6 +1,6 @@
-"""What a journal tells about a reduction, as plain data that every report is drawn from.
+"""A reduction as plain data, gathered from its journal; all reports are drawn from it.
 
-Pure: takes what was loaded from a journal. Of a run that was killed, what its journal holds.
+Pure: works on a loaded journal. The journal of a killed run yields what it recorded.
 """
 
 from __future__ import annotations
@@ -11,46 +11,25 @@ from pathlib import Path
 
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Step
+from reducekit.oracle.criterion import OWN_FAILURE
 from reducekit.oracle.signature import signature
 from reducekit.reports.ending import ending
+from reducekit.session.progress import PassTotal, Point
 
 SEARCH = "search"
-OWN_FAILURE = "the command's own failure"
-"""What a journal's head has for a criterion that follows from the golden run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """The best text so far had `size` bytes from so many checks and seconds on."""
-
-    checks: int
-    seconds: float
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class PassTotal:
-    """What a pass came to over all rounds. Checks and seconds are None where nothing tells."""
-
-    name: str
-    accepted: int
-    removed: int
-    """Bytes."""
-    checks: int | None
-    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A reduction as its journal tells it."""
+    """A reduction as recorded in its journal."""
 
     found: Contents
     name: str
-    """What the output, or else the journal, is called."""
+    """The name of the output, or else of the journal."""
     curve: Sequence[Point]
-    """From the input to the end; the last point repeats the size of the one before."""
+    """From the input to the end; the last point repeats the size of its predecessor."""
     passes: Sequence[PassTotal]
-    """In the order in which they first ran or first helped."""
+    """In the order in which they first ran or first succeeded."""
     before: bytes
     after: bytes
 
@@ -61,17 +40,17 @@ class Account:
 
     @property
     def checks(self) -> int:
-        """How many verdicts there are."""
+        """The number of checks; for an unfinished reduction, the number of verdicts."""
         return self.curve[-1].checks
 
     @property
     def seconds(self) -> float:
-        """The time up to the last thing that the journal has."""
+        """The time of the last event in the journal."""
         return self.curve[-1].seconds
 
     @property
     def failure(self) -> str:
-        """What is kept alive; where that is the command's own failure, that failure."""
+        """The failure that is preserved; the command's actual failure if none was specified."""
         said = ending(self.found).failure
         if said:
             return said
@@ -80,18 +59,18 @@ class Account:
         outcome = (
             golden.runs[0][0] if golden is not None and golden.runs and golden.runs[0] else None
         )
-        if outcome is None or head.criterion != OWN_FAILURE:
+        if outcome is None or not head.criterion.startswith(OWN_FAILURE):
             return head.criterion
         return signature(outcome).describe()
 
     @property
     def ended(self) -> bool:
-        """Whether the search ended by itself, and was not stopped or killed."""
+        """Whether the search finished, rather than being stopped or killed."""
         return "ended" in self.found.notes
 
 
 def account(found: Contents, path: Path) -> Account:
-    """Gather what a journal tells; `path` is its file. Raises UsageError if it tells nothing."""
+    """Gather the data of a loaded journal; `path` is its file. Raises UsageError if it is empty."""
     if found.head is None or not found.steps:
         raise UsageError(f"the journal {path} ends before the input: there is nothing to report")
     name = path.name.removesuffix(".journal")
@@ -101,7 +80,7 @@ def account(found: Contents, path: Path) -> Account:
 
 
 def _curve(found: Contents) -> list[Point]:
-    """Return the sizes in the order in which they held; where a step was given up, it rises."""
+    """Return the sizes in chronological order; they rise where a step was given up."""
     returns = iter(found.returns)
     back = next(returns, None)
     points: list[Point] = []
@@ -110,21 +89,24 @@ def _curve(found: Contents) -> list[Point]:
         while back is not None and back.after == step.number:
             points.append(Point(checks, seconds, found.steps[back.step].size))
             back = next(returns, None)
-        # What went back to a text that had no step has a step without progress.
+        # Returning to a text that has no step of its own is recorded as a step without progress.
         checks, seconds = max(checks, step.checks), max(seconds, step.seconds)
         points.append(Point(checks, seconds, step.size))
     last = found.steps[found.current].size
     ended = [(each.checks, each.seconds) for each in found.passes]
-    checks = max([checks, len(found.verdicts), *(each for each, _ in ended)])
+    # A journal also has verdicts that the search did not request: of an empty file, of look-ahead.
+    said = ending(found).checks
+    all_checks = len(found.verdicts) if said is None else said
+    checks = max([checks, all_checks, *(each for each, _ in ended)])
     seconds = max([seconds, *(each for _, each in ended)])
     return [*points, Point(checks, seconds, last)]
 
 
 def _passes(found: Contents) -> list[PassTotal]:
-    """Add up what each pass took and gave.
+    """Add up the costs and gains of each pass.
 
-    Removed bytes are those of its accepted steps, so a growth is negative. Costs are known from
-    where the passes are recorded; a pass in which a run was killed has none.
+    A pass removed the bytes that its accepted steps removed; growth counts as negative. Costs are
+    known if the journal records passes; a pass that was running when the run was killed has none.
     """
     accepted: dict[str, int] = {}
     removed: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""How a session ended, as a note in its journal: what its report tells beyond the steps."""
+"""How a session ended: a note in its journal, with what reports need beyond the steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from reducekit.journal import Contents
 
 NOTE = "report"
 """The name of the note."""
+SUBJECT = "subject"
+"""The name of the note on what fails, which is made when a session starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run on the result: the command as a user types it, how it ended, what it printed."""
+    """A run on the result: the command as a user would type it, its ending and its output."""
 
     command: str
     ended: str | None
@@ -25,36 +27,42 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What was known at the end of a session; of one that was killed, nothing."""
+    """What was known at the end of a session; of one that was killed, `subject` at most."""
 
     input: str | None = None
     output: str | None = None
     failure: str | None = None
     stopped: str | None = None
     verified: bool | None = None
+    checks: int | None = None
+    """The checks of the search; the journal also has other verdicts."""
     runs: int | None = None
-    """Runs of commands in all."""
+    """All runs of commands."""
     seconds: float | None = None
     """Of the whole session."""
     before: Mapping[str, int] = field(default_factory=dict)
     after: Mapping[str, int] = field(default_factory=dict)
     last_runs: Sequence[Run] = ()
     other_failures: Sequence[tuple[str, int, int]] = ()
-    """What failed, how often, the fewest bytes."""
+    """For each: the failure, how often it occurred, the size of the smallest such file in bytes."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of Python and the system."""
+    subject: Mapping[str, str] | None = None
+    """`name` and `version` of the program that fails, if it is not the command's program."""
 
 
 def ending(found: Contents) -> Ending:
-    """Read the note of a journal; what is not there, or not as it should be, is left out."""
+    """Read the note of a journal; missing and malformed values are left out."""
     try:
         said: Any = json.loads(found.notes.get(NOTE, "{}"))
+        subject: Any = json.loads(found.notes.get(SUBJECT, "null"))
         return Ending(
             input=said.get("input"),
             output=said.get("output"),
             failure=said.get("failure"),
             stopped=said.get("stopped"),
             verified=said.get("verified"),
+            checks=said.get("checks"),
             runs=said.get("runs"),
             seconds=said.get("seconds"),
             before=dict(said.get("before", {})),
@@ -65,6 +73,7 @@ def ending(found: Contents) -> Ending:
                 for each in said.get("other_failures", ())
             ],
             versions=dict(said.get("versions", {})),
+            subject=subject and {name: str(subject[name]) for name in ("name", "version")},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return Ending()

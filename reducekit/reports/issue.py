@@ -1,13 +1,14 @@
-"""The text of a bug report to a solver's developers, with what they ask for.
+"""The text of a bug report, in the form that the solver's developers ask for.
 
 z3 has a form with named fields (`.github/ISSUE_TEMPLATE/01-bug-report.yml`), cvc5 a template
-(`bug_report.md`); Bitwuzla and Boolector have none, and there a report that gets an answer is a
-transcript: the command, what it prints, the input. What nobody but the reporter can know is
-left open, in angle brackets.
+(`bug_report.md`). Bitwuzla and Boolector have none; there, reports that get an answer are
+transcripts: the command, its output, the input. What only the reporter can know is left as a
+placeholder in angle brackets.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -18,15 +19,15 @@ from reducekit.text import excerpt, printable_lines
 
 _LINES, _COLUMNS = 60, 400
 _INLINE = 60_000
-"""Bytes of an input that goes into the text; trackers refuse texts above 64 KiB."""
+"""Largest input, in bytes, that is included in the text; trackers refuse texts above 64 KiB."""
 
 VERSION_OPTIONS: Mapping[str, str] = {"cvc5": "--show-config"}
-"""What makes a solver tell its version and how it was built; else `--version`."""
+"""Options that make a solver print its version and build; `--version` for all others."""
 
 
-def program(told: Account) -> str | None:
-    """Return the program that the command runs, as it was typed; None if that cannot be said."""
-    head = told.found.head
+def program(account: Account) -> str | None:
+    """Return the program that the command runs, as it was typed; None if unknown."""
+    head = account.found.head
     assert head is not None
     try:
         words = shlex.split(head.commands[0]) if head.commands else []
@@ -35,34 +36,39 @@ def program(told: Account) -> str | None:
     return words[0] if words else None
 
 
-def issue(told: Account, version: str | None) -> str:
-    """Return the text as Markdown; `version` is what the solver says of itself, if anything."""
-    last = ending(told.found)
-    name = PurePath(program(told) or "").name
+def issue(account: Account, version: str | None) -> str:
+    """Return the text as Markdown; `version` is the program's output for its version option.
+
+    If a library fails, its name and version come from the journal.
+    """
+    last = ending(account.found)
+    name = PurePath(program(account) or "").name if last.subject is None else last.subject["name"]
+    if last.subject is not None:
+        version = last.subject["version"]
     solver = next((each for each in _FORMS if name.startswith(each)), "")
-    lines = [f"# {_title(told, solver or name)}", ""]
-    lines += _FORMS.get(solver, _transcript)(told, last, version)
-    head = told.found.head
+    lines = [f"# {_title(account, solver or name)}", ""]
+    lines += _FORMS.get(solver, _transcript)(account, last, version)
+    head = account.found.head
     assert head is not None
     lines += [
         "",
-        f"Reduced from {len(told.before):,} to {len(told.after):,} bytes by reducekit "
-        f"{head.version} ({told.checks:,} checks).",
+        f"Reduced from {len(account.before):,} to {len(account.after):,} bytes by reducekit "
+        f"{head.version} ({account.checks:,} checks).",
     ]
     return "\n".join([*lines, ""])
 
 
-def _z3(told: Account, last: Ending, version: str | None) -> Iterator[str]:
+def _z3(account: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield "### Bug Category"
-    yield _category(told)
+    yield _category(account)
     yield "\n### Bug Description"
-    yield _failure(told)
+    yield _failure(account)
     yield "\n### Minimal Reproduction"
-    yield from _input(told)
+    yield from _input(account)
     yield "\n### Expected Behavior"
-    yield _expected(told, last)
+    yield _expected(account, last)
     yield "\n### Actual Behavior"
-    yield from _runs(told, last)
+    yield from _runs(account, last)
     yield "\n### Z3 Version"
     yield _version(version)
     yield "\n### Platform"
@@ -71,15 +77,15 @@ def _z3(told: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield "Command line (z3 executable)"
 
 
-def _cvc5(told: Account, last: Ending, version: str | None) -> Iterator[str]:
-    head = told.found.head
+def _cvc5(account: Account, last: Ending, version: str | None) -> Iterator[str]:
+    head = account.found.head
     assert head is not None
     yield "**Describe the bug**"
-    yield _failure(told)
-    yield f"\nExpected: {_expected(told, last)}\n"
-    yield from _input(told)
+    yield _failure(account)
+    yield f"\nExpected: {_expected(account, last)}\n"
+    yield from _input(account)
     yield ""
-    yield from _runs(told, last)
+    yield from _runs(account, last)
     arguments = " ".join(head.commands[0].split(" ")[1:]) if head.commands else ""
     yield f"\n**Command line arguments**: `{printable_lines(arguments)}`  "
     yield f"**cvc5 version/commit**: {_version(version).splitlines()[0]}  "
@@ -90,13 +96,15 @@ def _cvc5(told: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield from _fenced((version or "<paste it here>").splitlines(), "")
 
 
-def _transcript(told: Account, last: Ending, version: str | None) -> Iterator[str]:
-    yield _failure(told)
+def _transcript(account: Account, last: Ending, version: str | None) -> Iterator[str]:
+    yield _failure(account)
     yield ""
-    yield from _runs(told, last)
+    yield from _runs(account, last)
     yield ""
-    yield from _input(told)
-    yield f"\nExpected: {_expected(told, last)}"
+    yield from _input(account)
+    if last.subject is not None:
+        yield "\n`reducekit replay` plays these calls to the library (`pip install reducekit`)."
+    yield f"\nExpected: {_expected(account, last)}"
     yield f"Version: {_version(version)}"
     yield f"System: {_system(last)}"
 
@@ -104,17 +112,35 @@ def _transcript(told: Account, last: Ending, version: str | None) -> Iterator[st
 _FORMS = {"z3": _z3, "cvc5": _cvc5, "bitwuzla": _transcript, "boolector": _transcript}
 
 
-def _title(told: Account, name: str) -> str:
-    failure = printable_lines(_failure(told)).split("\n")[0]
+def _title(account: Account, name: str) -> str:
+    failure = printable_lines(account.failure).split("\n")[0]
     return f"{name}: {failure}"[:120] if name else failure[:120]
 
 
-def _failure(told: Account) -> str:
-    return printable_lines(told.failure)
+def _failure(account: Account) -> str:
+    return _plain(printable_lines(account.failure))
 
 
-def _category(told: Account) -> str:
-    said = _failure(told).lower()
+_MARKUP = re.compile(r"[<>&*_`\[\]\\|]")
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    return _MARKUP.sub(
+        lambda found: f"&#{ord(found[0])};" if found[0] in "<>&" else f"\\{found[0]}", text
+    )
+
+
+_FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`]+)")
+
+
+def _without_folders(line: str) -> str:
+    """Return a command without the folders of this machine, which nobody else has."""
+    return _FOLDERS.sub("", line)
+
+
+def _category(account: Account) -> str:
+    said = _failure(account).lower()
     if "signal" in said or "assert" in said:
         return "Crash/Assertion failure"
     if "disagree" in said or "invalid model" in said:
@@ -124,48 +150,48 @@ def _category(told: Account) -> str:
     return "Other"
 
 
-def _expected(told: Account, last: Ending) -> str:
+def _expected(account: Account, last: Ending) -> str:
     if len(last.last_runs) > 1:
         other = last.last_runs[1]
         said = " ".join((other.stdout or other.stderr).split())[:200]
         return f"`{printable_lines(other.command)}` says: {printable_lines(said)}"
-    if _category(told).startswith("Crash"):
+    if _category(account).startswith("Crash"):
         return "an answer, or a message about the input"
     return "<what should happen instead>"
 
 
-def _runs(told: Account, last: Ending) -> Iterator[str]:
+def _runs(account: Account, last: Ending) -> Iterator[str]:
     runs: Sequence[Run] = last.last_runs[:1]
     if not runs:
-        head, golden = told.found.head, told.found.golden
+        head, golden = account.found.head, account.found.golden
         assert head is not None
         for command in head.commands[:1]:
             outcome = golden.runs[0][0] if golden is not None and golden.runs else None
             out = "" if outcome is None else outcome.stdout.decode("utf-8", "backslashreplace")
             err = "" if outcome is None else outcome.stderr.decode("utf-8", "backslashreplace")
             ended = None if outcome is None else outcome.describe()
-            runs = [Run(command.replace("FILE", told.name), ended, out, err)]
+            runs = [Run(command.replace("FILE", account.name), ended, out, err)]
             yield "(on the input before it was reduced)"
     for run in runs:
-        lines = [f"$ {run.command}"]
+        lines = [f"$ {_without_folders(run.command)}"]
         for stream in (run.stdout, run.stderr):
             lines += excerpt(stream.encode("utf-8", "surrogatepass"), _LINES, _COLUMNS)
         yield from _fenced([*lines, *([f"({run.ended})"] if run.ended else [])], "")
 
 
-def _input(told: Account) -> Iterator[str]:
-    head = told.found.head
+def _input(account: Account) -> Iterator[str]:
+    head = account.found.head
     assert head is not None
-    if len(told.after) > _INLINE:
-        yield f"`{printable_lines(told.name)}`, attached ({len(told.after):,} bytes)"
+    if len(account.after) > _INLINE:
+        yield f"`{printable_lines(account.name)}`, attached ({len(account.after):,} bytes)"
         return
     language = head.frontend if head.frontend == "smt2" else ""
-    text = told.after.decode("utf-8", "backslashreplace")
+    text = account.after.decode("utf-8", "backslashreplace")
     yield from _fenced(text.rstrip("\n").split("\n"), language)
 
 
 def _fenced(lines: Sequence[str], language: str) -> Iterator[str]:
-    """Yield a code block that nothing within can end."""
+    """Yield a code block whose fence is longer than any in its content."""
     longest = max((len(part) for line in lines for part in _ticks(line)), default=0)
     fence = "`" * max(3, longest + 1)
     yield fence + language

@@ -1,4 +1,4 @@
-"""The report of a reduction as one HTML file: no script, nothing from the network, a few 100 KB."""
+"""The report of a reduction as one HTML file: no script, no network access, a few 100 KB."""
 
 from __future__ import annotations
 
@@ -8,35 +8,39 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from pathlib import PurePath
 
 from reducekit.journal import Step
-from reducekit.reports.account import Account, PassTotal
-from reducekit.reports.chart import STYLE, Axis, Scale, caption, chart
+from reducekit.linechart import STYLE, Scale
+from reducekit.reports.account import Account
+from reducekit.reports.chart import Over, caption, chart
 from reducekit.reports.ending import Ending, ending
+from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
+from reducekit.session.progress import PassTotal
 from reducekit.text import excerpt, printable_lines, without_middle
 
 _ROWS = 800
-"""Steps that are listed; of more, those in the middle that removed least are left out."""
+"""Maximum number of steps listed; of more, those in the middle that removed least are left out."""
 _DIFFS = 90_000
-"""Characters for the diffs of all steps; those that removed most come first."""
+"""Maximum number of characters for all diffs; the steps that removed most come first."""
 _TEXT = 24_000
-"""Bytes shown of the result."""
+"""Maximum number of bytes shown of the result."""
 _BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
 _OUTPUT_LINES = 40
 
 
-def page(told: Account) -> str:
+def page(account: Account) -> str:
     """Return the report as HTML.
 
-    All text of files, commands and programs is escaped, and the file forbids itself scripts,
-    pictures, fonts and links to anywhere by its content security policy.
+    All text of files, commands and programs is escaped. The file's content security policy forbids
+    scripts, pictures, fonts and external links.
     """
-    last = ending(told.found)
+    last = ending(account.found)
     style = f"{_css()}\n{STYLE}"
-    head = told.found.head
+    head = account.found.head
     assert head is not None
-    title = f"{told.name}: {len(told.before):,} → {len(told.after):,} bytes"
+    title = _story(account)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -50,13 +54,14 @@ def page(told: Account) -> str:
         "</head>",
         "<body>",
         "<main>",
-        *_opening(told, last),
-        *_curves(told),
-        *_passes(told.passes, len(told.before)),
-        *_failure(told, last),
-        *_texts(told),
-        *_steps(told),
-        *_facts(told, last),
+        *_opening(account, last),
+        *_result(account),
+        *_failure(account, last),
+        *_curves(account),
+        *_before(account, last),
+        *_steps(account),
+        *_passes(account.passes),
+        *_facts(account, last),
         "</main>",
         "</body>",
         "</html>",
@@ -64,12 +69,20 @@ def page(told: Account) -> str:
     return "\n".join([*parts, ""])
 
 
-def _opening(told: Account, last: Ending) -> Iterator[str]:
-    before, after = len(told.before), len(told.after)
-    head = told.found.head
+def _story(account: Account) -> str:
+    """Return what happened in a line: sizes, program, failure."""
+    sizes = f"{len(account.before):,} → {len(account.after):,} bytes"
+    named = PurePath(program(account) or "").name
+    failure = without_middle(account.failure, 80)
+    return f"{sizes}: {', '.join(each for each in (named, failure) if each)}"
+
+
+def _opening(account: Account, last: Ending) -> Iterator[str]:
+    before, after = len(account.before), len(account.after)
+    head = account.found.head
     assert head is not None
-    yield f"<h1>{_said(told.name)}</h1>"
-    how = "The search ended by itself." if told.ended else "The search was stopped."
+    yield f"<h1>{_said(_story(account))}</h1>"
+    how = "The search finished." if account.ended else "The search was stopped."
     if last.stopped:
         how = f"Stopped: {last.stopped}."
     again = {
@@ -77,54 +90,58 @@ def _opening(told: Account, last: Ending) -> Iterator[str]:
         False: " The result did not show the failure when it was checked again.",
         None: "",
     }[last.verified]
-    yield f'<p class="quiet">{_said(how + again)}</p>'
+    yield f'<p class="quiet">{_said(f"{account.name}. {how}{again}")}</p>'
     yield '<ul class="numbers">'
     removed = f"{100 * (1 - after / before):.1f} %" if before else "0 %"
     for value, name in (
         (f"{before:,}", "bytes before"),
         (f"{after:,}", "bytes after"),
         (removed, "removed"),
-        (f"{told.checks:,}", "checks"),
-        (f"{len(told.steps) - 1:,}", "accepted steps"),
-        (_time(told.seconds), "of search"),
+        (f"{account.checks:,}", "checks"),
+        (f"{len(account.steps) - 1:,}", "accepted steps"),
+        (_time(account.seconds), "of search"),
     ):
         yield f"<li><b>{value}</b>{name}</li>"
     yield "</ul>"
-    rows = [
-        (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
-    ]
-    if len(rows) > 1:
-        yield '<div class="wide"><table><tr><th>counted</th><th class="number">before</th>'
-        yield '<th class="number">after</th></tr>'
-        for name, old, new in rows:
-            yield (
-                f'<tr><td>{_said(name)}</td><td class="number">{old:,}</td>'
-                f'<td class="number">{new:,}</td></tr>'
-            )
-        yield "</table></div>"
 
 
-def _curves(told: Account) -> Iterator[str]:
+def _curves(account: Account) -> Iterator[str]:
     yield "<h2>Size</h2>"
+    yield _figure(account, "checks", "logarithmic")
+    yield "<details><summary>By time, and linear</summary>"
     yield '<div class="charts">'
-    axes: Sequence[Axis] = ("checks", "seconds")
-    scales: Sequence[Scale] = ("linear", "logarithmic")
-    for scale in scales:
-        for axis in axes:
-            yield f"<figure>{chart(told.curve, axis, scale)}"
-            yield f"<figcaption>{caption(axis, scale)}</figcaption></figure>"
-    yield "</div>"
+    yield _figure(account, "seconds", "logarithmic")
+    yield _figure(account, "checks", "linear")
+    yield _figure(account, "seconds", "linear")
+    yield "</div></details>"
 
 
-def _passes(passes: Sequence[PassTotal], before: int) -> Iterator[str]:
+def _figure(account: Account, over: Over, scale: Scale) -> str:
+    drawn = chart(account.curve, over, scale)
+    return f"<figure>{drawn}<figcaption>{caption(over, scale)}</figcaption></figure>"
+
+
+def _passes(passes: Sequence[PassTotal]) -> Iterator[str]:
     if not passes:
         return
     yield "<h2>Passes</h2>"
+    helped = [each for each in passes if each.accepted]
+    if helped:
+        yield from _pass_table(helped)
+    others = [each for each in passes if not each.accepted]
+    if others:
+        count = f"{len(others):,} pass{'es' if len(others) > 1 else ''}"
+        yield f"<details><summary>{count} that removed nothing</summary>"
+        yield from _pass_table(others)
+        yield "</details>"
+
+
+def _pass_table(passes: Sequence[PassTotal]) -> Iterator[str]:
     yield '<div class="wide"><table><tr><th>pass</th><th class="number">checks</th>'
     yield '<th class="number">time</th><th class="number">accepted</th>'
     yield '<th class="number">bytes removed</th>'
-    yield '<th class="number">bytes per check</th><th></th></tr>'
-    most = max(1, *(each.removed for each in passes)) if passes else 1
+    yield '<th class="number">bytes per check</th><th>share</th></tr>'
+    most = max(1, *(each.removed for each in passes))
     for each in passes:
         rate = f"{each.removed / each.checks:,.1f}" if each.checks else ""
         wide = max(0, round(120 * each.removed / most))
@@ -139,11 +156,11 @@ def _passes(passes: Sequence[PassTotal], before: int) -> Iterator[str]:
     yield "</table></div>"
 
 
-def _failure(told: Account, last: Ending) -> Iterator[str]:
-    head = told.found.head
+def _failure(account: Account, last: Ending) -> Iterator[str]:
+    head = account.found.head
     assert head is not None
-    yield "<h2>The failure, and how to see it again</h2>"
-    yield f"<p>{_said(told.failure)}</p>"
+    yield "<h2>The failure, and how to reproduce it</h2>"
+    yield f"<p>{_said(account.failure)}</p>"
     if last.last_runs:
         for run in last.last_runs:
             lines = [f"$ {run.command}"]
@@ -153,46 +170,57 @@ def _failure(told: Account, last: Ending) -> Iterator[str]:
                 lines.append(f"({run.ended})")
             yield _pre(lines)
     else:
-        name = told.name
+        name = account.name
         yield _pre([f"$ {each.replace('FILE', name)}" for each in head.commands])
-        golden = told.found.golden
+        golden = account.found.golden
         if golden is not None and golden.runs:
-            yield '<p class="quiet">On the input it said:</p>'
+            yield '<p class="quiet">Output on the input:</p>'
             for outcome in golden.runs[0]:
                 lines = excerpt(outcome.stdout, _OUTPUT_LINES, _COLUMNS)
                 lines += excerpt(outcome.stderr, _OUTPUT_LINES, _COLUMNS)
                 yield _pre([*lines, f"({outcome.describe()})"])
     if last.other_failures:
-        yield "<p>Other failures that were met on the way:</p><ul>"
+        yield "<p>Other failures found:</p><ul>"
         for failure, count, size in last.other_failures[:20]:
             yield f"<li>{count:,} × {_said(without_middle(failure, 300))} ({size:,} bytes)</li>"
         yield "</ul>"
 
 
-def _texts(told: Account) -> Iterator[str]:
-    yield "<h2>Before and after</h2>"
-    yield '<div class="pair">'
-    for name, text, lines in (
-        ("after", told.after[:_TEXT], _AFTER_LINES),
-        ("before", told.before, _BEFORE_LINES),
-    ):
-        size = len(told.after) if name == "after" else len(told.before)
-        yield f"<div><p>{name}, {size:,} bytes</p>"
-        shown = excerpt(text, lines, _COLUMNS)
-        if name == "after" and size > _TEXT:
-            shown.append(f"[{size - _TEXT:,} more bytes]")
-        yield f"{_pre(shown)}</div>"
-    yield "</div>"
+def _result(account: Account) -> Iterator[str]:
+    """Yield the reduced file: what most readers came for."""
+    size = len(account.after)
+    shown = excerpt(account.after[:_TEXT], _AFTER_LINES, _COLUMNS)
+    if size > _TEXT:
+        shown.append(f"[{size - _TEXT:,} more bytes]")
+    yield f"<h2>The reduced file, {size:,} bytes</h2>"
+    yield _pre(shown)
 
 
-def _steps(told: Account) -> Iterator[str]:
-    steps = told.steps[1:]
+def _before(account: Account, last: Ending) -> Iterator[str]:
+    yield f"<h2>The file before, {len(account.before):,} bytes</h2>"
+    yield _pre(excerpt(account.before, _BEFORE_LINES, _COLUMNS))
+    rows = [
+        (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
+    ]
+    if len(rows) > 1:
+        yield '<div class="wide"><table><tr><th>counted</th><th class="number">before</th>'
+        yield '<th class="number">after</th></tr>'
+        for name, old, new in rows:
+            yield (
+                f'<tr><td>{_said(name)}</td><td class="number">{old:,}</td>'
+                f'<td class="number">{new:,}</td></tr>'
+            )
+        yield "</table></div>"
+
+
+def _steps(account: Account) -> Iterator[str]:
+    steps = account.steps[1:]
     if not steps:
         return
     yield "<h2>Steps</h2>"
-    gains = {each.number: told.steps[each.base].size - each.size for each in steps}
+    gains = {each.number: account.steps[each.base].size - each.size for each in steps}
     listed = _listed(steps, gains)
-    shown = _shown(told, listed, gains)
+    shown = _shown(account, listed, gains)
     if len(listed) < len(steps):
         yield (
             f'<p class="quiet">{len(listed):,} of {len(steps):,} steps, those that removed most; '
@@ -200,11 +228,11 @@ def _steps(told: Account) -> Iterator[str]:
         )
     yield '<div class="wide"><table class="steps"><tr><th>step</th><th>bytes</th><th>removed</th>'
     yield "<th>checks</th><th>time</th><th>pass</th><th>change</th></tr>"
-    backs = {back.given_up: back.step for back in told.found.returns}
+    backs = {back.given_up: back.step for back in account.found.returns}
     for step in listed:
         what = _said(without_middle(step.what or "", 120))
         if step.number in backs:
-            what += f" (given up later: back to step {backs[step.number]:,})"
+            what += f" (reverted later: back to step {backs[step.number]:,})"
         lines = shown.get(step.number)
         if lines is not None:
             what = f"<details><summary>{what or 'change'}</summary>{_diff(lines)}</details>"
@@ -223,12 +251,12 @@ def _listed(steps: Sequence[Step], gains: dict[int, int]) -> Sequence[Step]:
 
 
 def _shown(
-    told: Account, listed: Sequence[Step], gains: dict[int, int]
+    account: Account, listed: Sequence[Step], gains: dict[int, int]
 ) -> dict[int, Sequence[Line]]:
-    """Return the diffs that there is room for: of the steps that removed most, in one walk.
+    """Return as many diffs as fit, preferring the steps that removed most, in a single walk.
 
-    Texts are restored in order, each from the one before, as restoring one alone costs all the
-    steps on the way to it.
+    Texts are restored in order, each from its predecessor: restoring a single text takes all the
+    steps that lead to it.
     """
     wanted = {
         step.number
@@ -236,7 +264,7 @@ def _shown(
     }
     room = _DIFFS
     found: dict[int, Sequence[Line]] = {}
-    for number, old, new in told.found.walk():
+    for number, old, new in account.found.walk():
         if room <= 0:
             break
         if number not in wanted:
@@ -258,18 +286,18 @@ def _diff(lines: Sequence[Line]) -> str:
     return f"<pre tabindex=0>{''.join(parts)}</pre>"
 
 
-def _facts(told: Account, last: Ending) -> Iterator[str]:
-    head = told.found.head
+def _facts(account: Account, last: Ending) -> Iterator[str]:
+    head = account.found.head
     assert head is not None
     yield "<h2>How it was run</h2>"
     facts = [
         ("input", f"{last.input or 'the input'}, sha256 {head.input_digest}…"),
-        ("output", last.output or told.name),
+        ("output", last.output or account.name),
         *(("command", each) for each in head.commands),
         ("kept", head.criterion),
         ("strategy", f"{head.strategy}, format {head.frontend}"),
         ("runs of commands", "" if last.runs is None else f"{last.runs:,}"),
-        ("time in all", "" if last.seconds is None else _time(last.seconds)),
+        ("total time", "" if last.seconds is None else _time(last.seconds)),
         *((name, value) for name, value in sorted(head.settings.items()) if value not in _UNSET),
         ("reducekit", head.version),
         *last.versions.items(),
@@ -285,7 +313,7 @@ _UNSET = ("None", "False", "")
 
 
 def _policy(style: str) -> str:
-    """Return a policy that allows our style sheet and nothing else."""
+    """Return a policy that allows this page's style sheet and nothing else."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 

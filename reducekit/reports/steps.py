@@ -1,4 +1,4 @@
-"""What a step changed, short enough to be read: the lines that differ, without what they share."""
+"""A readable summary of what a step changed: the lines that differ, without their common parts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from reducekit.journal.differences import changed
 from reducekit.text import printable_lines, without_middle
 
-_LINES = 6  # of each side of a change
+_LINES = 6  # on each side of a change
 _COLUMNS = 160
 _CHANGES = 4
 _SHARED = 24
-"""Characters kept of what two lines share at either end."""
+"""Number of common characters kept at either end of two lines."""
 _LITTLE = 6
-"""The same where there is one line of a terminal for all."""
-_LARGE = 1 << 21  # bytes beyond which two texts are not compared: that takes too long
+"""The same if everything has to fit on one line of a terminal."""
+_LARGE = 1 << 21  # bytes; comparing larger texts would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Line:
 
 
 def changes(old: bytes, new: bytes) -> list[Line]:
-    """Return what was taken away and what came, at most some 50 lines."""
+    """Return the removed and the added lines, about 50 at most."""
     if len(old) + len(new) > _LARGE:
         return [Line(" ", f"{len(old):,} bytes became {len(new):,}")]
     a, b = old.split(b"\n"), new.split(b"\n")
@@ -50,7 +50,7 @@ def changes(old: bytes, new: bytes) -> list[Line]:
 
 
 def glimpse(old: bytes, new: bytes) -> list[tuple[str, str, int]]:
-    """Return "-" and "+", each with the first line that went or came, and how many others did."""
+    """Return "-" and "+", each with its first line and the number of its other lines."""
     a, b = old.split(b"\n"), new.split(b"\n")
     regions = changed(a, b)
     removed = [line for each in regions for line in a[each.begin : each.end]]
@@ -66,7 +66,7 @@ def glimpse(old: bytes, new: bytes) -> list[tuple[str, str, int]]:
 
 
 def _apart(old: str, new: str, shared: int) -> tuple[str, str]:
-    """Return two lines with `shared` characters of what they share at either end."""
+    """Return two lines, with `shared` characters of what they have in common at either end."""
     front = 0
     most = min(len(old), len(new))
     while front < most and old[front] == new[front]:

@@ -15,6 +15,8 @@ from reducekit.search.problem import (
     Substitute,
 )
 
+# Searches build on the last few selections, so more of these large values would rarely be found
+# again; with fewer, graphs are made again from the first one. Not measured.
 _KEPT = 16
 """Graphs that are kept, by the items taken on the way to them."""
 
@@ -50,6 +52,8 @@ class GraphItems(Items):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the edits from the graph of `taken` to that with `chosen` taken too."""
+        # What a substitution comes to depends on those before it, so the graph they lead to is
+        # asked.
         graph = self._graph(taken)
         reached, edits = self._step(graph, chosen)
         if reached is graph:

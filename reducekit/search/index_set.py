@@ -47,8 +47,11 @@ class IndexSet(Set[int]):
         """
         first = max(0, below - count)
         marks = self._marks
+        # The usual case, for a search that goes from the back: nothing is taken there, so the
+        # answer is a range and takes no memory.
         if marks.find(1, first, below) < 0:
             return range(first, below)
+        # What is beyond the marks was never taken.
         found = list(range(len(marks), below))[-count:]
         at = min(below, len(marks))
         while len(found) < count and (at := marks.rfind(0, 0, at)) >= 0:
@@ -67,6 +70,8 @@ class IndexSet(Set[int]):
         highest = max(items, default=-1)
         if highest < 0:
             return marks, count
+        # The copy is one memcpy, whatever is in it; a persistent tree would save that, and cost
+        # more for each look-up, of which there are far more.
         grown = bytearray(max(len(marks), highest + 1))
         grown[: len(marks)] = marks
         for item in items:

@@ -60,7 +60,7 @@ class Merging(Generic[B, P]):
     _conflicting: list[list[Task[B, P]]] = field(default_factory=list)
     """Groups of successes that did not hold together; the last is checked next."""
     _failures: int = 0
-    """In a row, on a base that is tentative."""
+    """Consecutive, on a tentative base."""
 
     @property
     def tentative(self) -> B:
@@ -94,7 +94,7 @@ class Merging(Generic[B, P]):
         return bits
 
     def doubted(self, failures: int) -> bool:
-        """Return whether that many failures in a row make the tentative edits doubtful."""
+        """Return whether that many consecutive failures make the tentative edits doubtful."""
         return bool(self._unmerged) and self._failures >= failures
 
     def to_check(self) -> list[Task[B, P]]:
@@ -103,10 +103,13 @@ class Merging(Generic[B, P]):
 
     def failed(self, task: Task[B, P]) -> None:
         """Take note of a failure: on a tentative base, that may be to blame."""
+        # On a proved base a failure says nothing about what is tentative.
         self._failures += not self.proved(task)
 
     def succeeded(self, task: Task[B, P]) -> bool:
-        """Take in a success; return whether it is the new accepted text."""
+        """Record a success; return whether it is the new accepted text."""
+        # The candidate holds all that is accepted: its text was run as it is, so it is the new
+        # accepted text. Otherwise something was accepted since it was proposed.
         if not self.accepted_bits & ~task.base_bits:
             return self._accept(task)
         self._unmerged.append(task)
@@ -125,6 +128,8 @@ class Merging(Generic[B, P]):
                 return self.succeeded(task)
             self._split(group)
             return False
+        # Only what was in the text that was checked. Successes that came in since then are not
+        # refuted by it, and stay tentative.
         group = [each for each in self._unmerged if each.id_bit & task.base_bits]
         self._unmerged = [each for each in self._unmerged if not each.id_bit & task.base_bits]
         if ok:
@@ -137,6 +142,8 @@ class Merging(Generic[B, P]):
         """Set the halves of a group that failed aside; give up a success that failed alone."""
         half = len(group) // 2
         if half:
+            # A stack: the first half is checked next, then the second on top of it, if it held.
+            # So of two successes that exclude each other the earlier one wins.
             self._conflicting += [group[half:], group[:half]]
         else:
             self.rejected += len(group)
@@ -147,6 +154,7 @@ class Merging(Generic[B, P]):
         self.accepted = task.base.with_(task.edits)
         self.accepted_bits = task.base_bits | task.id_bit
         if self.keep_edits:
+            # In the order in which the edits lie on top of each other in the text.
             for each in (*self._unmerged, *task.assumed(), task):
                 if each.id_bit & self.accepted_bits:
                     self._edits.update(each.change.edits)

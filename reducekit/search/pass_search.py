@@ -21,7 +21,7 @@ class Base(Protocol):
 
 B = TypeVar("B", bound=Base)
 P = TypeVar("P")
-"""How the caller tells passes apart, such as by their place in a schedule."""
+"""How the caller identifies a pass, such as by its place in a schedule."""
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -49,7 +49,7 @@ class Task(Generic[B, P]):
     """The successes that it builds on."""
     verdict: bool | None = None
     obsolete: bool = False
-    """Nobody needs the verdict any more."""
+    """The verdict is no longer needed."""
     following: dict[bool, Task[B, P] | None] = field(default_factory=dict)
     """The tasks that come after a failure and after a success, as far as they were looked at."""
 
@@ -69,6 +69,7 @@ class Task(Generic[B, P]):
 
     def discard(self) -> None:
         """Mark the task and all that follow it as obsolete."""
+        # No recursion: what was looked ahead to may be hundreds of tasks deep.
         stack = [self]
         while stack:
             task = stack.pop()
@@ -122,6 +123,9 @@ class PassSearch(Generic[B, P]):
         Where the search does not say, by how it went so far: as if there had
         been three more tries, a fifth of them with success.
         """
+        # A prior of 0.6 successes in 3 tries: the first candidates of a pass fail more often than
+        # not, and a few tries are enough to know better. It decides only what is looked ahead to
+        # first.
         known = search.chance()
         return (self.succeeded + 0.6) / (self.tried + 3) if known is None else known
 
@@ -137,5 +141,6 @@ def with_edits(base: B, tasks: Iterable[Task[B, P]]) -> B:
     """Return a base with the edits of all tasks, the later of two edits of one node standing."""
     edits: dict[int, Template] = {}
     for task in tasks:
+        # Of two edits of one node the later stands, as if one had been made after the other.
         edits.update(task.change.edits)
     return base.with_(edits)

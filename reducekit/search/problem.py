@@ -5,7 +5,7 @@ tree, a graph, or, where no algorithm has a choice, a search that is fixed. The
 four are classes to derive from, and there are no others: a strategy has a way
 for each (`strategy.Strategy`).
 
-All here is pure. A Search proposes one change at a time and is told the
+All here is pure. A Search proposes one change at a time and takes the
 verdict; it never runs anything. Searches are immutable: `after` gives the next
 one. So the candidates that would follow a failure are known before the verdict
 is, and the same object serves one worker, many, and a simulator.
@@ -36,13 +36,13 @@ class Search(ABC):
     def propose(self) -> Change | None:
         """Return the change to try next, on top of all accepted ones; None when done.
 
-        A change without edits stands for a candidate that cannot be built: it
-        counts as a failure and costs no run.
+        A change without edits means that the candidate cannot be built: it
+        counts as a failure and costs no check.
         """
 
     @abstractmethod
     def after(self, ok: bool) -> Search:
-        """Return the search that goes on after the verdict on `propose()`."""
+        """Return the search after the verdict on `propose()`."""
 
     def chance(self) -> float | None:
         """Return how likely `propose()` is to succeed, from 0 to 1; None: nothing is known."""
@@ -53,7 +53,7 @@ class Search(ABC):
         return None
 
     def in_a_row(self, count: int) -> Search:
-        """Return the search for runs that check so many candidates, up to the first success.
+        """Return the search for runs that check `count` candidates, up to the first success.
 
         Failures are cheap then, and each success costs a run.
         """
@@ -93,7 +93,7 @@ class Divisible(Search):
         """Take back a part that has ended, or is broken off."""
 
     def whole(self) -> Search | None:
-        """Return the search that goes on undivided, if parts are found to conflict; else None.
+        """Return the undivided search, for when parts conflict; None if there is none.
 
         All parts have to be back then.
         """
@@ -112,6 +112,7 @@ class Closure(NamedTuple):
 class Items(ABC):
     """A sequence of things that can be taken (dropped, substituted) in any combination."""
 
+    # A format whose orphans are never what a failure is about can save that run.
     bare = True
     """Whether a single item that fails together with what it orphans is tried without it."""
 
@@ -122,7 +123,7 @@ class Items(ABC):
 
     @abstractmethod
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Return what goes with `chosen`, where `taken` is taken already. Disjoint from both."""
+        """Return what `chosen` carries along after `taken` was taken. Disjoint from both."""
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
         """Return whether it is seen at once that `chosen` requires one of `refuted`.

@@ -13,7 +13,7 @@ there are three places, in this order of worth:
   the chances of all verdicts that it assumes. What assumed the wrong verdict is
   discarded.
 * *Later passes*: as long as a pass finds nothing, the next one works on the
-  same document. Whoever asks adds their searches (`add`).
+  same document. The caller adds their searches (`add`).
 
 Where one run checks all that is in flight, one by one up to the first success
 (`in_a_row`), only what follows failures is looked at ahead: it costs no run.
@@ -40,12 +40,21 @@ from reducekit.search.merging import Merging
 from reducekit.search.pass_search import B, P, Partition, PassSearch, Task, with_edits
 from reducekit.search.problem import Search
 
+# Chosen by hand, with no benchmark of its own. Two verdicts that are each a toss-up make 0.25: so
+# it looks two steps ahead where nothing is known, and further along a verdict that is nearly
+# certain. Lower keeps more workers busy and discards more of their runs.
 _LEAST_CHANCE = 0.25
 """A candidate is not worth a run if it is less likely than this to be of use."""
+# Also by hand. A candidate of the next pass is lost if any candidate of this one succeeds, since
+# the text is parsed again then. 0.85 a pass lets up to eight passes be open (0.85 ** 8 = 0.27)
+# before their candidates fall below the least chance.
 _NEXT_PASS = 0.85
 """How likely a candidate of the next pass is to be of use, compared with one of this pass."""
+# A check of the tentative edits costs a run. Three failures in a row are no surprise by
+# themselves (candidates fail far more often than not), so with many in flight it is half of these
+# instead: failures that were proposed before the conflict say nothing about it.
 _DOUBT = 3
-"""After this many failures in a row on what is only tentative, that is checked."""
+"""After this many consecutive failures on a tentative base, the base is checked."""
 
 
 @dataclass(slots=True)
@@ -92,7 +101,7 @@ class Scheduler(Generic[B, P]):
         return rejected
 
     def resize(self, width: int) -> None:
-        """Have so many in flight from now on, where one run checks all of them.
+        """Keep `count` candidates in flight from now on, where one run checks all of them.
 
         What is in flight is let go of, and what is still wanted of it is named again.
         """
@@ -113,12 +122,15 @@ class Scheduler(Generic[B, P]):
 
     def next(self) -> Task[B, P] | None:
         """Return the candidate most likely to be of use; None if there is none for now."""
+        # One union at a time: a second one would hold the first, and fail with it.
         if self._checking is None and self._must_check():
             return self._check()
         for each in self.passes:
             self._divide_if_worth_it(each)
         best = self._frontier()
         divided, worth = self._divided()
+        # A new part is as good as certain to be needed, so only a better candidate comes before
+        # it: the root of another partition of the same or an earlier pass.
         if divided is not None and (best is None or best[1] < worth):
             partition = self._give_out(divided)
             if partition is not None:
@@ -128,9 +140,11 @@ class Scheduler(Generic[B, P]):
     def settle(self, task: Task[B, P], ok: bool, *, keep: bool = True) -> bool:
         """Take the verdict on a candidate; return whether it is the new accepted text.
 
-        Without `keep` a success only tells its search so: nothing is to build on it.
+        Without `keep` a success is only reported to its search: nothing may build on it.
         """
         self._in_flight -= 1
+        # Its verdict assumed another verdict that came out differently. It may have arrived all
+        # the same; acting on it would make the result depend on timing.
         if task.obsolete:
             return False
         task.verdict = ok
@@ -143,6 +157,7 @@ class Scheduler(Generic[B, P]):
             task.partition.pass_search.tried += 1
             if ok:
                 task.partition.pass_search.succeeded += 1
+                # A probe that succeeded is only reported: nothing may build on its text.
                 improved = keep and self.merging.succeeded(task)
             else:
                 self.merging.failed(task)
@@ -158,6 +173,8 @@ class Scheduler(Generic[B, P]):
                 while (root := partition.root) is not None and root.verdict is None:
                     if not self.merging.holds(root.change):
                         break
+                    # Another candidate has made the same edits, so the run would test the
+                    # accepted text.
                     root.verdict = root.obsolete = True
                     self._advance(partition)
 
@@ -168,6 +185,8 @@ class Scheduler(Generic[B, P]):
         if not self.merging.unproved:
             return False
         return (
+            # Failures pile up on what is tentative; or there is nothing else to do, so that the
+            # check costs no time that a worker could have used.
             self.merging.doubted(max(_DOUBT, self.width // 2))
             or self.passes[0].done
             or (self._in_flight == 0 and self._frontier() is None and self._divided()[0] is None)
@@ -182,6 +201,8 @@ class Scheduler(Generic[B, P]):
 
     def _propose(self, task: Task[B, P], more: Iterable[Task[B, P]] = ()) -> Task[B, P]:
         """Put a task in flight: on all that is tentative, and on `more`."""
+        # What is assumed to succeed goes on top of what is tentative, in that order: of two edits
+        # of one node, that which was proposed later stands.
         more = (*more, *task.assumed())
         merging = self.merging
         task.base = with_edits(merging.tentative, more) if more else merging.tentative
@@ -192,6 +213,8 @@ class Scheduler(Generic[B, P]):
             change = task.search.propose()
             assert change is not None
             task.change = change
+        # A new bit for each task, even for those never accepted: integers of some thousand bits
+        # are still compared in well under a microsecond.
         self._bits += 1
         task.id_bit = 1 << self._bits
         self._in_flight += 1
@@ -208,6 +231,7 @@ class Scheduler(Generic[B, P]):
     def _frontier(self) -> tuple[Task[B, P], float] | None:
         """Return the most useful candidate that is not proposed yet, with its worth."""
         best: tuple[Task[B, P], float] | None = None
+        # The share of workers without a candidate.
         idle = 1 - self._in_flight / self.width
         for partition, weight in self._weighted():
             # A search in parts loses little time where most workers have one, so looking
@@ -218,6 +242,9 @@ class Scheduler(Generic[B, P]):
             while stack:
                 task = stack.pop()
                 worth = task.chance * (weight if task is partition.root else ahead)
+                # A task's worth bounds that of all that follow it, as chances are multiplied: so
+                # this is branch and bound, and only promising branches of the tree of verdicts
+                # are made.
                 if worth < _LEAST_CHANCE or (best is not None and worth <= best[1]):
                     continue
                 if task.base is None:
@@ -246,10 +273,14 @@ class Scheduler(Generic[B, P]):
                 chance = float(not ok)
             if task.chance * chance < _LEAST_CHANCE:
                 continue
+            # Made once: searches are immutable, so a branch stays right until its verdict is
+            # known.
             if ok not in task.following:
                 search = task.search.after(ok)
                 following = None
                 if search.propose() is not None:
+                    # After a success the candidate builds on this task, after a failure on what
+                    # this one was built on.
                     parent = task if ok else task.assumed_parent
                     following = Task(task.partition, search, 0.0, parent)
                 task.following[ok] = following
@@ -262,6 +293,7 @@ class Scheduler(Generic[B, P]):
     def _divided(self) -> tuple[PassSearch[B, P] | None, float]:
         """Return the first pass that can give out a part, and the worth of that."""
         weight = 1.0
+        # More parts than workers would only delay the verdicts on those given out first.
         partitions = sum(len(each.partitions) for each in self.passes)
         for each in self.passes:
             if each.pool is not None and each.pool.left and partitions < self.width:
@@ -282,6 +314,7 @@ class Scheduler(Generic[B, P]):
 
     def _give_out(self, pass_search: PassSearch[B, P]) -> Partition[B, P] | None:
         """Give out a part that has something to propose; None if there is none."""
+        # A part may turn out to be empty, as its items went with those of others meanwhile.
         while pass_search.pool is not None and pass_search.pool.left:
             pass_search.pool, part = pass_search.pool.divide(self.width)
             if part.propose() is not None:
@@ -294,6 +327,8 @@ class Scheduler(Generic[B, P]):
         """Follow the verdicts that are known, up to a task whose verdict is not."""
         while (task := partition.root) is not None and task.verdict is not None:
             kept = task.following.get(task.verdict)
+            # The branch of the other verdict was speculation. Its runs are cancelled by the
+            # epoch.
             for each in task.following.values():
                 if each is not None and each is not kept:
                     each.discard()
@@ -315,6 +350,8 @@ class Scheduler(Generic[B, P]):
         pass_search.partitions.remove(partition)
         if pass_search.pool is not None:
             pass_search.pool = pass_search.pool.join(partition.search)
+            # Items that were refuted in one part could go after all once another part was done:
+            # the order matters here, so parts have to end.
             if pass_search.pool.whole() is not None:
                 self._undivide(pass_search)
 

@@ -25,14 +25,14 @@ class Selector(ABC):
 
     @abstractmethod
     def after(self, taken: Collection[int]) -> Selector:
-        """Return what goes on when `taken` was taken: at least the proposed items, or none."""
+        """Return the selector after `taken` was taken: at least the proposed items, or none."""
 
     def chance(self) -> float | None:
         """Return how likely the next items are to go, from 0 to 1; None: nothing is known."""
         return None
 
     def in_a_row(self, count: int) -> Selector:
-        """Return the algorithm for runs that check so many candidates, up to the first success."""
+        """Return the algorithm for runs that check `count` candidates, up to the first success."""
         return self
 
 
@@ -68,7 +68,7 @@ class DivisibleSelector(Selector):
         """Take back a part that has ended, or is broken off."""
 
     def whole(self) -> Selector | None:
-        """Return what goes on undivided, if parts are found to conflict; else None."""
+        """Return the undivided algorithm, for when parts conflict; None if there is none."""
         return None
 
 
@@ -113,6 +113,7 @@ class Selecting(Divisible):
         blocked = bool(refuted) and items.blocked(self._proposed or _NONE, taken, refuted)
         if self._proposed is not None and not blocked:
             closure = items.close(self._proposed, taken)
+            # Otherwise the candidate stays empty, which counts as a failure and costs no run.
             if refuted.isdisjoint(closure.required):
                 orphaned = _NONE if bare else frozenset(closure.orphaned - refuted)
                 self._candidate = Candidate(self._proposed | closure.required, orphaned)
@@ -125,7 +126,7 @@ class Selecting(Divisible):
         return self.items.change(chosen | orphaned, self.taken) if chosen else Change(())
 
     def after(self, ok: bool) -> Selecting:
-        """Tell the selector what was taken, and remember single items that were refuted."""
+        """Pass what was taken to the selector, and record single items that were refuted."""
         assert self._proposed is not None, "after() without a proposal"
         items, selector, taken, refuted = self.items, self.selector, self.taken, self._refuted
         chosen, orphaned = self._candidate
@@ -133,8 +134,12 @@ class Selecting(Divisible):
             chosen |= orphaned
             return Selecting(items, selector.after(chosen), taken.with_(chosen), refuted)
         if len(self._proposed) == 1:
+            # Perhaps the item may go and only its orphans are needed. One more run is worth it
+            # for a single item: for a group, its halves will tell.
             if orphaned and items.bare:
                 return Selecting(items, selector, taken, refuted, bare=True)
+            # Only single items are refuted for good. A group that fails says that one of it is
+            # needed, not which one.
             refuted = refuted.with_(self._proposed)
         return Selecting(items, selector.after(()), taken, refuted)
 
@@ -147,7 +152,7 @@ class Selecting(Divisible):
         return self if isinstance(self.selector, DivisibleSelector) else None
 
     def in_a_row(self, count: int) -> Selecting:
-        """Return the search with its selector told of it."""
+        """Return the search with such a selector."""
         return Selecting(self.items, self.selector.in_a_row(count), self.taken, self._refuted)
 
     @property
@@ -181,7 +186,7 @@ class Selecting(Divisible):
         return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))
 
     def whole(self) -> Selecting | None:
-        """Return the search that goes on undivided, if parts are found to conflict."""
+        """Return the undivided search, for when parts conflict."""
         selector = self._parts.whole()
         # What was refuted in parts may have been so for lack of what has gone since.
         return None if selector is None else Selecting(self.items, selector, self.taken)

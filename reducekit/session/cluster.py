@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reducekit.executors.executor import Closing, Executor
-from reducekit.executors.guard import Guard, NoSignals
-from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ class Cluster(Closing):
         *,
         ship: Sequence[Path] = (),
         local_slots: int = 0,
-        guard: Guard | None = None,
     ) -> None:
         """Connect, and wait for a worker.
 
@@ -41,7 +38,6 @@ class Cluster(Closing):
         from reducekit.executors.cluster.connection import Connection
         from reducekit.executors.cluster.spec import ClusterSpec
 
-        self._guard = guard or NoSignals()
         self._local_slots = local_slots
         self.shipped = Shipped.read(ship)
         """The files that are sent along."""
@@ -69,11 +65,6 @@ class Cluster(Closing):
         """Return what opens executors on the workers; candidates are files of that suffix."""
         from reducekit.executors.cluster.executor import ClusterExecutor
 
-        def here(oracle: Oracle) -> Executor:
-            return LocalExecutor(
-                oracle, self._local_slots, suffix, guard=self._guard, name=name, workdir=workdir
-            )
-
         def opened(oracle: Oracle, jobs: int) -> Executor:
             return ClusterExecutor(
                 self.connection,
@@ -82,7 +73,8 @@ class Cluster(Closing):
                 suffix=suffix,
                 name=name,
                 shipped=self.shipped,
-                local=(lambda: here(oracle)) if self._local_slots else None,
+                local_slots=self._local_slots,
+                workdir=workdir,
                 tell=self.tell,
             )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.journal import Contents, Head, journal_path, load, lock
+from reducekit.journal import Contents, Head, digest, journal_path, load, lock
 
 WIDTH = "width"
 """The name of the width among the settings of a journal's head."""
@@ -69,11 +69,8 @@ def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
     there = [path for path in files if _worth_keeping(path)]
     if not there:
         return Kept()
-    for number in itertools.count(1):
-        numbered = output.with_name(f"{output.stem}.{number}{output.suffix}")
-        names = {output: numbered, journal: journal_path(numbered)}
-        if not any(os.path.lexists(name) for name in names.values()):
-            break
+    numbered = _numbered(output)
+    names = {output: numbered, journal: journal_path(numbered)}
     moves: list[tuple[Path, Path]] = []
     for path in there:
         try:
@@ -85,6 +82,43 @@ def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
             ) from None
         moves.append((names[path], path))
     return Kept(tuple(moves))
+
+
+def edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | None:
+    """Return the text of an output if neither a run nor the input has it: somebody edited it.
+
+    `found` is the journal of the run that wrote it.
+    """
+    try:
+        held = output.read_bytes()
+    except OSError:
+        return None
+    if not held or held == text:
+        return None
+    return None if found is not None and digest(held) in found.all_steps().numbers else held
+
+
+def keep_copy(output: Path, edited: bytes) -> Path:
+    """Write an edited text under a numbered name. Raises UsageError."""
+    numbered = _numbered(output)
+    try:
+        with open(numbered, "xb") as file:
+            file.write(edited)
+    except OSError as error:
+        raise UsageError(
+            f"{output} was edited, and no copy can be kept as {numbered}: {error.strerror}"
+        ) from None
+    return numbered
+
+
+def _numbered(output: Path) -> Path:
+    """Return the first numbered name of which there is neither a file nor a journal."""
+    return next(
+        path
+        for number in itertools.count(1)
+        for path in [output.with_name(f"{output.stem}.{number}{output.suffix}")]
+        if not os.path.lexists(path) and not os.path.lexists(journal_path(path))
+    )
 
 
 def _worth_keeping(path: Path) -> bool:

@@ -14,7 +14,7 @@ from reducekit.frontend import Frontend
 from reducekit.journal import digest
 from reducekit.session.earlier import earlier_run
 from reducekit.session.options import Options
-from reducekit.session.output import backup_path, original_path, read_input
+from reducekit.session.output import backup_path, original_path, read_input, reduced_path
 from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
 
 _HEAD = 1 << 16  # bytes of a text that tell its format
@@ -24,13 +24,16 @@ def output_path(options: Options) -> Path | None:
     """Return where the result goes; None where nothing is written. Raises UsageError."""
     source, output = options.input, options.output
     if options.in_place and output is not None:
-        raise UsageError("`in_place` and `output` exclude each other: give one")
+        raise UsageError("`in_place` and `output` are mutually exclusive: give one")
     if isinstance(source, bytes):
         if options.in_place:
             raise UsageError("`in_place` needs a file as the input")
         return output
-    if (options.in_place or output is None) and not stat.S_ISREG(source.stat().st_mode):
-        raise UsageError(f"the input {source} is not a regular file: name the output with `output`")
+    with contextlib.suppress(FileNotFoundError):  # reduced in place, and deleted since
+        if (options.in_place or output is None) and not stat.S_ISREG(source.stat().st_mode):
+            raise UsageError(
+                f"the input {source} is not a regular file: name the output with `output`"
+            )
     named = source if options.in_place else output
     if named is not None and named.suffix in SUFFIXES:
         raise UsageError(
@@ -40,8 +43,7 @@ def output_path(options: Options) -> Path | None:
     if options.in_place:
         return source
     if output is None:
-        plain = plain_path(source)
-        return plain.with_name(f"{plain.stem}.reduced{plain.suffix}")
+        return reduced_path(source)
     with contextlib.suppress(OSError):
         if output.samefile(source):
             raise UsageError(f"the output {output} is the input: `in_place` replaces it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,23 +14,16 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
-    AlsoPasses,
     Criterion,
-    Disagree,
     Everything,
-    ExitZero,
+    OwnFailure,
     SameSignature,
-    TimesOut,
-    accepts,
-    difference,
-    understands,
     verdict,
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.signature import is_failure, signature
-from reducekit.text import printable
+from reducekit.text import not_text, printable
 
 _SHOWN = 2000  # bytes of each stream in a message
 
@@ -84,81 +78,45 @@ def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
 
 def establish(
     commands: tuple[Command, ...],
-    criterion: Criterion | None,
+    criterion: Criterion,
     text: bytes,
     limits: Limits,
     open_executor: Callable[[Oracle], Executor],
     *,
     path: str = "input",
-    out: bool = True,
-    err: bool = True,
     repeat: Repeat | None = None,
     recorded: Sequence[tuple[Outcome, ...]] = (),
-    also: int = 0,
 ) -> Golden:
     """Run the commands on the input and return what to keep alive.
 
     The runs are not made again if they are `recorded`, as many as are asked for.
 
     It has to show in as many runs as `repeat` says, else in two of two; they run
-    side by side as far as the executor has room. Without a criterion the
-    (single) command's own failure is kept: its signature, of the streams asked
-    for by `out` and `err`, or its running into the time limit; if the runs fail
-    in several ways, the most frequent one, of equally frequent ones the first by
-    its words. The last `also` commands only have to accept the input. `path` is
-    the input's name in messages. Raises NotInterestingError if the input does
-    not fail, or not so often.
+    side by side as far as the executor has room. What they show is up to the
+    criterion; if they show several things, the most frequent one is kept, of equally
+    frequent ones the first by its words. `path` is the input's name in messages.
+    Raises NotInterestingError if the input does not fail, or not so often.
     """
     repeat = repeat or _TWICE
-    if criterion is not None and criterion.wall is not None:
+    if criterion.wall is not None:
         limits = replace(limits, wall=criterion.wall)
-
-    def shown_by(run: Sequence[Outcome]) -> Criterion | None:
-        """Return what a run shows of what is to be kept."""
-        found = shown_without_others(run[: len(run) - also])
-        if found is None or not also:
-            return found
-        others = run[-also:]
-        if not all(map(accepts, others)):
-            return None
-        return AlsoPasses(found, len(run) - also, also, understood=all(map(understands, others)))
-
-    def shown_without_others(run: Sequence[Outcome]) -> Criterion | None:
-        if criterion is None:
-            return _own_failure(run[0], limits, out, err)
-        if isinstance(criterion, Disagree) and criterion.expected is None:
-            pair = difference(run[0], run[1])
-            if pair is None:
-                return None
-            return Disagree(pair, understood=all(map(understands, run[:2])))
-        return criterion if verdict(criterion, run) else None
 
     runs, empty = list(recorded), None
     if len(runs) != repeat.runs:
         with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
             runs, empty = _runs(executor, text, limits, repeat.runs)
-    kinds = [shown_by(run) for run in runs]
+    kinds = [criterion.shown_by(run, limits) for run in runs]
 
     def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
         return GoldenRunError(_report(reason, commands, path, shown), problem)
 
     often = Counter(kind for kind in kinds if kind is not None)
     if not often:
-        if also and shown_without_others(runs[0][: len(runs[0]) - also]) is not None:
-            others = runs[0][-also:]
-            at = len(commands) - also + [accepts(each) for each in others].index(False)
-            raise refuse(
-                "not shown",
-                f"a program of `also_passes` does not accept it: {commands[at].words[0]}",
-                runs[:1],
-            )
         times = f" in {len(runs)} runs" if repeat != _TWICE and len(runs) > 1 else ""
-        if criterion is None:
+        if isinstance(criterion, OwnFailure):
             raise refuse("passes", f"the input does not fail{times}", runs[:1])
-        wanted = criterion.describe()
-        if isinstance(criterion, ExitZero):
-            wanted = f"the test said no: {runs[0][0].describe()}; exit status 0 means yes"
-        reason = f"the input does not show what is looked for{times} ({wanted})"
+        missing = criterion.missing_in(runs[0])
+        reason = f"the input does not show what is looked for{times} ({missing})"
         raise refuse("not shown", reason, runs[:1])
     kept = min(often, key=lambda kind: (-often[kind], kind.describe()))
     if repeat.verdict(often[kept], len(runs) - often[kept]) is not True:
@@ -197,6 +155,37 @@ def empty_input_fails(
         return run_once(executor, b"", chosen).interesting
 
 
+def ask_predicate(
+    criterion: Criterion, text: bytes, open_executor: Callable[[Oracle], Executor]
+) -> Golden:
+    """Ask a Python function about the input, and about the empty text.
+
+    Raises GoldenRunError if it is false for the input, or true for the empty text. A function
+    says the same each time, so once is enough.
+    """
+    with open_executor(Oracle((), criterion)) as executor:
+        begin = time.monotonic()
+        if not run_once(executor, text, Limits()).interesting:
+            raise GoldenRunError("the predicate is false for the input", "not shown")
+        seconds = time.monotonic() - begin
+        try:
+            empty = run_once(executor, b"", Limits()).interesting
+        except Exception:  # it need not expect an empty text, which many formats never make
+            empty = False
+    if empty:
+        raise GoldenRunError(
+            f"{empty_too(criterion)}: there is nothing to reduce. "
+            "Does the predicate look at its argument?",
+            "empty fails too",
+        )
+    return Golden(criterion, (), seconds)
+
+
+def empty_too(criterion: Criterion) -> str:
+    """Return what to say if the empty file is as interesting as the input."""
+    return f"an empty file fails in the same way ({criterion.describe()})"
+
+
 def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
     """Run one check and wait for it."""
     executor.submit(0, text, limits)
@@ -224,18 +213,6 @@ def _runs(
     return [ended[each] for each in range(number)], ended.get(number)
 
 
-def _own_failure(outcome: Outcome, limits: Limits, out: bool, err: bool) -> Criterion | None:
-    """Return what to keep alive of a run that failed by itself; None if it did not."""
-    if outcome.limit == "time":
-        return TimesOut(limits.wall)
-    seen = replace(
-        outcome, stdout=outcome.stdout if out else b"", stderr=outcome.stderr if err else b""
-    )
-    if not is_failure(seen):
-        return None
-    return SameSignature(signature(seen), out, err)
-
-
 def _report(
     reason: str,
     commands: tuple[Command, ...],
@@ -260,6 +237,9 @@ def _report(
 def _excerpt(name: str, text: bytes) -> list[str]:
     if not text:
         return [f"{name}: empty"]
+    binary = not_text(text)
+    if binary is not None:
+        return [f"{name}: {binary}"]
     # A terminal must survive what a solver prints.
     shown = text[:_SHOWN].decode("utf-8", "backslashreplace").expandtabs()
     lines = [printable(line) for line in shown.split("\n")]
@@ -280,6 +260,6 @@ def doubtful(criterion: Criterion) -> str | None:
     if _MISREAD.search(criterion.expected.line or b"") is None:
         return None
     return (
-        "the program complains of the file itself: if it should read it, look at its options and "
-        "the format"
+        "this looks like a parse error, not a bug: is it the right format, and are the options "
+        "of the program right?"
     )

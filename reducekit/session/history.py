@@ -11,6 +11,7 @@ from typing import Any
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Step, journal_path, load
 from reducekit.journal.differences import unified
+from reducekit.session.output import reduced_path
 from reducekit.text import shortened
 
 __all__ = ["Contents", "Step", "as_json", "diff_of", "open_history", "step_of"]
@@ -22,8 +23,7 @@ _COLUMNS = 100  # of what a step did
 def open_history(named: Path) -> tuple[Path, Contents]:
     """Return the journal that is meant by a file, and what is in it.
 
-    That is the journal beside an output, unless the file is a journal itself. The reduction may
-    still go on. Raises UsageError if there is none.
+    See `find_journal`. The reduction may still go on. Raises UsageError if there is none.
     """
     path = find_journal(named)
     found = load(path)
@@ -54,10 +54,15 @@ def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
 
 
 def find_journal(named: Path) -> Path:
-    """Return the journal that is meant: the one beside a file, unless that is one itself."""
+    """Return the journal that is meant by a file.
+
+    That is the one beside it, or else beside what it was reduced to by default, unless the file
+    is a journal itself.
+    """
     beside = journal_path(named)
-    if os.path.exists(beside):  # not Path.exists, which raises what is no answer
-        return beside
+    for path in (beside, journal_path(reduced_path(named))):
+        if os.path.exists(path):  # not Path.exists, which raises what is no answer
+            return path
     if not os.path.exists(named):
         raise UsageError(f"there is no file {named}, and no journal {beside}")
     try:

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.journal import OUTPUT, Head, Journal, journal_path, open_journal
+from reducekit.journal import OUTPUT, Contents, Head, Journal, journal_path, load, open_journal
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
-from reducekit.session.earlier import WIDTH, Kept, earlier_run, goes_on, put_aside
+from reducekit.oracle.files import Files, FileState, changed_files, files_of
+from reducekit.own_checks import Subject
+from reducekit.session.earlier import (
+    WIDTH,
+    Kept,
+    earlier_run,
+    edited_since,
+    goes_on,
+    keep_copy,
+    put_aside,
+)
+from reducekit.session.files import output_path
 from reducekit.session.options import Options
+from reducekit.session.output import OutputFile, SavedBest
 from reducekit.session.report import Report
 from reducekit.version import __version__
 
 _ENDED = "ended"
 _REPORT = "report"
+_SUBJECT = "subject"
+_WRITTEN = "written by the test"
 _DECIDING = (
     "fast",
     "repeat",
@@ -42,6 +59,12 @@ class Opened:
     width: int
     kept: Kept = field(default_factory=Kept)
     notice: str | None = None
+    changed: str | None = None
+    """How the test has changed since an earlier run, of which only the steps are used."""
+    edited: bytes | None = None
+    """The text that stands in the output, if somebody edited it since the earlier run."""
+    files: Callable[[], dict[str, FileState]] = dict
+    """Returns what the files of the test are like now."""
 
 
 def open_for(
@@ -51,20 +74,25 @@ def open_for(
     *,
     format_name: str,
     commands: Sequence[Command],
-    criterion: Criterion | None,
+    criterion: Criterion,
+    libraries: Sequence[Path] = (),
 ) -> Opened:
-    """Open the journal beside the output, going on from an earlier run of the same kind.
+    """Open the journal beside the output, and resume an earlier run of the same kind.
+
+    If only the test has changed, the steps of that run are candidates for this one, and none of
+    its verdicts count. A function may change unseen, so with one nothing is resumed unless
+    `resume` is given. `libraries` are files that the test uses and no command names.
 
     What another run has left there is kept under a numbered name. Raises UsageError if `resume`
     is asked for and the journal is of another run, if it is in use, or if it is no journal.
     """
     width = options.width or options.jobs
     if options.resume and options.restart:
-        raise UsageError("`resume` and `restart` exclude each other: give one")
+        raise UsageError("`resume` and `restart` are mutually exclusive: give one")
     if output is None or not options.journal:
         if options.resume:
             raise UsageError(
-                "`resume` and `journal` exclude each other: give one"
+                "`resume` and `journal` are mutually exclusive: give one"
                 if output is not None
                 else "`resume` needs an output: the journal stands beside it"
             )
@@ -73,32 +101,115 @@ def open_for(
         kept = put_aside(output)
         return Opened(None, width, kept, kept.notice("another run, as this one keeps no journal"))
     found = earlier_run(output)
+    recorded = None if found is None else found.head
     any_width = options.width is None
-    if found is not None and found.head is not None and any_width:
+    if recorded is not None and any_width and options.resume:
         with contextlib.suppress(ValueError):
-            recorded = int(found.head.settings.get(WIDTH, ""))
-            width = recorded if options.resume else width
-    head = _head(options, text, format_name, commands, criterion, width)
-    kept, notice, resume = Kept(), None, options.resume
-    if not resume and found is not None and not options.restart:
-        resume = goes_on(found, head, any_width=any_width)
-        if resume and any_width and found.head is not None:
-            width = int(found.head.settings[WIDTH])
-            head = _head(options, text, format_name, commands, criterion, width)
-    if resume and found is not None and found.current:
-        notice = (
-            f"going on from {output} ({found.steps[found.current].size:,} bytes, "
-            f"{len(found.verdicts):,} checks known); `restart` begins anew"
-        )
-    if not resume:
-        kept = put_aside(output, only_journal=options.in_place)
-        notice = kept.notice("begun anew" if options.restart else "of another run")
+            width = int(recorded.settings.get(WIDTH, ""))
+    ours = [output, journal_path(output)]
+    if isinstance(options.input, Path):
+        ours.append(options.input)
+    files = partial(
+        files_of,
+        commands,
+        (*libraries, *options.ship),
+        without={os.path.abspath(path) for path in ours},
+        known=None if recorded is None else recorded.files,
+    )
+    head = _head(options, text, format_name, commands, criterion, width, files())
+    resume, changed, notice = options.resume, None, None
+    if resume and found is None and journal_path(output).exists():
+        load(journal_path(output))  # raises UsageError where it is no journal
+        resume = False  # it holds no run: what stands beside it is of another
+    if found is not None and recorded is not None and not options.restart:
+        if not resume and options.interesting is None:
+            resume = goes_on(found, head, any_width=any_width)
+        if resume and any_width:
+            width = int(recorded.settings.get(WIDTH, width))
+            head = replace(head, settings={**head.settings, WIDTH: str(width)})
+        if resume and not recorded.differences(head):
+            changed = _changed(found, head)
+        if resume and found.current:
+            notice = (
+                f"resuming from {output} ({found.steps[found.current].size:,} bytes, "
+                f"{len(found.verdicts):,} checks known); `restart` starts over"
+            )
+    if not resume or changed is not None:
+        opened = _begin(options, text, output, head, found if changed else None, changed)
+    else:
+        journal = open_journal(journal_path(output), head, text, resume=True)
+        opened = Opened(journal, width, notice=notice)
+    edited = edited_since(output, text, found) if resume or options.in_place else None
+    return replace(opened, edited=edited, files=files)
+
+
+def begin_again(opened: Opened, options: Options, text: bytes, changed: str) -> Opened:
+    """Begin a journal in place of the one that was to be resumed; its steps are candidates."""
+    journal = opened.journal
+    output = output_path(options)
+    assert journal is not None
+    assert output is not None
+    journal.close()
+    return _begin(options, text, output, journal.head, journal.found, changed)
+
+
+def keep_edited(opened: Opened, output: OutputFile) -> str:
+    """Copy the edited output to a numbered name before it is replaced; say so."""
+    assert opened.edited is not None
+    kept = keep_copy(output.path, opened.edited)
+    return f"{output.path} was edited since the last run: the edited text is kept as {kept}"
+
+
+def _begin(
+    options: Options,
+    text: bytes,
+    output: Path,
+    head: Head,
+    earlier: Contents | None,
+    changed: str | None,
+) -> Opened:
+    """Begin a journal; keep what stands in its place under a numbered name."""
+    kept = put_aside(output, only_journal=options.in_place)
+    steps = None if earlier is None else earlier.all_steps()
     try:
-        journal = open_journal(journal_path(output), head, text, resume=resume)
+        journal = open_journal(journal_path(output), head, text, resume=False, earlier=steps)
     except BaseException:
         kept.put_back()
         raise
-    return Opened(journal, width, kept, notice)
+    why = "begun anew" if options.restart else changed or "of another run"
+    return Opened(journal, int(head.settings[WIDTH]), kept, kept.notice(why), changed)
+
+
+def _changed(found: Contents, head: Head) -> str | None:
+    """Say how the test is not the one of a journal; None if it is."""
+    assert found.head is not None
+    if found.head.files is None or head.files is None:
+        return "the earlier run did not record its test"
+    written = json.loads(found.notes.get(_WRITTEN, "[]"))
+    names = [
+        os.path.basename(path)
+        for path in changed_files(found.head.files, head.files)
+        if path not in written
+    ]
+    if not names:
+        return None
+    shown = " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+    return f"{shown} {'has' if len(names) == 1 else 'have'} changed since"
+
+
+def note_written(opened: Opened, commands: Sequence[Command]) -> None:
+    """Record which files the first runs have written, such as a log: no part of the test.
+
+    A program that a command begins with is, whoever changes it.
+    """
+    journal = opened.journal
+    if journal is None or journal.head.files is None:
+        return
+    programs = {command.words[0] for command in commands}
+    now = opened.files()
+    written = [each for each in changed_files(journal.head.files, now) if each not in programs]
+    if written:
+        journal.note(_WRITTEN, json.dumps(written))
 
 
 def _head(
@@ -106,8 +217,9 @@ def _head(
     text: bytes,
     format_name: str,
     commands: Sequence[Command],
-    criterion: Criterion | None,
+    criterion: Criterion,
     width: int,
+    files: Files,
 ) -> Head:
     return Head.of(
         text,
@@ -115,7 +227,7 @@ def _head(
         frontend=format_name,
         strategy=options.strategy,
         commands=[command.shell_line("FILE") for command in commands],
-        criterion="the command's own failure" if criterion is None else criterion.describe(),
+        criterion=criterion.describe(),
         settings={
             WIDTH: str(width),
             **{name: str(getattr(options, name)) for name in _DECIDING},
@@ -125,21 +237,35 @@ def _head(
                 if getattr(options, name)
             },
         },
+        files=files,
     )
 
 
-def replayed(journal: Journal) -> bytes | None:
-    """Get ready to be told everything again; return the best text it knows, None if it is new."""
-    if not journal.resumed:
-        return None
+def saved_best(
+    journal: Journal | None, text: bytes, output: OutputFile | None, order: Callable[[bytes], Any]
+) -> SavedBest:
+    """Return the best text to start from: that of the journal, if it has one, else the input.
+
+    The journal is then ready to be told everything from the beginning again.
+    """
+    if journal is None or not journal.resumed:
+        return SavedBest(text, output, order, journal)
     journal.replay()
-    return journal.found.text(journal.found.current)
+    return SavedBest(journal.found.text(journal.found.current), output, order, journal)
 
 
 def end(journal: Journal, stopped: str | None) -> None:
     """Record that the reduction has ended by itself, if so."""
     if stopped is None:
         journal.note(_ENDED, "")
+
+
+def note_subject(journal: Journal, subject: Subject) -> None:
+    """Record what fails, where that is not the first command's program.
+
+    That is known at the start, and wanted of a run that is killed, too.
+    """
+    journal.note(_SUBJECT, json.dumps(asdict(subject)))
 
 
 def tell(journal: Journal, report: Report) -> None:

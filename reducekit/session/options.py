@@ -1,32 +1,42 @@
-"""What a session is told: which input, which failure, how to search, where to write."""
+"""The options of a session: input, failure, limits, search, output. Every face is made of them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
+from reducekit import quantities
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
+from reducekit.option import given_fields, option, read_fields, several
+from reducekit.oracle.also import Accepts, Also
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import (
-    Criterion,
-    Disagree,
-    ExitZero,
-    Matches,
-    SlowerThan,
-    SlowerThanReference,
+from reducekit.oracle.criterion import Criterion, Matches
+from reducekit.oracle.kinds import (
+    KINDS,
+    Costly,
+    Kind,
+    Making,
+    OfCommand,
+    Own,
+    Pattern,
+    Predicate,
+    Slow,
+    Test,
+    Unstable,
+    kind_of,
+    regex,
 )
+from reducekit.oracle.kinds import Words as Words
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
 
-Words: TypeAlias = str | Sequence[str]
-"""A command: a line, quoted as for a shell, or its words."""
 Opener: TypeAlias = Callable[[Oracle, int], Executor]
 """Opens an executor for an oracle and a number of checks at the same time."""
 
@@ -37,58 +47,120 @@ MISSING_COMMAND = (
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
+def _repeat(given: str | Repeat) -> Repeat:
+    return given if isinstance(given, Repeat) else Repeat.parse(given)
+
+
+def _pairs(given: Any) -> Any:
+    pairs = [given] if len(given) == 2 and isinstance(given[1], str) else given
+    if any(isinstance(each, str) or len(each) != 2 for each in pairs):
+        raise ValueError("each is a pair of a command and a regular expression")
+    return tuple(map(tuple, pairs))
+
+
+def _paths(given: Any) -> tuple[Path, ...]:
+    return tuple(map(Path, several(given)))
+
+
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
     """A failure that was found already: the commands that show it, and what is kept of it."""
 
     commands: tuple[Command, ...]
     criterion: Criterion
+    subject: Callable[[], Subject] | None = None
+    """Describes what fails for a bug report, where it is not the first command's program."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+@dataclass(frozen=True, kw_only=True)
+class Known(Kind):
+    """A failure that was found already, as in a hunt."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("known",)
+    known: KnownFailure | None = None
+    """The same if it is known already, as in a hunt."""
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the commands that show it."""
+        return () if self.known is None else self.known.commands
+
+    def criterion(self) -> Criterion:
+        """Return what is kept of it."""
+        assert self.known is not None
+        return self.known.criterion
+
+
+_KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCommand):
     """What is kept alive, and the limits of each run. Times are in seconds, sizes in bytes.
 
-    Exactly one of `command`, `oracle`, `interesting` and `known` says what fails. With `command`
-    alone its own failure is kept: its exit status or signal and its failure line. At most one of
-    `reference`, `slower_than` and the patterns (`exit_code`, `match_out`, `match_err`) says
-    otherwise.
+    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`.
+
+    The options of all kinds of failure (`reducekit.oracle.kinds`). Exactly one of `command`,
+    `oracle`, `interesting` and `known` says what fails. With `command` alone its own failure is
+    kept: its exit status or signal and its failure line.
     """
 
-    command: Words | None = None
-    """The program under test."""
-    oracle: Words | None = None
-    """An interestingness test: exit status 0 keeps a candidate."""
-    interesting: Callable[[bytes], bool] | None = None
-    """The same as a function. It must always say the same of the same text."""
-    known: KnownFailure | None = None
-    """The same where it is known already, as in a hunt."""
-    reference: Words | None = None
-    """A second program: kept is that the two disagree about sat and unsat."""
-    slower_than: float | None = None
-    """Kept is that a run takes this many seconds; with `reference`, and the other one does not."""
-    slower_ratio: float | None = None
-    """Kept is that a run takes this many times as long as the `reference`."""
-    also_passes: Sequence[Words] = ()
-    """Programs that have to accept each candidate: they end with 0 and print no error."""
-    exit_code: int | None = None
-    """Above 128 or negative: a signal."""
-    match_out: Sequence[str] = ()
-    match_err: Sequence[str] = ()
-    ignore_out: bool = False
-    ignore_err: bool = False
-    stdin: bool = False
-    """Feed the candidate to the command's standard input."""
-    shell: bool = False
-    """Have /bin/sh run the commands, so that pipes and variables work."""
-    timeout: float | None = None
-    """Wall time of a run; None: follows the time of the best text so far."""
-    first_timeout: float | None = None
-    """Wall time of a run on the input; None: `timeout`."""
-    cpu: float | None = None
-    memory: int | None = None
-    max_output: int | None = None
-    """Kept of each output stream; a run that prints more is stopped. None: a few megabytes."""
+    also_passes: Sequence[Words] = option(
+        "CMD must also accept the file (exit 0). Repeatable.",
+        "Failure",
+        (),
+        read=several,
+        metavar="CMD",
+    )
+    also_match: Sequence[tuple[Words, str]] = option(
+        "Stdout of CMD must also match REGEX. Repeatable.",
+        "Failure",
+        (),
+        read=_pairs,
+        metavar="CMD REGEX",
+        rare=True,
+    )
+    stdin: bool = option("Pass the file on standard input.", "Failure", False, rare=True)
+    shell: bool = option(
+        "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
+    )
+    timeout: float | None = option(
+        "Time limit of a run (default: 4 times that of the best file).",
+        "Limits",
+        read=quantities.seconds,
+        metavar="S",
+    )
+    first_timeout: float | None = option(
+        "Time limit of a run on the input.", "Limits", read=quantities.seconds, spelled=None
+    )
+    cpu: float | None = option(
+        "CPU time of each process of a run, in seconds, rounded up.",
+        "Limits",
+        read=quantities.seconds,
+        metavar="S",
+        rare=True,
+    )
+    memory: int | None = option(
+        "Address space of each process of a run, in megabytes.",
+        "Limits",
+        read=quantities.size,
+        metavar="MB",
+    )
+    max_output: int | None = option(
+        "Output kept of each stream; a run that prints more is stopped "
+        f"(default: {Limits().output / 1e6:.1f}).",
+        "Limits",
+        read=quantities.size,
+        metavar="MB",
+        rare=True,
+    )
+
+    def __post_init__(self) -> None:
+        """Read what is given as on the command line: `90s`, `4G`, `auto`. Raises UsageError."""
+        for name, read in read_fields(self):
+            if isinstance(read, quantities.Slowness):
+                object.__setattr__(self, "slower_ratio", read.ratio or self.slower_ratio)
+                read = read.seconds
+            object.__setattr__(self, name, read)
 
     @property
     def says_what_fails(self) -> bool:
@@ -102,99 +174,38 @@ class Failure:
             return given
         return Limits(given.wall, given.cpu, given.memory, self.max_output)
 
-    def commands_and_criterion(self) -> tuple[tuple[Command, ...], Criterion | None]:
-        """Return the commands of the oracle, and the criterion that was asked for.
+    def commands_and_criterion(self) -> tuple[tuple[Command, ...], Criterion]:
+        """Return the commands of the oracle, and what judges their outcomes.
 
-        None for the criterion stands for the command's own failure, whatever it is. Raises
-        UsageError for options that contradict each other.
+        Raises UsageError for options that contradict each other.
         """
-        self._refuse_contradictions()
-        commands, criterion = self._own_commands_and_criterion()
-        others = (Command.of(each, stdin=self.stdin, shell=self.shell) for each in self.also_passes)
-        return (*commands, *others), criterion
-
-    def _own_commands_and_criterion(self) -> tuple[tuple[Command, ...], Criterion | None]:
-        """Return the same without the programs of `also_passes`."""
-        if self.known is not None:
-            return self.known.commands, self.known.criterion
-        if self.interesting is not None:
-            return (), ExitZero()
-        if self.oracle:
-            return (Command.of(self.oracle, stdin=self.stdin, shell=self.shell),), ExitZero()
-        command = Command.of(self.command or "", stdin=self.stdin, shell=self.shell)
-        if self.reference is not None:
-            other = Command.of(self.reference, stdin=self.stdin, shell=self.shell)
-            if self.slower_than is not None or self.slower_ratio is not None:
-                return (command, other), SlowerThanReference(self.slower_than, self.slower_ratio)
-            return (command, other), Disagree()
-        if self.slower_than is not None:
-            return (command,), SlowerThan(self.slower_than)
-        if self._matches:
-            out = tuple(map(_pattern, self.match_out))
-            err = tuple(map(_pattern, self.match_err))
-            return (command,), Matches(self.exit_code, out, err)
-        return (command,), None
-
-    @property
-    def _matches(self) -> bool:
-        return self.exit_code is not None or bool(self.match_out or self.match_err)
-
-    def _refuse_contradictions(self) -> None:
-        """Raise UsageError where options contradict each other.
-
-        Messages name an option `like_this`, as in Python; a face spells it in its own way.
-        """
-        given = [
-            name for name in ("command", "oracle", "interesting", "known") if getattr(self, name)
-        ]
-        if not given:
+        if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
-        if len(given) > 1:
-            raise UsageError(f"`{given[0]}` and `{given[1]}` exclude each other: give one")
-        ways = [
-            name
-            for name, used in (
-                ("reference", self.reference is not None),
-                ("slower_than", self.slower_than is not None),
-                ("exit_code", self.exit_code is not None),
-                ("match_out", bool(self.match_out)),
-                ("match_err", bool(self.match_err)),
-            )
-            if used
-        ]
-        ignored = [name for name in ("ignore_out", "ignore_err") if getattr(self, name)]
-        if given != ["command"]:
-            if ways or ignored:
-                raise UsageError(
-                    f"`{(ways + ignored)[0]}` goes with `command`: "
-                    f"with `{given[0]}` only its verdict counts"
-                )
-            return
-        if self.slower_ratio is not None and self.reference is None:
-            raise UsageError("`slower_than` as a ratio needs `reference`: slower than what?")
-        if ways == ["reference", "slower_than"]:
-            ways = ["slower_than"]
-        if len({"match" if name[:5] in ("match", "exit_") else name for name in ways}) > 1:
-            raise UsageError(
-                "`reference`, `slower_than` and the patterns (`match_out`, `match_err`, "
-                "`exit_code`) each say what is wrong: give one"
-            )
-        if ways and ignored:
-            raise UsageError(
-                f"`{ignored[0]}` is about the command's own failure: "
-                f"it does not go with `{ways[0]}`, which says what is wrong"
-            )
-        if self.slower_than is not None and self.slower_ratio is not None:
-            raise UsageError("`slower_than` is a time or a ratio: give one")
-        if self.also_passes and given == ["interesting"]:
-            raise UsageError("`also_passes` goes with `command` or `oracle`")
+        kind = kind_of(given_fields(self), _KINDS)
+
+        def made(words: Words) -> Command:
+            return Command.of(words, stdin=self.stdin, shell=self.shell)
+
+        commands, criterion = kind.commands(made), kind.criterion()
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
+        others: list[tuple[str, Command, Criterion]] = []
+        for words in self.also_passes:
+            command = made(words)
+            others.append((command.words[0], command, Accepts()))
+        for words, pattern in self.also_match:
+            command = made(words)
+            wanted = Matches(out=(regex("also_match", pattern),))
+            others.append((command.shell_line("FILE"), command, wanted))
+        if others:
+            names, added, criteria = zip(*others, strict=True)
+            return (*commands, *added), Also(criterion, len(commands), criteria, names)
+        return commands, criterion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Options(Failure):
-    """All that a session is told, as plain data."""
+    """All options of a session, as plain data."""
 
     input: Path | bytes
     """A file, or the text itself."""
@@ -202,65 +213,128 @@ class Options(Failure):
     """What the input is called in messages; default: its path."""
     format: str | Frontend = "smt2"
     """The name of a registered frontend, or a frontend."""
-    strategy: str = "adaptive"
-    effort: Effort = "normal"
-    """quick: stop after the first, most productive passes; thorough: search beyond the minimum."""
-    only: Sequence[str] = ()
-    """The names of the passes to run; none: all of them."""
-    without: Sequence[str] = ()
-    """The names of passes that are not run."""
-    pretty: bool = False
-    """Lay the result out for people, if it still fails so."""
-    lenient: bool = False
-    """Reduce a text that does not parse by lines and tokens."""
-    jobs: int = 1
-    """Checks at the same time."""
-    width: int | None = None
-    """Candidates tried at once, None: as many as `jobs`. The result depends only on this number."""
-    fast: bool = False
-    """Take verdicts as they come: quicker, but results may differ between runs."""
-    repeat: Repeat | None = None
-    """For a failure that does not show every time."""
-    output: Path | None = None
-    """The best text so far, always whole; None: `in.reduced.smt2` beside a file `in.smt2`."""
-    in_place: bool = False
-    """Replace the input; the original is kept as `in.smt2.orig`."""
-    journal: bool = True
-    """Keep every verdict and step beside the output."""
-    resume: bool = False
-    """Insist on going on from the earlier session whose journal stands beside the output.
-
-    Without it a session goes on from an earlier one of the same input, command and options, and
-    keeps what any other has left under a numbered name.
-    """
-    restart: bool = False
-    """Begin anew; what is there is kept under a numbered name."""
-    also_interesting: Path | None = None
-    """A folder for the smallest text of each other failure met on the way."""
-    max_checks: int | None = None
-    max_time: float | None = None
-    """Seconds."""
-    until: int | None = None
-    """Stop at this size in bytes."""
-    patience: int | None = 2000
-    """Stop after this many checks in a row without success; None or 0: never."""
-    workdir: Path | None = None
-    """Where candidates are written, each in a folder of its own; None: in memory, or in TMPDIR."""
-    cluster: str | Cluster | None = None
-    """Run checks on a cluster: `tcp://HOST:PORT` of a Dask scheduler, `local:N`, a YAML file.
-
-    `jobs` stands for all that its workers can run at a time, unless it is given.
-    """
-    ship: Sequence[Path] = ()
-    """Files to be sent along to the workers, such as the program under test."""
-    local_slots: int = 0
-    """Checks at the same time on this machine when no worker of the cluster is left."""
+    repeat: Repeat | None = option(
+        "Flaky failure: require K failing runs out of N.", "Failure", read=_repeat, metavar="K-of-N"
+    )
+    max_checks: int | None = option(
+        "Stop after N checks.", "Limits", read=quantities.count, metavar="N"
+    )
+    max_time: float | None = option(
+        "Stop after S seconds.", "Limits", read=quantities.seconds, metavar="S"
+    )
+    until: int | None = option(
+        "Stop when the file has at most BYTES bytes.",
+        "Limits",
+        read=quantities.count,
+        metavar="BYTES",
+        rare=True,
+    )
+    patience: int | None = option(
+        "Stop after N checks without success; 0: never.",
+        "Limits",
+        2000,
+        read=quantities.count,
+        metavar="N",
+        rare=True,
+    )
+    strategy: str = option("The search algorithm.", "Search", "adaptive", metavar="NAME")
+    effort: Effort = option(
+        "quick, normal, or thorough: also detours over larger files.",
+        "Search",
+        "normal",
+        choices=EFFORTS,
+        metavar="LEVEL",
+    )
+    jobs: int = option(
+        "Parallel checks, or auto (default: 2; 1 for scripts and --slower-than).",
+        "Search",
+        1,
+        read=quantities.jobs,
+        metavar="N",
+        short="j",
+    )
+    width: int | None = option(
+        "Size of the speculation window (default: --jobs). Determines the result.",
+        "Search",
+        read=quantities.width,
+        metavar="N",
+        rare=True,
+    )
+    fast: bool = option(
+        "Process results as they arrive; not reproducible.", "Search", False, rare=True
+    )
+    only: Sequence[str] = option(
+        "Run only this pass. Repeatable; `reducekit passes FORMAT` lists the names.",
+        "Search",
+        (),
+        read=several,
+        metavar="PASS",
+        rare=True,
+    )
+    without: Sequence[str] = option(
+        "Skip this pass. Repeatable.", "Search", (), read=several, metavar="PASS", rare=True
+    )
+    output: Path | None = option(
+        "The result (default: INPUT with .reduced before its suffix).",
+        "Output",
+        read=Path,
+        metavar="FILE",
+        short="o",
+    )
+    in_place: bool = option("Replace INPUT; the original is kept as .orig.", "Output", False)
+    restart: bool = option("Start over; existing results are renamed.", "Output", False)
+    resume: bool = option(
+        "Require an earlier run to resume. (A matching run is resumed automatically.)",
+        "Output",
+        False,
+        rare=True,
+    )
+    journal: bool = option(
+        "Do not write a journal next to the output.",
+        "Output",
+        True,
+        spelled="--no-journal",
+        rare=True,
+    )
+    also_interesting: Path | None = option(
+        "Keep the smallest file for each other failure in DIR.",
+        "Output",
+        read=Path,
+        metavar="DIR",
+        rare=True,
+    )
+    pretty: bool = option("Pretty-print the result if it still fails.", "Output", False)
+    lenient: bool = option(
+        "Reduce a file that does not parse by lines and tokens.", "Output", False, rare=True
+    )
+    workdir: Path | None = option(
+        "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).",
+        "Output",
+        read=Path,
+        metavar="DIR",
+        rare=True,
+    )
+    cluster: str | Cluster | None = option(
+        "Run checks on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
+        "Cluster",
+        metavar="WHERE",
+        rare=True,
+    )
+    ship: Sequence[Path] = option(
+        "Send FILE to the workers. Repeatable.",
+        "Cluster",
+        (),
+        read=_paths,
+        metavar="FILE",
+        rare=True,
+    )
+    local_slots: int = option(
+        "Fall back to N local jobs when the cluster is lost.",
+        "Cluster",
+        0,
+        read=quantities.count,
+        metavar="N",
+        rare=True,
+    )
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""
-
-
-def _pattern(text: str) -> re.Pattern[bytes]:
-    try:
-        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
-    except re.error as error:
-        raise UsageError(f"{text!r} is not a regular expression: {error}") from None

@@ -1,4 +1,8 @@
-"""Where the input comes from and the result goes: always a whole file, at every improvement."""
+"""Where the input comes from and the result goes: always a whole file, at every improvement.
+
+`SavedBest` is the one place that says what the best text is. The output file, the summary and the
+result all come from it, so none of them can tell of a text that the others do not have.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,14 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from reducekit.errors import UsageError
+from reducekit.journal import Journal
+from reducekit.session.unpack import plain_path, unpacked
 
 _LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
 
@@ -111,6 +120,13 @@ def read_input(path: Path) -> bytes:
         raise UsageError(f"the input {str(path)!r} cannot be read: {error}") from None
 
 
+def reduced_path(path: Path) -> Path:
+    """Return where the result goes of a reduction of a file, if nothing else is said."""
+    plain = plain_path(path)
+    # Not with_name(), which refuses paths without a name, such as "." and "/".
+    return plain.parent / f"{plain.stem}.reduced{plain.suffix}"
+
+
 def original_path(path: Path) -> Path:
     """Return where the original is kept of a file that is replaced."""
     return path.with_name(path.name + ".orig")
@@ -127,11 +143,20 @@ def backup_path(path: Path) -> Path:
     return backup
 
 
-def back_up(path: Path, backup: Path) -> None:
-    """Copy a file, never over another one. Raises UsageError."""
+def back_up(path: Path, backup: Path, text: bytes) -> None:
+    """Copy a file that holds `text`, never over another one.
+
+    Raises UsageError, also if the file no longer holds it: somebody has edited it since it was
+    read, and replacing it would lose that.
+    """
     try:
-        with open(path, "rb") as source, open(backup, "xb") as copy:
-            shutil.copyfileobj(source, copy)
+        data = path.read_bytes()
+        if unpacked(data, str(path)) != text:
+            raise UsageError(
+                f"{path} has changed since it was read; nothing was written. Run the command again"
+            )
+        with open(backup, "xb") as copy:
+            copy.write(data)
         shutil.copystat(path, backup)
     except OSError as error:
         raise UsageError(f"the backup {backup} cannot be written: {error.strerror}") from None
@@ -147,10 +172,10 @@ def rescue(text: bytes, suffix: str) -> Path | None:
     return Path(file.name)
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make a folder, unless it is there. Raises UsageError if it cannot be had."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"the folder {folder} cannot be made: {error.strerror}") from None
 
@@ -161,3 +186,65 @@ def write_file(path: Path, text: bytes) -> None:
     if not file.write(text):
         reason = file.write_error.strerror if file.write_error is not None else "it failed"
         raise UsageError(f"the output {path} cannot be written: {reason}")
+
+
+@dataclass(slots=True)
+class SavedBest:
+    """The best text so far, and the output file and journal if there are any.
+
+    Invariant: the file holds `text`, unless writing it failed (see `OutputFile.write_error`) or
+    `text` is the input and the file does not exist yet. The journal names it as the best.
+
+    A resumed search begins at the input again and repeats its earlier steps. `text` is then the
+    best text of the earlier run, and stays so until the search finds a smaller one, or learns that
+    this one does not fail.
+    """
+
+    text: bytes
+    file: OutputFile | None
+    order: Callable[[bytes], Any]
+    journal: Journal | None = None
+
+    def __post_init__(self) -> None:
+        if self.file is not None and self.file.path.exists():
+            self.save()
+
+    def accept(self, text: bytes) -> None:
+        """Take a text that fails, if it is below the best one."""
+        if self.order(text) < self.order(self.text):
+            self.replace(text)
+
+    def give_up(self, refuted: Collection[bytes], text: bytes) -> None:
+        """Go back to `text` if the best one is among those that turned out not to fail."""
+        if self.text in refuted:
+            self.replace(text)
+
+    def replace(self, text: bytes) -> None:
+        """Make a text the best one, whatever its size."""
+        self.text = text
+        if self.journal is not None:  # first: a kill in between loses nothing
+            self.journal.best(text)
+        if self.file is not None:
+            self.file.write(text)
+
+    @contextlib.contextmanager
+    def rescued(self) -> Iterator[None]:
+        """Save the best text if an error ends what is inside, and add to the error where it is."""
+        try:
+            yield
+        except Exception as error:
+            self.save()
+            if self.file is not None and self.file.write_error is None:
+                size = f"{len(self.text):,} bytes"
+                error.add_note(f"the best result so far ({size}) is in {self.file.path}")
+            raise
+
+    def save(self) -> None:
+        """Write the file again unless it holds the best text."""
+        if self.file is None:
+            return
+        with contextlib.suppress(OSError):
+            if self.file.path.read_bytes() == self.text:
+                self.file.write_error = None
+                return
+        self.file.write(self.text)

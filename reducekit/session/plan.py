@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-
 from reducekit import registry
+from reducekit.passes import Pass, help_of
 from reducekit.reduction import STAGES
 
 
@@ -22,10 +21,8 @@ def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]
     return rows
 
 
-def _what(each: object) -> str:
+def _what(each: Pass) -> str:
     """Return the first sentence of what a pass says of itself."""
-    while (inner := getattr(each, "inner", None)) is not None:
-        each = inner
-    said = inspect.getdoc(type(each)) or ""
+    said = help_of(each)
     first = " ".join(said.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
     return first.removeprefix("The pass ").removeprefix("A pass ").removeprefix("that ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -11,11 +12,13 @@ from pathlib import Path
 from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.guard import Guard
-from reducekit.frontend import Frontend, OracleRequest, OwnOracle, View
+from reducekit.frontend import Frontend, View
+from reducekit.offers import Skips
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
+from reducekit.own_checks import ChecksCandidates, GuardsCommand, OracleRequest, OwnOracle, Subject
 from reducekit.reduction import PassChoice
 from reducekit.search.strategy import Strategy
 from reducekit.session import journal_setup
@@ -52,8 +55,7 @@ class Job:
     choice: PassChoice
     commands: tuple[Command, ...]
     """Of the oracle; none where it is a function."""
-    criterion: Criterion | None
-    """None: the command's own failure."""
+    criterion: Criterion
     limits: Limits
     opened: Opened
     """The journal, and what an earlier run has left."""
@@ -68,22 +70,14 @@ class Job:
     """Checks at the same time."""
     cluster: Cluster | None = None
     """Where they run, if not here."""
+    subject: Callable[[], Subject] | None = None
+    """Describes what fails for a bug report, where it is not the first command's program."""
     closing: ExitStack = field(default_factory=ExitStack)
     """Closes what was opened for this job."""
 
     def take_view(self) -> View:
         """Return the parsed text, once: it is large, and nobody else is to keep it."""
         return self.views.pop()
-
-    def write(self, text: bytes) -> None:
-        """Write the best text so far, if there is a place for it."""
-        if self.output is not None:
-            self.output.write(text)
-
-    def save(self, text: bytes) -> None:
-        """Write the best text if it was not written, or if that failed."""
-        if self.output is not None and (not self.output.written or self.output.write_error):
-            self.output.write(text)
 
     def as_if_run_on(self, outcome: Outcome, path: str) -> Outcome:
         """Put the name of the output in place of the candidate's file, which is gone."""
@@ -128,9 +122,13 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
     if own is not None:
         stack.callback(own.close)
-    for name_, given in (("also_passes", options.also_passes), ("cluster", options.cluster)):
+    for name_, given in (
+        ("also_passes", options.also_passes),
+        ("also_match", options.also_match),
+        ("cluster", options.cluster),
+    ):
         if given and (own is not None or options.interesting is not None):
-            raise UsageError(f"`{name_}` goes with `command` or `oracle`")
+            raise UsageError(f"`{name_}` requires `command` or `oracle`")
     if own is not None:
         frontend, limits = own.frontend, own.limits
         options = replace(options, command=own.command, opener=own.opener)
@@ -140,7 +138,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     choice = PassChoice(tuple(options.only), tuple(options.without))
     with naming(name):
         parsed, view = _parsed(options, frontend, text)
-    refused = parsed.refuses(text)
+    refused = parsed.refuses(text) if isinstance(parsed, Skips) else None
     if refused is not None:
         raise UsageError(refused)
     choice.of(parsed.schedule(strategy.passes))
@@ -148,9 +146,10 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         output = None if path is None else OutputFile(path)
     folder = options.also_interesting
     others = None if folder is None else OtherFailures(folder, parsed.suffix)
-    options = _with_cluster(options, guard, stack)
+    options = _with_cluster(options, stack)
     opener = opener_of(options, parsed.suffix, guard)
-    if own is None and (options.command or (options.known and options.opener is None)):
+    runs = options.command or (options.known and options.opener is None)
+    if own is None and runs and isinstance(frontend, GuardsCommand):
         opener = frontend.opener(opener, text)
     with guard.held():
         opened = journal_setup.open_for(
@@ -160,6 +159,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
             format_name=parsed.name,
             commands=commands,
             criterion=criterion,
+            libraries=() if own is None else own.libraries,
         )
     return Job(
         name=name,
@@ -179,20 +179,21 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         own=own,
         jobs=options.jobs,
         cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
+        subject=getattr(own or options.known, "subject", None),
     )
 
 
-def _with_cluster(options: Options, guard: Guard, stack: ExitStack) -> Options:
+def _with_cluster(options: Options, stack: ExitStack) -> Options:
     """Connect to the cluster, if there is one; all that it can run at a time are the jobs."""
     cluster = options.cluster
     if cluster is None:
         for name in ("ship", "local_slots"):
             if getattr(options, name):
-                raise UsageError(f"`{name}` goes with `cluster`")
+                raise UsageError(f"`{name}` requires `cluster`")
         return options
     if isinstance(cluster, str):
         cluster = stack.enter_context(
-            Cluster(cluster, ship=options.ship, local_slots=options.local_slots, guard=guard)
+            Cluster(cluster, ship=options.ship, local_slots=options.local_slots)
         )
     return replace(
         options, cluster=cluster, jobs=options.jobs if options.jobs > 1 else cluster.slots
@@ -208,12 +209,11 @@ def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard)
     """Return how the format checks candidates. Raises UsageError if it needs a command."""
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
     file = "-" if isinstance(options.input, bytes) else str(options.input)
-    own = frontend.own_oracle(
+    if not isinstance(frontend, ChecksCandidates):
+        raise UsageError(MISSING_COMMAND)
+    return frontend.own_oracle(
         OracleRequest(text, name_of(options), file, failure, options.limits(), guard)
     )
-    if own is None:
-        raise UsageError(MISSING_COMMAND)
-    return own
 
 
 def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend, View]:
@@ -226,6 +226,4 @@ def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend
             raise
         frontend = registry.frontend(_FALLBACK, suffix=frontend.suffix)
         view = frontend.parse(text)
-    if len(view.document) <= 1:
-        raise ParseError("the input is empty: only comments", text, 0)
     return frontend, view

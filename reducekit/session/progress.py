@@ -1,11 +1,24 @@
-"""How far a session is, as plain data: what its events add up to, and the time left."""
+"""How far a session is: the one place that adds up its events, for every display and report."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from reducekit.events import Accepted, Checked, Event, PassStarted, RolledBack, Started
+from reducekit.events import (
+    Accepted,
+    Checked,
+    Event,
+    FailureFound,
+    Notice,
+    PassEnded,
+    PassStarted,
+    Resumed,
+    RolledBack,
+    Started,
+)
 from reducekit.session.eta import Pace, Range, checks_left, in_words
 
 
@@ -31,9 +44,40 @@ class Limit:
         return self.size is not None or self.quick
 
 
+class Point(NamedTuple):
+    """After `checks` checks and `seconds` seconds, the best text had `size` bytes."""
+
+    checks: int
+    seconds: float
+    size: int
+
+
+@dataclass(slots=True)
+class PassTotal:
+    """A pass's totals over all rounds. Checks and seconds are None if a journal lacks them."""
+
+    name: str
+    accepted: int = 0
+    removed: int = 0
+    """Bytes; growth counts as negative."""
+    checks: int | None = 0
+    seconds: float | None = 0.0
+
+
+class Step(NamedTuple):
+    """The last accepted change: what it did, the text before (b"" if unknown), the text after."""
+
+    what: str
+    before: bytes
+    after: bytes
+
+
 @dataclass(slots=True)
 class Progress:
-    """What has been seen of a reduction so far. Round -1 is before the first pass."""
+    """What has been seen of a reduction so far. Round -1 is before the first pass.
+
+    Times are seconds by `clock`.
+    """
 
     size_before: int = 1
     size: int = 0
@@ -41,29 +85,99 @@ class Progress:
     accepted: int = 0
     pass_name: str = ""
     round: int = -1
-    begin: float = field(default_factory=time.monotonic)
+    clock: Callable[[], float] = time.monotonic
+    begin: float = -1.0
+    """Now, if it is not given."""
     limit: Limit = Limit()
     pace: Pace = field(default_factory=Pace)
     started: float | None = None
     """When the first pass began."""
+    replayed: int = 0
+    """How many of the checks are those of the run that is resumed."""
+    replaying: bool = False
+    """Whether the last one was."""
+    interesting: int = 0
+    """How many checks showed the failure."""
+    remembered: int = 0
+    """How many verdicts needed no check."""
+    output: str = ""
+    failure: str = ""
+    last: Step | None = None
+    succeeded: float | None = None
+    """When the last step was accepted."""
+    curve: list[Point] = field(default_factory=list)
+    """From the input on, a point for each accepted text; sizes rise where one was given up."""
+    passes: dict[str, PassTotal] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    _text: bytes = b""
+    _pass_began: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.begin < 0:
+            self.begin = self.clock()
 
     def see(self, event: Event) -> None:
         """Take an event in."""
         match event:
-            case Started(size=size):
+            case Started(size=size, output=output):
                 self.size_before = self.size = size
-            case Checked(remembered=False):
+                self.output = "" if output is None else str(output)
+                self._point(size)
+            case FailureFound(failure=failure):
+                self.failure = failure
+            case Notice(text=said):
+                self.notices.append(said)
+            case Resumed(size=size):
+                self.size = size
+            case Checked(remembered=True):
+                self.remembered += 1
+            case Checked(interesting=interesting, replayed=replayed):
                 self.checks += 1
-                self.pace.see(self.checks, self._searching())
-            case Accepted(text=text):
-                self.size = len(text)
-                self.accepted += 1
+                self.interesting += interesting
+                self.replayed += replayed
+                self.replaying = replayed
+                self.pace.see(self.checks - self.replayed, self._searching())
+                self._total(self.pass_name).checks += 1  # type: ignore[operator]
+            case Accepted():
+                self._accept(event)
             case RolledBack(text=text):
-                self.size = len(text)
+                self.size, self._text = len(text), text
+                self._point(len(text))
             case PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
+                self._pass_began = self.clock()
                 if self.started is None:
-                    self.started = time.monotonic()
+                    self.started = self._pass_began
+            case PassEnded(name=name):
+                self._total(name).seconds += self.clock() - self._pass_began  # type: ignore[operator]
+
+    def _accept(self, event: Accepted) -> None:
+        self.accepted += 1
+        if not event.replayed:
+            self.size = len(event.text)
+        total = self._total(event.pass_name)
+        total.accepted += 1
+        total.removed += self.curve[-1].size - len(event.text) if self.curve else 0
+        self.last = Step(event.what, self._text, event.text)
+        self._text = event.text
+        self.succeeded = self.clock()
+        self._point(len(event.text))
+
+    def _total(self, name: str) -> PassTotal:
+        return self.passes.setdefault(name, PassTotal(name))
+
+    def _point(self, size: int) -> None:
+        self.curve.append(Point(self.checks, self.elapsed, size))
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds since it began."""
+        return self.clock() - self.begin
+
+    @property
+    def since(self) -> float | None:
+        """The seconds since the last accepted step."""
+        return None if self.succeeded is None else self.clock() - self.succeeded
 
     def left(self) -> Range | None:
         """Return how many seconds are left to the end; None if that cannot be known."""
@@ -78,18 +192,22 @@ class Progress:
             return seconds
         return seconds.limited(self.limit.seconds - self._searching())
 
+    def rate(self, seconds: float) -> float:
+        """Return the checks per second, without those of the run that is resumed."""
+        return (self.checks - self.replayed) / seconds if seconds > 0 else 0.0
+
     def _searching(self) -> float:
-        return 0.0 if self.started is None else time.monotonic() - self.started
+        return 0.0 if self.started is None else self.clock() - self.started
 
     def line(self, width: int = 1000) -> str:
         """Return the state in one line of at most `width` columns, as much as fits."""
-        seconds = time.monotonic() - self.begin
+        seconds = self.elapsed
         time_part = f"{seconds:.0f} s"
         size = f"{self.size:,} bytes"
         if self.round < 0:
             return f"{size}, running the command on it, {time_part}"[:width]
         share = f"{size} ({100 * self.size / self.size_before:.1f} %)"
-        rate = self.checks / seconds if seconds > 0 else 0.0
+        rate = self.rate(seconds)
         checks = f"{self.checks:,} checks"
         left = f"left: {in_words(self.left())}"
         forms = (

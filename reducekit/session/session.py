@@ -10,19 +10,27 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reducekit.errors import ParseError, StoppedError, UsageError
+from reducekit.errors import (
+    ParseError,
+    ResourceError,
+    StoppedError,
+    UsageError,
+    lack_of_resources,
+)
 from reducekit.events import (
     Accepted,
+    Checked,
     Event,
     FailureFound,
     Finished,
     Notice,
     PassEnded,
+    Resumed,
     RolledBack,
     Started,
 )
@@ -31,25 +39,29 @@ from reducekit.executors.guard import Guard, NoSignals
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
+from reducekit.offers import Presents
 from reducekit.oracle.criterion import SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
-from reducekit.reduction import Budget, Counts, Reduction, Result
+from reducekit.own_checks import AdaptsToFailure
+from reducekit.reduction import EARLIER, Budget, Counts, Reduction, Result
 from reducekit.reduction.control import Control, Stopped
 from reducekit.session import journal_setup
 from reducekit.session.executors import Executors
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
+    ask_predicate,
     doubtful,
     empty_input_fails,
+    empty_too,
     establish,
     limits_for,
     run_once,
 )
 from reducekit.session.options import Options
-from reducekit.session.output import back_up, rescue
+from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.report import (
@@ -82,7 +94,7 @@ class Session:
     and `skip_pass` may be called from any thread.
 
     Invariant while it runs: `best` is interesting, and is what the output file holds unless
-    writing it failed.
+    writing it failed (see `SavedBest`).
     """
 
     def __init__(
@@ -94,11 +106,17 @@ class Session:
     ) -> None:
         self.options = options
         self.control = Control()
-        self.best = b""
-        """The smallest interesting text so far; empty before the first run."""
+        self.last_run: Sequence[Outcome] = ()
+        """The outcomes of the last check: what the commands printed, for displays."""
+        self._saved: SavedBest | None = None
         self._listen = listen
         self._guard = guard or NoSignals()
         self._begin = time.monotonic()
+
+    @property
+    def best(self) -> bytes:
+        """The smallest interesting text so far; empty until the input is known to fail."""
+        return b"" if self._saved is None else self._saved.text
 
     def stop(self, reason: str = "stopped") -> None:
         """End the session soon, with the best text so far; `reason` is told in the report."""
@@ -111,6 +129,10 @@ class Session:
     def resume(self) -> None:
         """Go on after `pause`."""
         self.control.resume()
+
+    def continued(self) -> None:
+        """Note that the process was stopped and runs again: the best text is checked once more."""
+        self.control.continued()
 
     def skip_pass(self) -> None:
         """Leave the present pass, as if nothing were left to try in it."""
@@ -128,7 +150,6 @@ class Session:
         with only_new():
             with self._guard.allowed():
                 job = prepare(self.options, self._guard)
-            self.best = job.text
             path = None if job.output is None else job.output.path
             with (
                 job.closing as opened,
@@ -151,25 +172,48 @@ class Session:
                     self._listen(Notice(job.opened.notice))
                 failure = golden.criterion.describe()
                 self._listen(FailureFound(failure))
-                job = replace(job, frontend=job.frontend.for_failure(failure))
+                if isinstance(job.frontend, AdaptsToFailure):
+                    job = replace(job, frontend=job.frontend.for_failure(failure))
                 if (doubt := doubtful(golden.criterion)) is not None:
                     self._listen(Notice(doubt))
                 if job.backup is not None:
                     assert isinstance(self.options.input, Path)
-                    back_up(self.options.input, job.backup)
+                    try:
+                        back_up(self.options.input, job.backup, job.text)
+                    except UsageError:
+                        journal_setup.discard(job.opened)
+                        raise
+                if job.opened.journal is not None and job.subject is not None:
+                    journal_setup.note_subject(job.opened.journal, job.subject())
                 slippage = self._slippage(job, golden)
-                result = self._reduce(job, golden, empty, executors, slippage)
+                with self._guard.held():
+                    if job.opened.edited is not None and job.output is not None:
+                        kept = journal_setup.keep_edited(job.opened, job.output)
+                        self._listen(Notice(kept))
+                    saved = self._saved = journal_setup.saved_best(
+                        job.opened.journal, job.text, job.output, job.frontend.order
+                    )
+                if saved.text != job.text:
+                    self._listen(Resumed(len(saved.text)))
+                opened.enter_context(saved.rescued())
+                result = self._reduce(job, golden, empty, executors, slippage, saved)
                 if job.opened.journal is not None:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)
                 last, tries = None, 0
                 with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
-                    if self.options.pretty:
-                        result = self._laid_out(job, golden, executors, result)
-                    last, tries = self._check_again(job, golden, executors, result.text)
+                    if self.options.pretty and result.stopped != INTERRUPTED and not result.gone:
+                        self._lay_out(job, golden, executors, saved)
+                    if not result.gone:
+                        last, tries = self._check_again(job, golden, executors, saved.text)
+                    if last is not None and not last.interesting and saved.text != result.text:
+                        # The best text of an earlier run, which this one has not come upon.
+                        saved.replace(result.text)
+                        last, tries = self._check_again(job, golden, executors, saved.text)
                 if job.own is not None and last is not None and last.interesting:
                     with self._guard.held():
-                        job.write(job.own.finish(result.text))
+                        saved.replace(job.own.finish(saved.text))
+                result = replace(result, text=saved.text)
                 report = self._report(job, golden, result, last, tries, executors.runs, slippage)
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
@@ -183,7 +227,7 @@ class Session:
         it expects in the current folder.
         """
         try:
-            return job, *self._golden(job, executors)
+            return self._golden(job, executors)
         except GoldenRunError as error:
             moved = in_own_folders(job.commands, self.options.input)
             if moved is None or error.problem not in ("passes", "not shown", "empty fails too"):
@@ -199,14 +243,18 @@ class Session:
                     "in which the candidate has that name"
                 )
             )
-            return moved_job, *found
+            return found
 
-    def _golden(self, job: Job, executors: Executors) -> tuple[Golden, bool]:
-        """Make sure that the input fails every time; say whether an empty one does, by a crash."""
+    def _golden(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
+        """Make sure that the input fails every time; say whether an empty one does, by a crash.
+
+        Returns the job with what was learnt about its journal.
+        """
         options, journal = self.options, job.opened.journal
         opener = partial(self._open_stoppable, executors, job.jobs)
-        if not job.commands:  # a function says the same each time, and of an empty text too
-            return self._ask(job, opener), False
+        if not job.commands:
+            golden = ask_predicate(job.criterion, job.text, opener)
+            return self._same_function(job, opener), golden, False
         known = None if journal is None else journal.found.golden
         first = job.limits
         wall = options.first_timeout or first.wall
@@ -223,10 +271,7 @@ class Session:
             first,
             opener,
             path=job.name,
-            out=not options.ignore_out,
-            err=not options.ignore_err,
             repeat=options.repeat,
-            also=len(options.also_passes),
             recorded=known.runs if known is not None and known.whole else (),
         )
         if isinstance(golden.criterion, TimesOut) and not given:
@@ -245,10 +290,11 @@ class Session:
         if journal is not None:
             if known is None:
                 journal.golden(golden.runs)
+                journal_setup.note_written(job.opened, job.commands)
             if said is None:
                 journal.verdict(digest(b""), empty, 0.0)
         if empty:
-            words = f"an empty file fails in the same way ({golden.criterion.describe()})"
+            words = empty_too(golden.criterion)
             crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
             if not crash:
                 raise GoldenRunError(
@@ -258,16 +304,24 @@ class Session:
                     "empty fails too",
                 )
             self._listen(Notice(words))
-        return golden, empty
+        return job, golden, empty
 
-    def _ask(self, job: Job, opener: Callable[[Oracle], executor.Executor]) -> Golden:
-        """Ask a function about the input."""
-        assert job.criterion is not None
+    def _same_function(self, job: Job, opener: Callable[[Oracle], executor.Executor]) -> Job:
+        """Ask a function about the best text of the run to be resumed; return the job to do.
+
+        A function has no content that could be compared, so that text stands for it.
+        """
+        journal = job.opened.journal
+        if journal is None or not journal.found.current:
+            return job
+        best = journal.found.text(journal.found.current)
         with opener(Oracle((), job.criterion)) as opened:
-            begin = time.monotonic()
-            if not run_once(opened, job.text, job.limits).interesting:
-                raise GoldenRunError("the text to reduce is not interesting itself", "not shown")
-        return Golden(job.criterion, (), time.monotonic() - begin)
+            if run_once(opened, best, job.limits).interesting:
+                return job
+        why = "the function has changed since"
+        with self._guard.held():
+            again = journal_setup.begin_again(job.opened, self.options, job.text, why)
+        return replace(job, opened=again)
 
     def _open_stoppable(self, executors: Executors, jobs: int, oracle: Oracle) -> executor.Executor:
         """Open an executor whose waits end when the session is stopped."""
@@ -294,44 +348,42 @@ class Session:
         empty: bool,
         executors: Executors,
         slippage: SlippageTracker | None,
+        saved: SavedBest,
     ) -> Result:
         """Search, and write each improvement; whatever happens, the best text is saved."""
         options, journal, counts = self.options, job.opened.journal, Counts()
-        order = job.frontend.order
-        recorded = None if journal is None else journal_setup.replayed(journal)
-        if recorded is not None:
-            self.best = recorded
+        replayed = 0
 
         def listen(event: Event) -> None:
+            nonlocal replayed
             self._guard.check()  # a signal that was raised where Python drops exceptions
             match event:
-                # What was found in an earlier session is not given up on the way to it.
+                case Checked() if counts.replayed > replayed:
+                    replayed = counts.replayed
+                    event = replace(event, replayed=True)
                 case Accepted(text=text):
                     with self._guard.held():
-                        if recorded is None or not order(recorded) < order(text):
-                            self.best = text
-                            job.write(text)
+                        # A resumed search repeats also what was taken back later.
+                        if journal is None or not journal.replaying:
+                            saved.accept(text)
+                        else:
+                            event = replace(event, replayed=True)
                     if slippage is not None:
                         slippage.accept(text)
-                case RolledBack(text=text, size=size):
+                case RolledBack(text=text, given_up=given_up):
                     with self._guard.held():
-                        self.best = text
-                        job.write(text)
+                        saved.give_up(given_up, text)
                     if slippage is not None:
                         slippage.go_back(text)
-                    self._listen(
-                        Notice(
-                            f"the best file so far ({size:,} bytes) does not fail every time; back "
-                            f"to one that does ({len(text):,} bytes), and each success is "
-                            "repeated from now on"
-                        )
-                    )
                 case PassEnded(name=name, round=number) if journal is not None:
                     seconds = reduction.elapsed
                     journal.pass_ended(name, number, checks=counts.checks, seconds=seconds)
+            if (said := _in_words(event, job.opened.changed)) is not None:
+                self._listen(Notice(said))
             self._listen(event)
 
         def on_checked(text: bytes, finished: executor.Finished) -> None:
+            self.last_run = finished.outcomes
             if slippage is not None:
                 slippage.see(text, finished.interesting, finished.outcomes)
 
@@ -362,40 +414,36 @@ class Session:
                     begin=self._begin,
                     control=self.control,
                 )
-                if job.commands:
-                    reduction.preload(b"", interesting=empty)
+                reduction.preload(b"", interesting=empty)
                 if journal is not None:
                     reduction.restore(journal.found.verdicts)
-                result = reduction.run(job.text, golden.seconds)
-                if len(self.best) < len(result.text):
-                    result = replace(result, text=self.best)
-                self.best = result.text
-        except KeyboardInterrupt:
-            result = Result(self.best, counts, 0, 0.0, INTERRUPTED)
-        except Exception as error:
-            job.save(self.best)
-            if job.output is not None and job.output.write_error is None:
-                error.add_note(
-                    f"the best result so far ({len(self.best):,} bytes) is in {job.output.path}"
+                earlier = None if journal is None else journal.earlier
+                result = reduction.run(
+                    job.text,
+                    golden.seconds,
+                    None if earlier is None else earlier.from_the_smallest(),
                 )
-            raise
-        job.save(self.best)
+        except KeyboardInterrupt:
+            result = Result(saved.text, counts, 0, 0.0, INTERRUPTED)
+        saved.save()
         return result
 
-    def _laid_out(self, job: Job, golden: Golden, executors: Executors, result: Result) -> Result:
-        """Lay the result out for people, if it still fails so."""
-        text = job.frontend.pretty(result.text)
-        if text == result.text or not job.commands or self.control.stopped:
-            return result
+    def _lay_out(self, job: Job, golden: Golden, executors: Executors, saved: SavedBest) -> None:
+        """Pretty-print the result if it still fails."""
+        if not isinstance(job.frontend, Presents):
+            return
+        text = job.frontend.pretty(saved.text)
+        if text == saved.text or not job.commands or self.control.stopped:
+            return
         limits = limits_for(golden.criterion, job.limits, golden.seconds)
         opened = executors.open_repeating(Oracle(job.commands, golden.criterion))
         if not run_once(opened, text, limits).interesting:
-            self._listen(Notice("laid out for people the result does not fail: it stays as it is"))
-            return result
+            self._listen(
+                Notice("the pretty-printed result does not fail; keeping the original layout")
+            )
+            return
         with self._guard.held():
-            self.best = text
-            job.write(text)
-        return replace(result, text=text)
+            saved.replace(text)
 
     def _repeats(self, job: Job) -> int:
         """Return how many more runs the result has to pass: none of a function."""
@@ -406,15 +454,12 @@ class Session:
     def _check_again(
         self, job: Job, golden: Golden, executors: Executors, text: bytes
     ) -> tuple[executor.Finished | None, int]:
-        """Check what is in the output file once more, and again if that does not fail.
+        """Check the result once more, and again if that does not fail.
 
         Returns the last check and the number of checks made. A function is not asked again.
         """
         if not job.commands or self.control.stopped:
             return None, 0
-        if job.output is not None and not job.output.write_error:
-            with contextlib.suppress(OSError):
-                text = job.output.path.read_bytes()
         limits = limits_for(golden.criterion, job.limits, golden.seconds)
         opened = executors.open_repeating(Oracle(job.commands, golden.criterion))
         tries = 0
@@ -434,14 +479,15 @@ class Session:
         runs: int,
         slippage: SlippageTracker | None,
     ) -> Report:
-        """Gather the report. Raises UsageError if the result could not be written."""
+        """Gather the report. Raises UsageError or ResourceError if it could not be written."""
         output, collection = job.output, job.other_failures
         if output is not None and output.write_error:
             message = (
                 f"the result could not be written to {output.path}: {output.write_error.strerror}"
             )
             elsewhere = rescue(result.text, job.frontend.suffix)
-            raise UsageError(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+            kind = ResourceError if lack_of_resources(output.write_error) else UsageError
+            raise kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
         if collection is not None and collection.write_error:
             self._listen(
                 Notice(
@@ -449,9 +495,10 @@ class Session:
                     f"{collection.write_error.strerror}"
                 )
             )
-        remark = None if result.early else job.frontend.remark(result.text)
-        if remark is not None:
-            self._listen(Notice(remark))
+        if isinstance(job.frontend, Presents) and not result.early:
+            remark = job.frontend.remark(result.text)
+            if remark is not None:
+                self._listen(Notice(remark))
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED
@@ -502,6 +549,25 @@ class Session:
             with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
                 return _count(job.frontend, job.text), _count(job.frontend, text)
         return None
+
+
+def _in_words(event: Event, changed: str | None) -> str | None:
+    """Return what to say of an event; `changed` is how the test has changed since the last run."""
+    match event:
+        case Accepted(text=text, pass_name=name) if changed and name == EARLIER:
+            return (
+                f"{changed}: resuming from the smallest earlier step that still fails "
+                f"({len(text):,} bytes)"
+            )
+        case PassEnded(name=name, accepted=0) if changed and name == EARLIER:
+            return f"{changed}: no earlier step still fails; starting from the input"
+        case RolledBack(text=text, given_up=given_up):
+            return (
+                f"the best file so far ({len(given_up[0]):,} bytes) no longer fails, or not every "
+                f"time; going back to one that does ({len(text):,} bytes), and each success is "
+                "repeated from now on"
+            )
+    return None
 
 
 def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:

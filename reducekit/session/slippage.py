@@ -44,7 +44,7 @@ class Slippage:
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(Criterion):
     """A criterion that does not look at the outputs, with outputs to look at for others."""
 
     criterion: Criterion

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from reducekit.errors import StoppedError
 from reducekit.executors.local import LocalExecutor
-from reducekit.oracle.criterion import ExitZero
+from reducekit.oracle.criterion import Disagree, ExitZero, OwnFailure, verdict
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
 from reducekit.session.golden import run_once
 from reducekit.session.options import Failure
@@ -18,6 +20,19 @@ from reducekit.session.stoppable import Stoppable
 
 _SECONDS = 60.0
 """Wall time of a run where none is given: somebody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one run of the commands showed."""
+
+    interesting: bool
+    words: str
+    """What a reduction would keep, or why there is nothing to keep."""
+    line: bytes = b""
+    """The line that reports the failure, if there is one."""
+    stream: str = "output"
+    """Where it is: output or errors."""
 
 
 class Trial:
@@ -36,14 +51,49 @@ class Trial:
     def run(self) -> Iterator[tuple[str, Outcome]]:
         """Yield each command as a shell line and how it ended. Raises UsageError, StoppedError."""
         commands, _ = self._failure.commands_and_criterion()
-        limits = self._failure.limits()
-        if limits.wall is None:
-            limits = replace(limits, wall=_SECONDS)
         for command in commands:
             oracle = Oracle((command,), captured(ExitZero()))
             with LocalExecutor(oracle, 1, self._suffix) as executor:
                 try:
-                    finished = run_once(Stoppable(executor, self._control), self._text, limits)
+                    finished = run_once(
+                        Stoppable(executor, self._control), self._text, self._limits
+                    )
                 except Stopped as stopped:
                     raise StoppedError(str(stopped)) from None
                 yield command.shell_line(f"FILE{self._suffix}"), finished.outcomes[0]
+
+    @property
+    def _limits(self) -> Limits:
+        limits = self._failure.limits()
+        return limits if limits.wall is not None else replace(limits, wall=_SECONDS)
+
+    def verdict(self, outcomes: Sequence[Outcome]) -> Seen:
+        """Say what the outcomes of `run` show, and what a reduction would keep of it."""
+        _, criterion = self._failure.commands_and_criterion()
+        first = outcomes[0]
+        if isinstance(criterion, ExitZero):
+            if verdict(criterion, outcomes):
+                return Seen(True, "Interesting: the test accepts it (exit status 0)")
+            return Seen(False, f"Not interesting: the test ended with {first.describe()}, not 0")
+        if not isinstance(criterion, OwnFailure):
+            kept = criterion.shown_by(outcomes, self._limits)
+            disagree = isinstance(criterion, Disagree)
+            if kept is not None:
+                found = "Disagreement. " if disagree else ""
+                return Seen(True, f"{found}Reduce will keep: {kept.describe()}")
+            if disagree:
+                return Seen(False, "The two programs agree: there is nothing to keep")
+            return Seen(False, f"Not shown: {criterion.describe()} ({first.describe()})")
+        if not is_failure(first):
+            return Seen(False, f"No failure: {first.describe()}. What should be kept?")
+        words = signature(first).describe()
+        crashed = first.signal is not None
+        for stream, text in (("errors", first.stderr), ("output", first.stdout)):
+            line = failure_line(
+                b"" if stream == "errors" else text,
+                text if stream == "errors" else b"",
+                crashed=crashed,
+            )
+            if line is not None and line in text:
+                return Seen(True, f"This is a failure. Reduce will keep: {words}", line, stream)
+        return Seen(True, f"This is a failure. Reduce will keep: {words}")

@@ -1,5 +1,5 @@
-"""The page: a web server on this machine's loopback, over sessions and hunts.
+"""The page: a web server on this machine's loopback interface, for sessions and hunts.
 
-The server holds what is open and shown; each run is a process of its own (`child`), so that
-runs do not slow each other or the page, and none outlives the server.
+The server holds open files and what is displayed; each run is a separate process (`child`), so that
+runs slow down neither each other nor the page, and none outlives the server.
 """

@@ -1,10 +1,11 @@
-"""What the page can ask for: each public method of `Api` is one request, from JSON to JSON."""
+"""The requests of the page: each public method of `Api` is one, from JSON to JSON."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,10 @@ from typing import Any
 
 from reducekit import __version__, registry
 from reducekit.errors import ReducekitError, UsageError
+from reducekit.hunt.inputs import own_generation
 from reducekit.journal import Contents, journal_path, load
-from reducekit.offers import FormatOption
+from reducekit.offers import Draws, FormatOption
+from reducekit.own_checks import TestsInputs
 from reducekit.reports import account, issue, page
 from reducekit.reports.steps import changes
 from reducekit.session import Failure, Options
@@ -25,9 +28,16 @@ from reducekit.ui.pictures import diagram_json, shown
 from reducekit.ui.runs import Runs, RunState
 from reducekit.ui.settings import Settings
 
-_SECONDS = 120  # for a random input to be made
+_SECONDS = 120  # time limit for generating a random input
 _LONGEST_DIFF = 4 << 20  # bytes
-_DRAWN = 2 << 20  # bytes of a text that is drawn: some 3 s and 200,000 nodes
+_DRAWN = 2 << 20  # bytes of a text that is drawn: about 3 s and 200,000 nodes
+_SOLVERS = (
+    *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
+    *("cvc4", "cadical", "kissat", "minisat", "picosat", "lingeling", "glucose", "btormc", "pono"),
+)
+"""Programs that are suggested if they are in PATH."""
+_EXAMPLE_SEED, _EXAMPLE_NODES = 11, 80
+_EXAMPLE_TEST = "grep -q redxor {}"
 _FROM_PAGE = frozenset(
     (
         *("command", "oracle", "reference", "slower_than", "exit_code", "match_out", "match_err"),
@@ -35,7 +45,7 @@ _FROM_PAGE = frozenset(
         *("jobs", "width", "fast", "max_checks", "max_time", "until", "patience"),
     )
 )
-"""Options of a session that the page may set; where files go is not among them."""
+"""The session options that the page may set; output paths are not among them."""
 
 
 class Api:
@@ -44,14 +54,14 @@ class Api:
     def __init__(self, folders: Folders, settings: Settings) -> None:
         self.folders = folders
         self.settings = settings
-        self.documents = Documents()
         self.runs = Runs()
+        self.documents = Documents(self.runs.wake)
         self._journals: dict[Path, tuple[tuple[int, int], Contents]] = {}
         self._lock = threading.Lock()
         self._scratch = tempfile.TemporaryDirectory(prefix="reducekit-ui-")
 
     def hello(self) -> dict[str, Any]:
-        """Tell all that the page needs to begin with."""
+        """Return everything that the page needs at the start."""
         return {
             "version": __version__,
             "folder": os.getcwd(),
@@ -61,7 +71,8 @@ class Api:
             "default_strategy": registry.DEFAULT,
             "settings": self.settings.load(),
             "settings_path": str(self.settings.path),
-            "documents": [_summary(each) for each in self.documents.all()],
+            "documents": [summary(each) for each in self.documents.all()],
+            "programs": [name for name in _SOLVERS if shutil.which(name)],
             "processors": len(os.sched_getaffinity(0)),
         }
 
@@ -78,15 +89,15 @@ class Api:
     def open(self, path: str) -> dict[str, Any]:
         """Open a file."""
         found = self.folders.inside(path)
-        return _summary(self.documents.add(found.name, self.folders.read(found), path=found))
+        return summary(self.documents.add(found.name, self.folders.read(found), path=found))
 
     def add(self, name: str, data: str) -> dict[str, Any]:
-        """Open a text that the browser has: dropped on the page, or typed. `data` is base64."""
+        """Open a text from the browser, dropped on the page or typed. `data` is base64."""
         try:
             text = base64.b64decode(data, validate=True)
         except binascii.Error:
             raise UsageError("the text is damaged") from None
-        return _summary(self.documents.add(_bare(name), text))
+        return summary(self.documents.add(_bare(name), text))
 
     def close(self, document: int) -> dict[str, Any]:
         """Close a text."""
@@ -99,12 +110,12 @@ class Api:
         return {"text": shown(found.text), "size": len(found.text)}
 
     def diagram(self, document: int) -> dict[str, Any]:
-        """Return what there is to draw of a text."""
+        """Return the diagram of a text."""
         found = self.documents.get(document)
         return _diagram(found.format, found.text)
 
     def best(self, run: int, *, diagram: bool) -> dict[str, Any]:
-        """Return the best text of a run so far, and what there is to draw of it."""
+        """Return the best text of a run so far, and its diagram."""
         state = self._run(run)
         if state.output is None:
             raise UsageError("this run has no output")
@@ -112,26 +123,52 @@ class Api:
             text = state.output.read_bytes()
         except OSError:
             text = b"" if state.document is None else self.documents.get(state.document).text
+        return self._shown(state, text, diagram=diagram)
+
+    def look(self, run: int, step: int, *, diagram: bool) -> dict[str, Any]:
+        """Return the text of a step of a run, and its diagram."""
+        found = self._journal(run)
+        self._check_step(found, step)
+        return self._shown(self._run(run), found.text(step), diagram=diagram)
+
+    def _shown(self, state: RunState, text: bytes, *, diagram: bool) -> dict[str, Any]:
+        """Return a text of a run, and its diagram or why there is none."""
         found: dict[str, Any] = {"text": shown(text), "size": len(text)}
         if diagram:
-            format_name = None
-            if state.document is not None:
-                format_name = self.documents.get(state.document).format
             try:
-                found["diagram"] = _diagram(format_name, text)
+                found["diagram"] = _diagram(state.format, text)
             except ReducekitError as error:
                 found["no_diagram"] = str(error)
         return found
 
-    def save(self, document: int, path: str, *, replace: bool = False) -> dict[str, Any]:
-        """Write a text to a file in an opened folder."""
-        found = self.documents.get(document)
-        return {"path": str(self.folders.write(path, found.text, replace=replace))}
+    def save(
+        self,
+        path: str,
+        *,
+        document: int | None = None,
+        run: int | None = None,
+        replace: bool = False,
+    ) -> dict[str, Any]:
+        """Write an open text, or the best text of a run, to a file in an opened folder."""
+        if run is None:
+            if document is None:
+                raise UsageError("there is no text to save")
+            text = self.documents.get(document).text
+        else:
+            found = self._journal(run)
+            text = found.text(found.current)
+        return {"path": str(self.folders.write(path, text, replace=replace))}
+
+    def example(self) -> dict[str, Any]:
+        """Open a random circuit; return it and a test that accepts it."""
+        values = {"nodes": _EXAMPLE_NODES}
+        found = self.generate("btor", _EXAMPLE_SEED, values)
+        return {"document": found, "test": _EXAMPLE_TEST}
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the options in their file."""
+        """Save the options to their file."""
         if not isinstance(values, dict):
-            raise UsageError("options are a table")
+            raise UsageError("options must be a table")
         self.settings.save(values)
         return {"path": str(self.settings.path)}
 
@@ -154,7 +191,7 @@ class Api:
         options: Mapping[str, Any],
         format_options: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Start a reduction by each strategy, side by side."""
+        """Start a reduction for each strategy, in parallel."""
         found = self.documents.get(document)
         if found.format is None:
             raise UsageError(f"no format reads {found.name}: choose one")
@@ -184,7 +221,16 @@ class Api:
                     "strategy": strategy,
                 },
             }
-            state = self.runs.start("reduce", strategy, task, document=found.number, output=output)
+            command = str(options.get("command") or options.get("oracle") or "")
+            state = self.runs.start(
+                "reduce",
+                strategy,
+                task,
+                document=found.number,
+                output=output,
+                command=command,
+                format=found.format,
+            )
             numbers.append(state.number)
         return {"runs": numbers, "folder": str(folder)}
 
@@ -194,9 +240,8 @@ class Api:
         seed: int,
         values: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Make a random input, and open it."""
-        generation = registry.frontend_class(format).generation()
-        if generation is None:
+        """Generate a random input, and open it."""
+        if own_generation(format) is None:
             raise UsageError(f"there is no generator for {format}")
         suffix = registry.frontend_class(format).suffix
         output = Path(self._scratch.name) / f"seed-{seed}{suffix}"
@@ -204,11 +249,11 @@ class Api:
         state = self.runs.start("generate", f"{format}, seed {seed}", task)
         if not self.runs.wait_for_end(state.number, _SECONDS):
             self.runs.ask(state.number, "stop")
-            raise UsageError("this takes too long: ask for a smaller one")
+            raise UsageError("generating took too long: ask for a smaller input")
         if state.error:
             raise UsageError(state.error)
         found = self.documents.add(output.name, output.read_bytes(), format=format)
-        return {**_summary(found), "generated": state.result}
+        return {**summary(found), "generated": state.result}
 
     def hunt(
         self,
@@ -221,8 +266,8 @@ class Api:
         *,
         reduce: bool = True,
     ) -> dict[str, Any]:
-        """Look for failures of programs on random inputs, and reduce what is found."""
-        if not programs and registry.frontend_class(format).testing() is None:
+        """Search for failures of programs on random inputs, and reduce them."""
+        if not programs and not issubclass(registry.frontend_class(format), TestsInputs):
             raise UsageError("Which program? Type its command first")
         folder = self.folders.new_folder("bugs")
         options = {
@@ -239,11 +284,17 @@ class Api:
         return {"run": state.number, "folder": str(folder)}
 
     def control(self, run: int, request: str) -> dict[str, Any]:
-        """Pause, resume, skip the pass of, or stop a run."""
+        """Pause, resume or stop a run, or skip its current pass."""
         if request not in ("pause", "resume", "skip_pass", "stop"):
-            raise UsageError(f"a run cannot {request!r}")
+            raise UsageError(f"unknown request to a run: {request!r}")
         self._run(run)
         self.runs.ask(run, request)
+        return {}
+
+    def passes(self, run: int, off: Sequence[str]) -> dict[str, Any]:
+        """Skip these passes of a run from now on, and no others."""
+        self._run(run)
+        self.runs.ask(run, "passes", off=[str(each) for each in off])
         return {}
 
     def history(self, run: int) -> dict[str, Any]:
@@ -259,7 +310,7 @@ class Api:
         }  # fmt: skip
 
     def step(self, run: int, step: int) -> dict[str, Any]:
-        """Open the text of a step, to look at it or to go on from there."""
+        """Open the text of a step, to look at it or to continue from there."""
         found = self._journal(run)
         self._check_step(found, step)
         state = self._run(run)
@@ -268,10 +319,10 @@ class Api:
             before = self.documents.get(state.document)
             stem = Path(before.name).stem
             name, format_name = f"{stem}@{state.title}-{step}{before.suffix}", before.format
-        return _summary(self.documents.add(name, found.text(step), format=format_name))
+        return summary(self.documents.add(name, found.text(step), format=format_name))
 
     def diff(self, run: int, old: int, new: int, *, other: int | None = None) -> dict[str, Any]:
-        """Return what is different between two steps; `other`: the second is of another run."""
+        """Return the diff of two steps; with `other`, the second step is of that run."""
         first = self._journal(run)
         second = first if other is None else self._journal(other)
         self._check_step(first, old)
@@ -284,11 +335,11 @@ class Api:
         }
 
     def report(self, run: int, *, text: str) -> dict[str, Any]:
-        """Return the report of a reduction, or (`text`: issue) the text of a bug report."""
+        """Return the report of a reduction; the text of a bug report if `text` is "issue"."""
         state = self._run(run)
         assert state.output is not None
-        told = account(self._journal(run), journal_path(state.output))
-        return {"text": issue(told, None) if text == "issue" else page(told), "name": told.name}
+        found = account(self._journal(run), journal_path(state.output))
+        return {"text": issue(found, None) if text == "issue" else page(found), "name": found.name}
 
     def _run(self, number: int) -> RunState:
         try:
@@ -297,7 +348,7 @@ class Api:
             raise UsageError(f"there is no run {number}") from None
 
     def _journal(self, run: int) -> Contents:
-        """Return the journal of a run; parsed again only when it has grown."""
+        """Return the journal of a run; it is parsed again only when it has grown."""
         state = self._run(run)
         if state.output is None:
             raise UsageError("this run keeps no history")
@@ -323,7 +374,7 @@ class Api:
             raise UsageError(f"there is no step {number}")
 
     def stop(self) -> None:
-        """End all runs, and remove what was only for them."""
+        """End all runs, and remove their temporary files."""
         self.runs.close()
         self._scratch.cleanup()
 
@@ -340,7 +391,7 @@ assert {each.name for each in fields(Options)} >= _FROM_PAGE
 
 def _format(name: str) -> dict[str, Any]:
     frontend = registry.frontend_class(name)
-    generation = frontend.generation()
+    generation = own_generation(name)
     return {
         "name": name,
         "title": frontend.title or name,
@@ -363,7 +414,8 @@ def _option(option: FormatOption) -> dict[str, Any]:
     return found
 
 
-def _summary(document: Document) -> dict[str, Any]:
+def summary(document: Document) -> dict[str, Any]:
+    """Return what the page shows of an open text."""
     return {
         "number": document.number,
         "name": document.name,
@@ -379,10 +431,9 @@ def _diagram(format_name: str | None, text: bytes) -> dict[str, Any]:
     if len(text) > _DRAWN:
         raise UsageError(f"drawn up to {_DRAWN:,} bytes; this text has {len(text):,}")
     frontend = registry.frontend(format_name)
-    diagram = frontend.diagram(frontend.parse(text))
-    if diagram is None:
-        raise UsageError(f"there is nothing to draw of {format_name}")
-    return diagram_json(diagram, text)
+    if not isinstance(frontend, Draws):
+        raise UsageError(f"diagrams are not supported for {format_name}")
+    return diagram_json(frontend.diagram(frontend.parse(text)), text)
 
 
 def _suffix(document: Document) -> str:
@@ -392,11 +443,11 @@ def _suffix(document: Document) -> str:
 
 
 def _bare(name: str) -> str:
-    """Return the last part of a name, without what no file name has."""
+    """Return the last part of a name, without characters that file names cannot have."""
     bare = name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
     return bare[:200] or "text"
 
 
 def _file_name(strategy: str) -> str:
-    """Return a strategy's name as that of a file."""
+    """Return a strategy's name in a form for file names."""
     return strategy.replace("*", "-star").replace("+", "-plus").replace("/", "-")

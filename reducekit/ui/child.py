@@ -1,8 +1,8 @@
-"""The process of one run: reads a task and requests from standard input, tells how it goes.
+"""The process of one run: reads a task and requests from standard input, and reports its state.
 
-Both are lines of JSON. What happens in a session is added up here and told four times a second,
-so that ten thousand events cost the page as little as ten, and the session next to nothing.
-When the input ends, so does the run: no run outlives the page's server.
+Both directions are lines of JSON. The events of a session are accumulated here and reported four
+times a second, so ten thousand events cost the page as little as ten, and the session next to
+nothing. When the input ends, so does the run: no run outlives the page's server.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from reducekit import registry
 from reducekit.errors import ReducekitError
-from reducekit.events import Accepted, Checked, Event, FailureFound, Notice, PassEnded, RolledBack
+from reducekit.events import Accepted, Event, PassStarted
+from reducekit.hunt.inputs import own_generation
 from reducekit.offers import with_defaults
+from reducekit.oracle.outcome import Outcome
 from reducekit.session import Failure, Options, Session
 from reducekit.session.eta import in_words
 from reducekit.session.progress import Limit, Progress
@@ -31,92 +32,67 @@ if TYPE_CHECKING:
     from reducekit.hunt.events import HuntEvent
     from reducekit.hunt.stats import Bug
 
-_EVERY = 0.25  # seconds: fluent to the eye, at half the cost of ten times a second
+_EVERY = 0.25  # seconds: looks fluent, at half the cost of ten times a second
 _MESSAGE = 500  # characters
-_OUTPUT = 200_000  # bytes of a console
+_OUTPUT = 200_000  # bytes of a program's output
+_LAST = 1500  # bytes of each stream of the last check
 
 
 @dataclass(slots=True)
-class RunStats:
-    """What the events of a session add up to. Seen by one thread, told by another."""
+class Told:
+    """How much of the progress of a session the page has been told."""
 
     progress: Progress
-    hits: int = 0
-    interesting: int = 0
-    what: str = ""
-    failure: str = ""
-    last_success: float | None = None
-    points: list[tuple[int, float, int]] = field(default_factory=list)
-    """Checks, seconds and bytes of what was accepted since this was told last."""
-    messages: list[str] = field(default_factory=list)
-    passes: dict[str, list[int]] = field(default_factory=dict)
-    """Of each pass the checks and accepted steps."""
+    output: Callable[[], str] = str
+    """Returns what the program printed last."""
+    points: int = 0
+    notices: int = 0
     changed: bool = False
 
     def see(self, event: Event) -> None:
-        """Take an event in."""
+        """Record an event."""
         self.progress.see(event)
         self.changed = True
-        match event:
-            case Checked(remembered=True):
-                self.hits += 1
-            case Checked(interesting=interesting):
-                self.interesting += interesting
-            case Accepted(what=what):
-                self.what = what
-                self.last_success = time.monotonic()
-                self._point()
-            case RolledBack():
-                self._point()
-            case PassEnded(name=name, checks=checks, accepted=accepted):
-                total = self.passes.setdefault(name, [0, 0])
-                total[0] += checks
-                total[1] += accepted
-            case FailureFound(failure=failure):
-                self.failure = failure
-            case Notice(text=text):
-                self.messages.append(shortened(text, _MESSAGE))
 
-    def _point(self) -> None:
-        progress = self.progress
-        seconds = time.monotonic() - progress.begin
-        self.points.append((progress.checks, round(seconds, 3), progress.size))
-
-    def told(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return the state, and what is new since the last call."""
         progress = self.progress
         self.changed = False
-        points, self.points = self.points, []
-        messages, self.messages = self.messages, []
-        seconds = time.monotonic() - progress.begin
+        points, notices = progress.curve[self.points :], progress.notices[self.notices :]
+        self.points += len(points)
+        self.notices += len(notices)
+        since = progress.since
         return {
             "size": progress.size,
             "before": progress.size_before,
             "checks": progress.checks,
-            "hits": self.hits,
-            "interesting": self.interesting,
+            "hits": progress.remembered,
+            "interesting": progress.interesting,
             "accepted": progress.accepted,
             "pass": progress.pass_name,
             "round": progress.round,
-            "seconds": round(seconds, 2),
+            "seconds": round(progress.elapsed, 2),
             "left": in_words(progress.left()),
-            "since": None
-            if self.last_success is None
-            else round(time.monotonic() - self.last_success, 1),
-            "what": shortened(self.what, _MESSAGE),
-            "failure": printable(self.failure),
-            "points": points,
-            "messages": messages,
-            "passes": {name: list(each) for name, each in self.passes.items()},
+            "since": None if since is None else round(since, 1),
+            "what": "" if progress.last is None else shortened(progress.last.what, _MESSAGE),
+            "failure": printable(progress.failure),
+            "points": [(checks, round(seconds, 3), size) for checks, seconds, size in points],
+            "messages": [shortened(each, _MESSAGE) for each in notices],
+            "passes": {
+                name: [each.checks, each.accepted]
+                for name, each in [*progress.passes.items()]
+                if name
+            },
+            "output": self.output(),
         }
 
 
-class Teller:
-    """Tells a state as often as it changes, but no more than four times a second."""
+class Reporter:
+    """Reports a state when it has changed, at most four times a second."""
 
-    def __init__(self, out: IO[str], told: Callable[[], dict[str, Any] | None]) -> None:
+    def __init__(self, out: IO[str], state: Callable[[], dict[str, Any] | None]) -> None:
         self._out = out
-        self._told = told
+        self._state = state
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -129,17 +105,17 @@ class Teller:
             self._out.flush()
 
     def close(self) -> None:
-        """Tell the last state."""
+        """Report the last state."""
         self._over.set()
         self._thread.join()
-        self._tell()
+        self._publish()
 
     def _run(self) -> None:
         while not self._over.wait(_EVERY):
-            self._tell()
+            self._publish()
 
-    def _tell(self) -> None:
-        state = self._told()
+    def _publish(self) -> None:
+        state = self._state()
         if state is not None:
             self.say(state=state)
 
@@ -153,15 +129,37 @@ def reduce(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
     values["format"] = registry.frontend(task["format"], **task["format_options"])
     options = Options(**values)
     limit = Limit(options.max_checks, options.max_time, options.until)
-    stats = RunStats(Progress(limit=limit))
-    teller = Teller(say, lambda: stats.told() if stats.changed else None)
-    session = Session(options, stats.see)
-    _obey(requests, session)
+    told = Told(Progress(limit=limit))
+    reporter = Reporter(say, lambda: told.state() if told.changed else None)
+    off: set[str] = set()
+
+    def listen(event: Event) -> None:
+        told.see(event)
+        if isinstance(event, PassStarted) and event.name in off:
+            session.skip_pass()
+
+    session = Session(options, listen)
+    told.output = lambda: printed(session.last_run)
+    _handle_requests(requests, session, off)
     try:
         report = session.run()
     finally:
-        teller.close()
-    teller.say(report=_report(report))
+        reporter.close()
+    reporter.say(report=_report(report))
+
+
+def printed(outcomes: Sequence[Outcome]) -> str:
+    """Return the last lines that the commands of a check printed, and how they ended."""
+    parts = []
+    for each in outcomes:
+        shown = (stream[-_LAST:] for stream in (each.stdout, each.stderr) if stream)
+        parts += [_tail(stream.decode("utf-8", "backslashreplace")) for stream in shown]
+        parts.append(f"({each.describe()})\n")
+    return "".join(parts)
+
+
+def _tail(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -183,8 +181,10 @@ def run(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
     """Run the commands on a text once."""
     failure = Failure(**task["failure"])
     trial = Trial(failure, Path(task["input"]).read_bytes(), task["suffix"])
-    _obey(requests, trial)
+    _handle_requests(requests, trial)
+    outcomes = []
     for command, outcome in trial.run():
+        outcomes.append(outcome)
         _say(
             say,
             console={
@@ -195,11 +195,16 @@ def run(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
                 "seconds": round(outcome.seconds, 3),
             },
         )
+    seen = trial.verdict(outcomes)
+    line = {"text": _console(seen.line), "stream": seen.stream} if seen.line else None
+    _say(
+        say, verdict={"interesting": seen.interesting, "words": printable(seen.words), "line": line}
+    )
 
 
 def generate(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
-    """Make one random input."""
-    generation = registry.frontend_class(task["format"]).generation()
+    """Generate one random input."""
+    generation = own_generation(task["format"])
     if generation is None:
         raise ReducekitError(f"there is no generator for {task['format']}")
     values = with_defaults(generation.options, task["values"])
@@ -213,31 +218,31 @@ def generate(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
 
 
 def hunt(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
-    """Look for failures on random inputs."""
+    """Search for failures on random inputs."""
     from reducekit.hunt import Hunt, HuntOptions
 
     values = dict(task["options"])
     options = HuntOptions(**{**values, "folder": Path(values["folder"])})
     found = Found()
-    teller = Teller(say, lambda: found.told() if found.changed else None)
+    reporter = Reporter(say, lambda: found.state() if found.changed else None)
 
     def listen(event: HuntEvent) -> None:
         bug = found.see(event)
         if bug is not None:
-            teller.say(bug=bug)
+            reporter.say(bug=bug)
 
     search = Hunt(options, listen)
-    _obey(requests, search)
+    _handle_requests(requests, search)
     try:
         stats = search.run()
     finally:
-        teller.close()
-    teller.say(report={"stopped": stats.stopped, "inputs": stats.inputs, "bugs": len(stats.bugs)})
+        reporter.close()
+    reporter.say(report={"stopped": stats.stopped, "inputs": stats.inputs, "bugs": len(stats.bugs)})
 
 
 @dataclass(slots=True)
 class Found:
-    """What the events of a hunt add up to."""
+    """The accumulated events of a hunt."""
 
     inputs: int = 0
     seconds: float = 0.0
@@ -247,7 +252,7 @@ class Found:
     changed: bool = False
 
     def see(self, event: HuntEvent) -> dict[str, Any] | None:
-        """Take an event in; return a bug that is new or has changed."""
+        """Record an event; return a bug that is new or has changed."""
         from reducekit.hunt import events
 
         self.changed = True
@@ -255,7 +260,7 @@ class Found:
             case events.InputTested(stats=stats):
                 self.inputs, self.seconds, self.doing = stats.inputs, stats.elapsed, ""
             case events.NewBug(bug=bug, which=which):
-                self.which[bug.finding.name] = which
+                self.which[bug.name] = which
                 return self._bug(bug)
             case events.KnownBug(bug=bug):
                 return self._bug(bug)
@@ -272,9 +277,9 @@ class Found:
     def _bug(self, bug: Bug, doing: str = "") -> dict[str, Any]:
         reduced = bug.reduced_size is not None
         return {
-            "name": bug.finding.name,
-            "title": printable(bug.finding.title),
-            "which": self.which.get(bug.finding.name, "an earlier search"),
+            "name": bug.name,
+            "title": printable(bug.title),
+            "which": self.which.get(bug.name, "an earlier search"),
             "count": bug.count,
             "size": bug.size,
             "path": str(bug.path),
@@ -283,7 +288,7 @@ class Found:
             "doing": printable(bug.not_reduced) or doing,
         }
 
-    def told(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return the state, and the messages since the last call."""
         self.changed = False
         messages, self.messages = self.messages, []
@@ -303,13 +308,20 @@ TASKS: dict[str, Callable[[dict[str, Any], IO[str], IO[str]], None]] = {
 }
 
 
-def _obey(requests: IO[str], session: Any) -> None:
-    """Do what is asked, in a thread of its own; stop when nobody can ask any more."""
+def _handle_requests(requests: IO[str], session: Any, off: set[str] | None = None) -> None:
+    """Handle requests in a separate thread; stop the session when the input ends.
+
+    `off` is kept to the passes that are to be skipped.
+    """
 
     def listen() -> None:
         for line in requests:
-            request = json.loads(line)["do"]
-            if request in ("pause", "resume", "skip_pass"):
+            asked = json.loads(line)
+            request = asked["do"]
+            if request == "passes" and off is not None:
+                off.clear()
+                off.update(asked["off"])
+            elif request in ("pause", "resume", "skip_pass"):
                 getattr(session, request, lambda: None)()
             elif request == "stop":
                 session.stop()
@@ -330,8 +342,8 @@ def _say(out: IO[str], **fields: Any) -> None:
 
 
 def main() -> None:
-    """Do the task in the first line of standard input."""
-    # Whatever is printed by others must not be taken for what we tell.
+    """Perform the task in the first line of standard input."""
+    # Output of other code must not be mistaken for our messages.
     out, sys.stdout = sys.stdout, sys.stderr
     task = json.loads(sys.stdin.readline())
     try:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from reducekit import registry
 from reducekit.errors import UsageError
 
-_HEAD = 1 << 14  # bytes that tell the format
+_HEAD = 1 << 14  # bytes examined to detect the format
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +21,22 @@ class Document:
     name: str
     text: bytes
     format: str | None
-    """The name of the frontend that reads it; None: none does."""
+    """The name of the frontend that reads it; None if there is none."""
     path: Path | None = None
 
     @property
     def suffix(self) -> str:
-        """The suffix that candidates get."""
+        """The suffix of candidate files."""
         return PurePath(self.name).suffix
 
 
 class Documents:
-    """Open texts by number; they do not change."""
+    """Open texts by number; texts are immutable. `changed` is called after each change."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.version = 0
+        """Grows with each change."""
+        self._changed = changed
         self._all: dict[int, Document] = {}
         self._last = 0
         self._lock = threading.Lock()
@@ -50,6 +54,8 @@ class Documents:
             self._last += 1
             found = Document(self._last, name, text, format or format_of(name, text), path)
             self._all[found.number] = found
+            self.version += 1
+        self._changed()
         return found
 
     def get(self, number: int) -> Document:
@@ -60,16 +66,19 @@ class Documents:
             raise UsageError("this text is no longer open") from None
 
     def close(self, number: int) -> None:
-        """Forget a text."""
-        self._all.pop(number, None)
+        """Close a text."""
+        with self._lock:
+            self._all.pop(number, None)
+            self.version += 1
+        self._changed()
 
     def all(self) -> list[Document]:
-        """Return what is open."""
+        """Return all open texts."""
         return list(self._all.values())
 
 
 def format_of(name: str, text: bytes) -> str | None:
-    """Return the format of a text: by its suffix, otherwise by how it looks."""
+    """Return the format of a text, by its suffix or else by its content."""
     suffix = PurePath(name).suffix.lower()
     names = registry.names(registry.FRONTENDS)
     for each in names:

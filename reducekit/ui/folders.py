@@ -1,4 +1,4 @@
-"""The folders that were opened: files are listed, read and written within them and nowhere else."""
+"""The opened folders: the page can list, read and write files only within them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from reducekit.errors import UsageError
 
 MOST = 256 << 20
-"""Bytes of a file that is opened."""
+"""Maximum size in bytes of a file that can be opened."""
 _LISTED = 2000
 
 
@@ -25,16 +25,16 @@ class Entry:
 
 
 class Folders:
-    """Opened folders. A path is resolved, links and all, before it is judged."""
+    """Opened folders. Paths are checked after resolving all links."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self.roots = tuple(dict.fromkeys(root.resolve(strict=True) for root in roots))
 
     def inside(self, named: str | Path) -> Path:
-        """Return the real path of a name below an opened folder. Raises UsageError."""
+        """Return the real path of a file below an opened folder. Raises UsageError."""
         text = os.fspath(named)
         if "\0" in text or not text:
-            raise UsageError("this is no name of a file")
+            raise UsageError("this is not a file name")
         path = Path(text)
         found = (path if path.is_absolute() else self.roots[0] / path).resolve()
         if not any(found.is_relative_to(root) for root in self.roots):
@@ -54,7 +54,7 @@ class Folders:
                         self.inside(entry.path)
                         kind = entry.stat()
                     except (UsageError, OSError):
-                        continue  # a link that leads out, or nowhere
+                        continue  # a link that leads outside, or nowhere
                     if stat.S_ISDIR(kind.st_mode):
                         found.append(Entry(entry.name, entry.path, None))
                     elif stat.S_ISREG(kind.st_mode):
@@ -65,7 +65,7 @@ class Folders:
         return found[:_LISTED]
 
     def read(self, named: str | Path) -> bytes:
-        """Return what is in a regular file. Raises UsageError."""
+        """Return the contents of a regular file. Raises UsageError."""
         path = self.inside(named)
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -80,7 +80,7 @@ class Folders:
             raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
     def write(self, named: str | Path, text: bytes, *, replace: bool) -> Path:
-        """Write a file, and return its path. Raises UsageError where there is one already."""
+        """Write a file, and return its path. Raises UsageError if it exists, unless `replace`."""
         path = self.inside(named)
         if path.is_dir():
             raise UsageError(f"{path} is a folder: add a name")
@@ -95,15 +95,18 @@ class Folders:
         return path
 
     def new_folder(self, name: str) -> Path:
-        """Make a folder of that name and a number in the first opened one. Raises UsageError."""
+        """Create a private folder called `name` plus a number in the first opened folder.
+
+        Raises UsageError.
+        """
         runs = self.roots[0] / "reducekit-runs"
         try:
-            runs.mkdir(exist_ok=True)
+            runs.mkdir(0o700, exist_ok=True)
             number = 1
             while True:
                 path = self.inside(runs / f"{name}-{number}")
                 try:
-                    path.mkdir()
+                    path.mkdir(0o700)
                 except FileExistsError:
                     number += 1
                 else:

@@ -1,4 +1,4 @@
-"""Texts and diagrams in the form that the page reads: positions count as its strings do."""
+"""Texts and diagrams for the page, with positions that refer to its JavaScript strings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _SAFE_LABEL = 200  # characters
 
 
 def shown(text: bytes) -> str:
-    """Return a text for the page; bytes that are no UTF-8 are spelled out."""
+    """Return a text for the page; bytes that are not valid UTF-8 are escaped."""
     return text.decode("utf-8", "backslashreplace")
 
 
 class Positions:
-    """Where the bytes of a text stand in the page's string, whose units are those of UTF-16."""
+    """Converts byte offsets in a text to positions in the page's string, in UTF-16 units."""
 
     def __init__(self, text: bytes) -> None:
         self._ascii = text.isascii()
         self._at: list[int] = []
-        """Of each character that is not one byte and one unit: the byte after it."""
+        """The offset after each character that is not one byte and one unit."""
         self._shift: list[int] = [0]
         """Units minus bytes, up to and including that character."""
         if not self._ascii:
@@ -30,7 +30,7 @@ class Positions:
                 if c < "\x80":
                     at += 1
                     continue
-                if "\udc80" <= c <= "\udcff":  # spelled out as \xhh
+                if "\udc80" <= c <= "\udcff":  # escaped as \xhh
                     size, units = 1, 4
                 else:
                     size, units = len(c.encode()), 2 if c > "\uffff" else 1
@@ -40,12 +40,12 @@ class Positions:
                 self._shift.append(shift)
 
     def of(self, byte: int) -> int:
-        """Return the position in the page's string of a byte."""
+        """Return the position in the page's string of a byte offset."""
         return byte if self._ascii else byte + self._shift[bisect_right(self._at, byte)]
 
 
 def diagram_json(diagram: Diagram, text: bytes) -> dict[str, Any]:
-    """Return a diagram as plain data, a list for each property: that is short, and read fast."""
+    """Return a diagram as plain data, one list per property: compact, and fast to parse."""
     place = Positions(text).of
     nodes = diagram.nodes
     chart = diagram.chart

@@ -1,4 +1,4 @@
-"""Runs as the page knows them: a process for each, what it has told, and how to steer it."""
+"""Runs as the page sees them: a process for each, the state it reported, and how to control it."""
 
 from __future__ import annotations
 
@@ -7,71 +7,77 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 MOST_POINTS = 2000
-"""Of a curve. When there are more, every other one is dropped: a screen has no more columns."""
+"""Points of a curve. Above that, every other one is dropped: screens have no more columns."""
 _MESSAGES = 200
-_LINE = 8 << 20  # characters that a child may tell at once
+_LINE = 8 << 20  # maximum length of a line from a child, in characters
 
 
 @dataclass(slots=True)
 class RunState:
-    """What a run has told, added up; `version` grows with each change."""
+    """The accumulated reports of a run; `version` grows with each change."""
 
     number: int
     kind: str
     title: str
     document: int | None = None
     output: Path | None = None
+    command: str = ""
+    """What the checks run."""
+    format: str | None = None
+    """Of the text."""
     status: str = "running"
     """running, paused, stopping, done, stopped, failed"""
     state: dict[str, Any] = field(default_factory=dict)
     points: list[list[float]] = field(default_factory=list)
-    """Checks, seconds and bytes, from the input on."""
+    """Checks, seconds and bytes, starting with the input."""
     epoch: int = 0
-    """Grows when points were dropped, so that who has some of them begins anew."""
+    """Grows when points are dropped, so that clients that have some of them start over."""
     messages: list[str] = field(default_factory=list)
     console: list[dict[str, Any]] = field(default_factory=list)
     bugs: dict[str, dict[str, Any]] = field(default_factory=dict)
     result: dict[str, Any] | None = None
     error: str = ""
     version: int = 0
+    changed: float = field(default_factory=time.monotonic)
+    """When the child reported last."""
 
-    def take(self, told: Mapping[str, Any]) -> None:
-        """Take in a line of the child."""
+    def take(self, line: Mapping[str, Any]) -> None:
+        """Record a line from the child."""
         self.version += 1
-        if "state" in told:
-            state = dict(told["state"])
+        self.changed = time.monotonic()
+        if "state" in line:
+            state = dict(line["state"])
             new = state.pop("points", [])
             self._say(state.pop("messages", []))
-            if not self.points and state.get("before"):
-                self.points.append([0, 0.0, state["before"]])
             self.points += [list(point) for point in new]
             if len(self.points) > MOST_POINTS:
                 self.points = [*self.points[:-1:2], self.points[-1]]
                 self.epoch += 1
             self.state = state
-        elif "console" in told:
-            self.console.append(dict(told["console"]))
-        elif "bug" in told:
-            self.bugs[told["bug"]["name"]] = dict(told["bug"])
-        elif "report" in told:
-            self.result = dict(told["report"])
-        elif "generated" in told:
-            self.result = dict(told["generated"])
-        elif "message" in told:
-            self._say([told["message"]])
-        elif "error" in told:
-            self.error = str(told["error"])
-        elif "over" in told:
+        elif "console" in line:
+            self.console.append(dict(line["console"]))
+        elif "bug" in line:
+            self.bugs[line["bug"]["name"]] = dict(line["bug"])
+        elif "report" in line:
+            self.result = dict(line["report"])
+        elif "generated" in line or "verdict" in line:
+            self.result = dict(line.get("generated") or line["verdict"])
+        elif "message" in line:
+            self._say([line["message"]])
+        elif "error" in line:
+            self.error = str(line["error"])
+        elif "over" in line:
             self.end()
 
     def end(self) -> None:
-        """Note that there is nothing more to come."""
+        """Record that nothing more will come."""
         self.version += 1
         if self.status in ("done", "stopped", "failed"):
             return
@@ -92,7 +98,7 @@ class RunState:
         del self.messages[:-_MESSAGES]
 
     def shown(self, points_known: int, epoch: int) -> dict[str, Any]:
-        """Return what the page shows: the points that it does not know yet, the rest as it is."""
+        """Return what the page shows: the points that it lacks, and everything else in full."""
         known = points_known if epoch == self.epoch else 0
         return {
             "number": self.number,
@@ -100,6 +106,7 @@ class RunState:
             "title": self.title,
             "document": self.document,
             "output": None if self.output is None else str(self.output),
+            "command": self.command,
             "status": self.status,
             "state": self.state,
             "points": self.points[known:],
@@ -110,14 +117,17 @@ class RunState:
             "bugs": list(self.bugs.values()),
             "result": self.result,
             "error": self.error,
+            "age": round(time.monotonic() - self.changed, 2),
         }
 
 
 class Child:
-    """The process of a run. `told` is called, in a thread of its own, with each line it tells."""
+    """The process of a run. `receive` is called, in a separate thread, with each line from it."""
 
-    def __init__(self, task: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> None:
-        self._told = told
+    def __init__(
+        self, task: Mapping[str, Any], receive: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        self._receive = receive
         self._process = subprocess.Popen(
             [sys.executable, "-m", "reducekit.ui.child"],
             stdin=subprocess.PIPE,
@@ -125,7 +135,7 @@ class Child:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            # An interrupt is for the server, which then ends its children in order.
+            # Only the server receives interrupts; it then ends its children in order.
             start_new_session=True,
         )
         self._errors: list[str] = []
@@ -136,7 +146,7 @@ class Child:
         self._thread.start()
 
     def ask(self, request: Mapping[str, Any]) -> None:
-        """Send a line; nothing if the process has ended."""
+        """Send a line; does nothing if the process has ended."""
         stdin = self._process.stdin
         assert stdin is not None
         with contextlib.suppress(OSError, ValueError):
@@ -144,7 +154,7 @@ class Child:
             stdin.flush()
 
     def close(self, seconds: float = 5.0) -> None:
-        """End the run with the best text so far; kill it if that takes longer."""
+        """End the run, keeping the best text so far; kill it if that takes longer."""
         stdin = self._process.stdin
         assert stdin is not None
         with contextlib.suppress(OSError, ValueError):
@@ -160,16 +170,16 @@ class Child:
         assert stdout is not None
         while line := stdout.readline(_LINE):
             with contextlib.suppress(ValueError):
-                self._told(json.loads(line))
+                self._receive(json.loads(line))
         code = self._process.wait()
         self._drain.join()
         if code:
             last = "".join(self._errors).strip().rpartition("\n")[2]
-            self._told({"error": f"the run ended unexpectedly ({code}): {last}"})
-        self._told({"over": True})
+            self._receive({"error": f"the run ended unexpectedly ({code}): {last}"})
+        self._receive({"over": True})
 
     def _collect(self) -> None:
-        """Read what Python says of a bug, so that the pipe does not fill."""
+        """Read Python's error output, so that the pipe does not fill up."""
         stderr = self._process.stderr
         assert stderr is not None
         for line in stderr:
@@ -178,7 +188,7 @@ class Child:
 
 
 class Runs:
-    """All runs of a server. Any thread may ask; `wait` waits for something to change."""
+    """All runs of a server. Any thread may call it; `news` waits for changes."""
 
     def __init__(self) -> None:
         self._states: dict[int, RunState] = {}
@@ -194,26 +204,31 @@ class Runs:
         *,
         document: int | None = None,
         output: Path | None = None,
+        command: str = "",
+        format: str | None = None,  # noqa: A002
     ) -> RunState:
         """Start a run."""
         with self._changed:
             number = len(self._states) + 1
-            run = self._states[number] = RunState(number, kind, title, document, output)
+            run = self._states[number] = RunState(
+                number, kind, title, document, output, command, format
+            )
+            self._changed.notify_all()
 
-        def told(line: Mapping[str, Any]) -> None:
+        def receive(line: Mapping[str, Any]) -> None:
             with self._changed:
                 run.take(line)
                 self._changed.notify_all()
 
-        self._children[number] = Child({"kind": kind, **task}, told)
+        self._children[number] = Child({"kind": kind, **task}, receive)
         return run
 
     def get(self, number: int) -> RunState:
         """Return a run. Raises KeyError."""
         return self._states[number]
 
-    def ask(self, number: int, request: str) -> None:
-        """Steer a run: stop, pause, resume or skip_pass. Raises KeyError."""
+    def ask(self, number: int, request: str, **more: Any) -> None:
+        """Control a run: stop, pause, resume, skip_pass or passes. Raises KeyError."""
         with self._changed:
             run = self._states[number]
             if run.over:
@@ -223,24 +238,29 @@ class Runs:
             )
             run.version += 1
             self._changed.notify_all()
-        self._children[number].ask({"do": request})
+        self._children[number].ask({"do": request, **more})
 
     def wait_for_end(self, number: int, seconds: float) -> bool:
-        """Wait until a run is over; say whether it is."""
+        """Wait until a run is over; return whether it is."""
         run = self._states[number]
         with self._changed:
             return self._changed.wait_for(lambda: run.over, seconds)
 
+    def wake(self) -> None:
+        """Let `news` look whether there is more."""
+        with self._changed:
+            self._changed.notify_all()
+
     def news(
-        self, known: dict[int, tuple[int, int, int]], seconds: float
+        self, known: dict[int, tuple[int, int, int]], seconds: float, more: Callable[[], bool]
     ) -> list[dict[str, Any]] | None:
         """Wait for a change; return the runs that have changed, None when the server closes.
 
-        `known` has, of each run, the version that the page knows, its number of points and their
-        epoch; it is brought up to date.
+        It returns also when there is `more` to tell. `known` holds, for each run, the version that
+        the page has, its number of points and their epoch; it is updated.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._news(known), seconds)
+            self._changed.wait_for(lambda: self._closed or self._news(known) or more(), seconds)
             if self._closed:
                 return None
             found = []

@@ -1,16 +1,21 @@
-"""Who may ask the page's server for what: pure checks on a request's head, and the headers sent.
+"""Access control of the page's server: pure checks of request headers, and the headers to send.
 
-The server runs commands, so it answers only to the page that it started. Three locks: it listens
-on the loopback only; the `Host` must be one of its own names, which a page that rebinds its own
-name to 127.0.0.1 cannot fake, and an `Origin`, where the browser sends one, must be the same;
-and each request but those for the page's own files carries the token of the start URL in a
-header. The token stands in the URL's fragment, which browsers send to nobody.
+The server runs commands, so it answers only to the page that it opened. It has three safeguards: it
+listens on the loopback interface only; the `Host` must be one of its own names or addresses, which
+a page that rebinds its name to 127.0.0.1 cannot fake, and an `Origin`, if the browser sends one,
+must match. The port does not count: through `ssh -L` it is that of the tunnel. And each request
+except those for the page's own files carries the token of the start URL in a header. The token is
+in the URL's fragment, which browsers do not send.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hmac
+import ipaddress
 import secrets
+import socket
+import struct
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -26,11 +31,11 @@ POLICY = "; ".join(
         "form-action 'none'",
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
-        "trusted-types layout",
+        "trusted-types workers",
     )
 )
-"""Only our own files; no inline script or style; no string becomes markup, save the one policy
-that names our layout worker."""
+"""Only our own files; no inline script or style; no string becomes a script's address, except by
+the policy that names our workers."""
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": POLICY,
@@ -44,32 +49,61 @@ TOKEN = "X-Reducekit-Token"
 
 
 def new_token() -> str:
-    """Return a token that cannot be guessed."""
+    """Return an unguessable token."""
     return secrets.token_urlsafe(24)
 
 
-def hosts(address: str, port: int) -> frozenset[str]:
-    """Return what the `Host` header may be for a server that listens there."""
-    names = {address, "localhost", "127.0.0.1", "[::1]"}
-    return frozenset(f"{name}:{port}" for name in names)
+def is_own(host: str, address: str) -> bool:
+    """Return whether a `Host` header names a server that listens on this address.
+
+    A page on the network can point its own name at us, but not an address, and not `localhost`.
+    """
+    name, colon, port = host.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit():
+        return False
+    if name in ("localhost", address, f"[{address}]"):
+        return True
+    ours = ipaddress.ip_address(address)
+    try:
+        found = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return not ours.is_loopback and name in (socket.gethostname(), socket.getfqdn())
+    return found.is_loopback or ours.is_unspecified
+
+
+def reachable(address: str) -> list[str]:
+    """Return the addresses at which a server on this address can be reached from elsewhere."""
+    if not ipaddress.ip_address(address).is_unspecified:
+        return [address]
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(
+                    probe, 0x8915, struct.pack("256s", name.encode())
+                )  # SIOCGIFADDR
+            except OSError:
+                continue  # this interface has no address
+            found.append(socket.inet_ntoa(answer[20:24]))
+    return sorted(found, key=lambda each: ipaddress.ip_address(each).is_loopback) or ["127.0.0.1"]
 
 
 class Headers(Protocol):
-    """The head of a request: names in any case."""
+    """The headers of a request; names are case-insensitive."""
 
     def get(self, name: str, default: str, /) -> str:
         """Return a value by its name."""
 
 
-def refusal(headers: Headers, allowed: frozenset[str], token: str, *, api: bool) -> str | None:
-    """Say why a request is refused; None if it is not. `api`: it asks for more than our files."""
+def refusal(headers: Headers, address: str, token: str, *, api: bool) -> str | None:
+    """Return why a request is refused, None if it is not. `api`: it is not for a static file."""
     host = headers.get("Host", "")
-    if host not in allowed:
-        return "this server has another name"
+    if not is_own(host, address):
+        return "the Host header does not name this server"
     origin = headers.get("Origin", "")
-    if origin and origin not in {f"http://{each}" for each in allowed}:
+    if origin and origin != f"http://{host}":
         return "the request comes from another page"
-    # Only the way to the page itself may begin elsewhere: in a file, or a link in a terminal.
+    # Only navigation to the page itself may start elsewhere: a file, or a link in a terminal.
     to_page = not api and headers.get("Sec-Fetch-Dest", "") == "document"
     if headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none") and not to_page:
         return "the request comes from another page"
@@ -78,5 +112,5 @@ def refusal(headers: Headers, allowed: frozenset[str], token: str, *, api: bool)
     if not hmac.compare_digest(headers.get(TOKEN, "").encode(), token.encode()):
         return "the token is missing: open the address that `reducekit ui` has printed"
     if headers.get("Content-Type", "").partition(";")[0] != "application/json":
-        return "a request is JSON"
+        return "the request body must be JSON"
     return None

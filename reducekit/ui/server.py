@@ -1,13 +1,14 @@
-"""The web server of the page: its own files, requests as JSON, and one stream of news.
+"""The web server of the page: its own files, requests as JSON, and one stream of updates.
 
-It is the standard library's: some requests a second of one user need no more, and nothing has
-to be installed. The stream is a response that does not end: lines of JSON, one for each time
-that runs have changed.
+It is the standard library's server: one user with a few requests per second needs no more, and
+nothing has to be installed. The stream is a response that does not end: lines of JSON, one for each
+update of the runs.
 """
 
 from __future__ import annotations
 
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from typing import Any
 
 from reducekit.errors import ReducekitError
 from reducekit.ui import safety
-from reducekit.ui.api import Api
+from reducekit.ui.api import Api, summary
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -26,16 +27,16 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_BODY = 400 << 20  # bytes: a file of 256 MB in base64
+_BODY = 400 << 20  # bytes: fits a file of 256 MB in base64
 _BEAT = 5.0
-"""Seconds after which the stream says that it is alive."""
+"""Seconds after which the stream sends a sign of life."""
 _REQUESTS = frozenset(
     name for name, found in vars(Api).items() if callable(found) and not name.startswith("_")
 ) - {"stop"}
 
 
 def assets() -> dict[str, tuple[str, bytes]]:
-    """Return our own files by their paths in a URL, with their types: there are no others."""
+    """Return the page's files, with their types, by URL path: there are no others."""
     folder = files("reducekit.ui").joinpath("static")
     found = {}
     for entry in folder.iterdir():
@@ -47,27 +48,34 @@ def assets() -> dict[str, tuple[str, bytes]]:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers the page. `url` is where it starts, with the token in its fragment."""
+    """Serves the page. `url` is its start address, with the token in the fragment."""
 
     daemon_threads = True
     allow_reuse_address = True
 
     def __init__(self, api: Api, address: str = "127.0.0.1", port: int = 0) -> None:
+        if ":" in address:
+            self.address_family = socket.AF_INET6
         super().__init__((address, port), Handler)
         self.api = api
         self.address = address
         self.token = safety.new_token()
-        self.hosts = safety.hosts(address, self.server_port)
         self.assets = assets()
         self.closing = threading.Event()
 
     @property
     def url(self) -> str:
-        """Where the page starts."""
-        return f"http://{self.address}:{self.server_port}/#{self.token}"
+        """The page's start address."""
+        return self.urls[0]
+
+    @property
+    def urls(self) -> list[str]:
+        """The page's start address at each address of this machine that it listens on."""
+        names = [f"[{each}]" if ":" in each else each for each in safety.reachable(self.address)]
+        return [f"http://{name}:{self.server_port}/#{self.token}" for name in names]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that has gone away; all else is a bug."""
+        """Ignore browsers that disconnect; anything else is a bug."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -84,11 +92,13 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Server
     protocol_version = "HTTP/1.1"
+    timeout = 30
+    """Seconds that a connection may be silent within a request: half-sent ones hold a thread."""
     server_version = "reducekit"
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Send one of our own files."""
+        """Send one of the page's files."""
         if self._refused(api=False):
             return
         found = self.server.assets.get(self.path.partition("?")[0])
@@ -108,15 +118,15 @@ class Handler(BaseHTTPRequestHandler):
         elif name in _REQUESTS and self.path != name:
             self._answer(getattr(self.server.api, name))
         else:
-            self._say(HTTPStatus.NOT_FOUND, {"error": "there is no such request"})
+            self._say(HTTPStatus.NOT_FOUND, {"error": f"unknown request {name!r}"})
 
     def _answer(self, method: Callable[..., Mapping[str, Any]]) -> None:
         try:
             body = json.loads(self._read() or b"{}")
             if not isinstance(body, dict):
-                raise ValueError("a request is an object")
-        except ValueError as error:
-            self._say(HTTPStatus.BAD_REQUEST, {"error": f"this is no request: {error}"})
+                raise ValueError("the request body must be a JSON object")
+        except (ValueError, RecursionError) as error:
+            self._say(HTTPStatus.BAD_REQUEST, {"error": f"invalid request: {error}"})
             return
         try:
             found = method(**body)
@@ -124,31 +134,40 @@ class Handler(BaseHTTPRequestHandler):
             notes = getattr(error, "__notes__", ())
             self._say(HTTPStatus.BAD_REQUEST, {"error": "\n".join([str(error), *notes])})
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            # Mostly a request that is not as the page makes it.
+            # Usually a request with wrong arguments.
             self._say(HTTPStatus.BAD_REQUEST, {"error": f"{type(error).__name__}: {error}"})
         else:
             self._say(HTTPStatus.OK, found)
 
     def _stream(self) -> None:
-        """Send what changes until the page, or the server, is closed."""
+        """Send updates until the page or the server is closed."""
         self.send_response(HTTPStatus.OK)
         self._head("application/x-ndjson")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         known: dict[int, tuple[int, int, int]] = {}
-        runs, closing = self.server.api.runs, self.server.closing
-        while (news := runs.news(known, _BEAT)) is not None:
-            line = json.dumps({"runs": news}).encode() + b"\n"
+        runs, documents = self.server.api.runs, self.server.api.documents
+        seen = -1
+
+        def more() -> bool:
+            return documents.version != seen
+
+        while (news := runs.news(known, _BEAT, more)) is not None:
+            found: dict[str, Any] = {"runs": news}
+            if more():
+                seen = documents.version
+                found["documents"] = [summary(each) for each in documents.all()]
+            line = json.dumps(found).encode() + b"\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
-            # Ten times a second is as fast as anybody can see.
-            if closing.wait(0.1):
+            # Nobody can see more than ten updates a second.
+            if self.server.closing.wait(0.1):
                 break
         self.wfile.write(b"0\r\n\r\n")
 
     def _refused(self, *, api: bool) -> bool:
-        """Refuse what does not come from our page; say whether it was."""
+        """Refuse a request that does not come from our page; return whether it was refused."""
         server = self.server
-        reason = safety.refusal(self.headers, server.hosts, server.token, api=api)
+        reason = safety.refusal(self.headers, server.address, server.token, api=api)
         if reason is None:
             return False
         self.close_connection = True
@@ -178,5 +197,10 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in safety.HEADERS.items():
             self.send_header(name, value)
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer a malformed request as all others are: with the headers, without markup."""
+        self.close_connection = True
+        self._say(HTTPStatus(code), {"error": message or HTTPStatus(code).phrase})
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: the terminal belongs to the user."""
+        """Log nothing: the terminal belongs to the user."""

@@ -1,4 +1,4 @@
-"""The page's options, kept in a file: what was typed last is there the next time."""
+"""The page's options, saved in a file for the next time."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _MOST = 1 << 16  # bytes
 
 
 def default_path() -> Path:
-    """Return where the options are kept: in the user's folder for settings, as XDG says."""
+    """Return the path of the options: in the user's configuration folder, as XDG defines it."""
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return Path(folder) / "reducekit" / "ui.json"
 
 
 class Settings:
-    """A flat table of options in a JSON file, readable and to be edited by hand."""
+    """A flat table of options in a JSON file that is easy to read and edit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def load(self) -> dict[str, Any]:
-        """Return the options; none if there is no such file. Raises UsageError if it is damaged."""
+        """Return the options; empty if the file is missing. Raises UsageError if it is damaged."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -36,21 +36,21 @@ class Settings:
         try:
             found = json.loads(data)
         except ValueError as error:
-            raise UsageError(f"the options {self.path} are no JSON: {error}") from None
+            raise UsageError(f"the options {self.path} are not valid JSON: {error}") from None
         if not isinstance(found, dict):
-            raise UsageError(f"the options {self.path} are no JSON object")
+            raise UsageError(f"the options {self.path} are not a JSON object")
         return found
 
     def save(self, values: Mapping[str, Any]) -> None:
-        """Write the options, all or nothing. Raises UsageError."""
+        """Write the options atomically. Raises UsageError."""
         data = json.dumps(values, indent=2, sort_keys=True).encode() + b"\n"
         if len(data) > _MOST:
-            raise UsageError("these are too many options to keep")
-        beside = self.path.with_name(f"{self.path.name}.new")
+            raise UsageError("too many options to save")
+        new = self.path.with_name(f"{self.path.name}.new")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
-            os.replace(beside, self.path)
+            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            new.write_bytes(data)
+            os.replace(new, self.path)
         except OSError as error:
             raise UsageError(
                 f"the options {self.path} cannot be written: {error.strerror}"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from reducekit.events import Accepted, Checked, Event, FailureFound, RolledBack, Started
+from reducekit.events import Event
 from reducekit.reports.steps import glimpse
 from reducekit.session.eta import in_words
 from reducekit.session.progress import Progress
@@ -20,86 +19,53 @@ Row: TypeAlias = Sequence[Part]
 
 SLOW = 3.0
 """Seconds without a verdict from which on it is said what runs."""
-_MOST = 1000  # sizes that are kept for the curve
 _LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.:-=+*#"
 _WIDEST = 60  # columns of the curve
 
 HELP = (
-    "p pauses: no more checks are started, those that run go on",
-    "n leaves the present pass, as if it had nothing left to try",
-    "q ends the reduction; the best file so far is in the output",
-    "? hides this",
+    "p pauses: no more checks start, running ones finish",
+    "n skips this pass",
+    "q stops; the output file holds the smallest failing file so far",
+    "t shows the full screen: text, last change, output, history, passes",
+    "? hides this help",
 )
 
 
 @dataclass(slots=True)
 class Watched:
-    """What has been seen of a session, as the block shows it. Times are monotonic seconds."""
+    """A session as the block shows it."""
 
     progress: Progress
     jobs: int = 1
     command: str = ""
     """What the checks run, for when one takes long."""
-    clock: Callable[[], float] = time.monotonic
-    output: str = ""
-    failure: str = ""
-    interesting: int = 0
-    hits: int = 0
-    sizes: list[tuple[int, int]] = field(default_factory=list)
-    """Checks and bytes of each accepted text, thinned where there are many."""
-    last: tuple[str, bytes, bytes] | None = None
-    """The last accepted change: what, the text before, the text after."""
-    succeeded: float | None = None
     heard: float = 0.0
     """When the last verdict or the last sign of anything came."""
     paused: bool = False
     help: bool = False
     on_cluster: bool = False
-    _text: bytes = b""
     _compared: tuple[bytes, Sequence[tuple[str, str, int]]] = (b"", ())
 
     def __post_init__(self) -> None:
-        self.heard = self.clock()
+        self.heard = self.progress.clock()
 
     def see(self, event: Event) -> None:
         """Take an event in."""
         self.progress.see(event)
-        self.heard = self.clock()
-        match event:
-            case Started(output=output):
-                self.output = "" if output is None else str(output)
-            case FailureFound(failure=failure):
-                self.failure = failure
-            case Checked(remembered=True):
-                self.hits += 1
-            case Checked(interesting=interesting):
-                self.interesting += interesting
-            case Accepted(text=text, what=what):
-                self.last = (what, self._text, text)
-                self._text = text
-                self.succeeded = self.heard
-                self._point(len(text))
-            case RolledBack(text=text):
-                self._text = text
-                self._point(len(text))
+        self.heard = self.progress.clock()
 
     def change(self) -> Sequence[tuple[str, str, int]]:
         """Return what the last accepted change removed and added (see `glimpse`)."""
-        if self.last is None:
+        if self.progress.last is None:
             return ()
-        _, old, new = self.last
+        _, old, new = self.progress.last
         if not old or max(len(old), len(new)) > _LARGE:
             return ()
         if self._compared[0] is not new:
             self._compared = (new, glimpse(old, new))
         return self._compared[1]
-
-    def _point(self, size: int) -> None:
-        self.sizes.append((self.progress.checks, size))
-        if len(self.sizes) > _MOST:
-            self.sizes = [*self.sizes[:-1:2], self.sizes[-1]]
 
 
 def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
@@ -109,26 +75,25 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     check, and the help.
     """
     progress = watched.progress
-    now = watched.clock()
-    seconds = now - progress.begin
+    seconds = progress.elapsed
     if not progress.size:
         return [_cut([("reading the input", "quiet")], width)]
     found = [_head(watched, width, unicode=unicode)]
     if progress.round < 0:
         found.append([("running the command on the input ", ""), (f"for {seconds:.0f} s", "quiet")])
         return [_cut(row, width) for row in found]
-    rate = progress.checks / seconds if seconds > 0 else 0.0
-    share = 100 * watched.interesting / progress.checks if progress.checks else 0.0
+    rate = progress.rate(seconds)
+    share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
     workers = f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"
     if watched.on_cluster:
         workers = "on a cluster"
     middle: list[Part] = [
         (f"{progress.checks:,} checks", "strong"),
-        (f"  {rate:.0f}/s  {share:.0f} % succeed  {watched.hits:,} known  {workers}", ""),
+        (f"  {rate:.0f}/s  {share:.0f} % succeed  {progress.remembered:,} known  {workers}", ""),
         (f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet"),
     ]
     found.append(middle)
-    since = "" if watched.succeeded is None else f"  last success {_ago(now - watched.succeeded)}"
+    since = "" if progress.since is None else f"  last success {_ago(progress.since)}"
     found.append(
         [
             (f"round {progress.round}: {printable(progress.pass_name)}", "strong"),
@@ -137,14 +102,14 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
         ]
     )
     found.append(_changed(watched, width))
-    waited = now - watched.heard
+    waited = progress.clock() - watched.heard
     if watched.paused:
-        found.append([("paused", "warn"), ("  p goes on", "quiet")])
+        found.append([("paused", "warn"), ("  p resumes", "quiet")])
     elif waited >= SLOW:
         words = f"a check has been running for {waited:.0f} s: {printable(watched.command)}"
         found.append([(words, "warn")])
     else:
-        found.append([("p pause  n next pass  q stop  ? help", "quiet")])
+        found.append([("p pause  n skip pass  q stop  t full screen  ? help", "quiet")])
     if watched.help:
         found += [[(line, "quiet")] for line in HELP]
     return [_cut(row, width) for row in found]
@@ -156,39 +121,40 @@ def _head(watched: Watched, width: int, *, unicode: bool) -> Row:
     size, before = progress.size, progress.size_before
     numbers = f"{before:,} -> {size:,} bytes ({100 * size / max(1, before):.1f} %)"
     room = width - len(numbers) - 2
-    name = printable(watched.output)
+    name = printable(progress.output)
     if len(name) > room // 2 > 8:
         name = f"..{name[2 - room // 2 :]}"
     parts: list[Part] = [(f"{name}  " if name and len(name) + 2 <= room else "", "")]
     parts.append((numbers, "strong"))
     left = width - sum(len(text) for text, _ in parts) - 2
-    if left >= 8 and watched.sizes:
-        parts.append(("  " + curve(watched, min(left, _WIDEST), unicode=unicode), "good"))
+    if left >= 8 and len(progress.curve) > 1:
+        parts.append(("  " + curve(progress, min(left, _WIDEST), unicode=unicode), "good"))
     return parts
 
 
-def curve(watched: Watched, columns: int, *, unicode: bool) -> str:
+def curve(progress: Progress, columns: int, *, unicode: bool) -> str:
     """Return the size over the checks as a row of bars, one a column; each halving counts alike."""
-    progress = watched.progress
     bars = _BARS if unicode else _PLAIN_BARS
-    points = [(0, progress.size_before), *watched.sizes]
-    most, whole = max(1, progress.checks), math.log(max(2, progress.size_before))
-    shown = []
-    at = 0
+    whole = math.log(max(2, progress.size_before))
+    shares = (math.log(max(1, size)) / whole for size in sizes(progress, columns))
+    return "".join(bars[min(len(bars) - 1, int(share * len(bars)))] for share in shares)
+
+
+def sizes(progress: Progress, columns: int) -> Iterator[int]:
+    """Yield the size of the best text at the checks of each column of a curve."""
+    points, most, at = progress.curve, max(1, progress.checks), 0
     for column in range(columns):
         checks = most * (column + 1) / columns
-        while at + 1 < len(points) and points[at + 1][0] <= checks:
+        while at + 1 < len(points) and points[at + 1].checks <= checks:
             at += 1
-        share = math.log(max(1, points[at][1])) / whole
-        shown.append(bars[min(len(bars) - 1, int(share * len(bars)))])
-    return "".join(shown)
+        yield points[at].size
 
 
 def _changed(watched: Watched, width: int) -> Row:
     """Return the last accepted change as a short diff."""
-    if watched.last is None:
+    if watched.progress.last is None:
         return [("no success yet", "quiet")]
-    what, old, new = watched.last
+    what, old, new = watched.progress.last
     parts: list[Part] = [(printable(what), ""), (f"  {len(new) - len(old):+,} bytes  ", "quiet")]
     if not old:
         parts[1] = ("  ", "quiet")

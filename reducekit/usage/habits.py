@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Habit(NamedTuple):
-    """An option of another tool, and what stands for it here."""
+    """An option of another tool, and its replacement here."""
 
     tool: str
     theirs: tuple[str, ...]
@@ -30,7 +30,10 @@ HABITS: Sequence[Habit] = (
         ("--parser-test", "--check"),
         ("--dump-config", "reducekit passes FORMAT, or a file reducekit.toml"),
         ("--dump-diffs", "reducekit history OUTPUT --diff N, afterwards"),
-        ("--check-loops --profile", "no option: a report (--report FILE) tells what took how long"),
+        (
+            "--check-loops --profile",
+            "no option: a report (--report FILE) lists the cost by pass",
+        ),
         ("--disable-all", "--only PASS; reducekit passes FORMAT lists them"),
         ("--replace-by-variable-mode", "no option: --without PASS leaves a pass out"),
     ),
@@ -113,3 +116,11 @@ def answer(option: str, known: Sequence[str]) -> str | None:
     if ours in known:
         return f"Did you mean {ours}?"
     return None
+
+
+def python_name(name: str) -> str | None:
+    """Return what an option is called in Python that is known by another name; None if none is."""
+    found = OTHER_NAMES.get("--" + name.replace("_", "-"))
+    if found is None:
+        return None
+    return "command" if found == "--cmd" else found[2:].replace("-", "_")

@@ -15,8 +15,8 @@ _LOCAL, _CHARACTERS = 3, 6  # of what termios.tcgetattr returns
 
 
 @contextlib.contextmanager
-def keys(take: Callable[[str], None]) -> Iterator[bool]:
-    """Call `take` with each key; yields whether there is a keyboard.
+def keys(take: Callable[[str], None], first: str = "") -> Iterator[bool]:
+    """Call `take` with each key, and with `first` before; yields whether there is a keyboard.
 
     The terminal hands keys over at once and shows none of them; Ctrl-C and Ctrl-Z stay what they
     are. In the background it is left alone, since setting it would stop us; after a shell has
@@ -45,6 +45,8 @@ def keys(take: Callable[[str], None]) -> Iterator[bool]:
                 termios.tcsetattr(keyboard, termios.TCSANOW, now)
 
     def read() -> None:
+        if first:
+            take(first)
         while not over.is_set():
             if not foreground():
                 over.wait(_LOOK)

@@ -1,4 +1,4 @@
-"""The summary of a reduction for people: what became smaller, its cost, how to see it again."""
+"""The printed summary of a reduction: sizes, cost, failure, how to reproduce it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def summary(report: Report) -> str:
         for number, each in enumerate(report.others)
     )
     if report.stopped:
-        more = "; the same command goes on from here" if report.early and report.output else ""
+        more = "; run the same command again to continue" if report.early and report.output else ""
         lines.append(f"  {'stopped':<{label}}  {report.stopped}; this is the best so far{more}")
     lines.append("")
     for each in report.reproducers:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.executors import orphans
+from reducekit.executors import marks
 from tests.acceptance.torture import Lane
 from tests.cli.tool import PROGRAM
 
@@ -45,9 +45,9 @@ def test_killed_two_hundred_times(tmp_path: Path) -> None:
 
 @pytest.fixture
 def lane(tmp_path: Path) -> Iterator[Lane]:
-    orphans.set_adopting(True)
+    marks.set_adopting(True)
     yield Lane(tmp_path)
-    orphans.set_adopting(False)
+    marks.set_adopting(False)
 
 
 def is_whole(lane: Lane, code: int) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 
 from reducekit.cli.context import INTERRUPTED
-from reducekit.executors import orphans
+from reducekit.executors import marks
 from reducekit.executors.marks import read
 from reducekit.executors.run_directory import RunDirectory
 from tests.cli.tool import PATIENCE, PROGRAM, problem
@@ -37,6 +37,8 @@ REPEATED = 3
 """Runs on the result that are made to be sure of it, after the check in which it was found."""
 LINE = 68
 """Bytes of a line of sha256sum: the hash, two blanks, a hyphen, a newline."""
+WATCHDOG = "reducekit-watchdog"
+"""In the command line of the process that cleans up after a kill."""
 ORACLE = """#!/bin/sh
 sha256sum < "$1" >> "{log}" || exit 1
 setsid env -i sleep 600 &
@@ -46,8 +48,8 @@ setsid env -i sleep 600 &
 
 
 @dataclass
-class Lane:
-    """A folder with an input, an oracle that notes what it is asked, and what went wrong."""
+class Runs:
+    """A folder in which reducekit runs and is killed, and what went wrong there."""
 
     folder: Path
     wrong: list[str] = field(default_factory=list)
@@ -55,26 +57,14 @@ class Lane:
     def __post_init__(self) -> None:
         self.temporary = self.folder / "temporary"
         self.temporary.mkdir()
-        self.log = self.folder / "log"
-        self.log.touch()
-        self.input = self.folder / "in.smt2"
-        self.input.write_text(problem(24, needed=(5, 12, 20)))
-        self.oracle = self.folder / "oracle"
-        self.oracle.write_text(ORACLE.format(log=self.log, needed=NEEDED))
-        self.oracle.chmod(0o755)
         self.errors = self.folder / "errors"
-        self.output = self.folder / OUTPUT
-        self.before = set(os.listdir(self.folder)) | {"errors"}
         self.unguarded = False
 
-    def start(
-        self, *options: str, program: Sequence[str] = tuple(PROGRAM)
-    ) -> subprocess.Popen[bytes]:
-        """Start a run, in a process group of its own."""
-        arguments = ["smt2", self.input, "--oracle", self.oracle, "-o", self.output, "--quiet"]
+    def begin(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a command, in a process group of its own."""
         with self.errors.open("wb") as errors:
             return subprocess.Popen(
-                [*program, *map(str, arguments), *options],
+                command,
                 cwd=self.folder,
                 env={**os.environ, "TMPDIR": str(self.temporary)},
                 stdin=subprocess.DEVNULL,
@@ -83,30 +73,9 @@ class Lane:
                 start_new_session=True,
             )
 
-    @property
-    def journal(self) -> Path:
-        """What is resumed from."""
-        return self.output.with_name(f"{self.output.name}.journal")
-
-    def wait_for(self, process: subprocess.Popen[bytes], checks: int) -> None:
-        """Wait until so many more checks have begun, or the run has ended."""
-        enough = self.log.stat().st_size + checks * LINE
-        while self.log.stat().st_size < enough and process.poll() is None:
-            time.sleep(0.001)
-
     def expect(self, good: bool, what: str) -> None:
         if not good:
             self.wrong.append(what)
-
-    def check_output(self) -> None:
-        """The output is whole, and byte for byte what was found to be interesting."""
-        with suppress(FileNotFoundError):
-            text = self.output.read_bytes()
-            lines = sum(b"(needle" in line for line in text.splitlines())
-            self.expect(lines >= NEEDED, f"not interesting: {text!r}")
-            self.expect(text.count(b"(") == text.count(b")"), f"not whole: {text!r}")
-            seen = hashlib.sha256(text).hexdigest() in self.log.read_text()
-            self.expect(seen, f"was never checked: {text!r}")
 
     def kill(self, process: subprocess.Popen[bytes], pid: int, number: int) -> None:
         """Send a signal to a run, to its group (-pid) or to a process below it.
@@ -115,18 +84,13 @@ class Lane:
         next run to clean up. A child that has not yet become what it will be has our name.
         """
         if number == signal.SIGKILL:
-            named = {child: command_line(child) for child in orphans.children(process.pid)}
-            guarded = any("reducekit-watchdog" in name for name in named.values())
-            ours = any(
-                name in named.get(pid, "") for name in ("reducekit-watchdog", "reducekit smt2")
-            )
+            named = {child: command_line(child) for child in marks.children(process.pid)}
+            guarded = any(WATCHDOG in name for name in named.values())
+            own = command_line(process.pid)
+            ours = WATCHDOG in (name := named.get(pid, "")) or name == own
             self.unguarded = self.unguarded or ours or not guarded
         with suppress(OSError):  # it has just gone
             os.kill(pid, number)
-
-    def is_check(self, pid: int) -> bool:
-        """Say whether a process is that of an oracle."""
-        return str(self.oracle) in command_line(pid)
 
     def cleaned(self) -> bool:
         """Do what the next run does when it starts; say whether all has gone."""
@@ -146,6 +110,55 @@ class Lane:
     def check_words(self) -> None:
         """No traceback."""
         self.expect(b"Traceback" not in self.errors.read_bytes(), self.errors.read_text())
+
+
+@dataclass
+class Lane(Runs):
+    """A folder with an input, and an oracle that notes what it is asked."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.log = self.folder / "log"
+        self.log.touch()
+        self.input = self.folder / "in.smt2"
+        self.input.write_text(problem(24, needed=(5, 12, 20)))
+        self.oracle = self.folder / "oracle"
+        self.oracle.write_text(ORACLE.format(log=self.log, needed=NEEDED))
+        self.oracle.chmod(0o755)
+        self.output = self.folder / OUTPUT
+        self.before = set(os.listdir(self.folder)) | {"errors"}
+
+    def start(
+        self, *options: str, program: Sequence[str] = tuple(PROGRAM)
+    ) -> subprocess.Popen[bytes]:
+        """Start a run, in a process group of its own."""
+        arguments = ["smt2", self.input, "--oracle", self.oracle, "-o", self.output, "--quiet"]
+        return self.begin([*program, *map(str, arguments), *options])
+
+    @property
+    def journal(self) -> Path:
+        """What is resumed from."""
+        return self.output.with_name(f"{self.output.name}.journal")
+
+    def wait_for(self, process: subprocess.Popen[bytes], checks: int) -> None:
+        """Wait until so many more checks have begun, or the run has ended."""
+        enough = self.log.stat().st_size + checks * LINE
+        while self.log.stat().st_size < enough and process.poll() is None:
+            time.sleep(0.001)
+
+    def check_output(self) -> None:
+        """The output is whole, and byte for byte what was found to be interesting."""
+        with suppress(FileNotFoundError):
+            text = self.output.read_bytes()
+            lines = sum(b"(needle" in line for line in text.splitlines())
+            self.expect(lines >= NEEDED, f"not interesting: {text!r}")
+            self.expect(text.count(b"(") == text.count(b")"), f"not whole: {text!r}")
+            seen = hashlib.sha256(text).hexdigest() in self.log.read_text()
+            self.expect(seen, f"was never checked: {text!r}")
+
+    def is_check(self, pid: int) -> bool:
+        """Say whether a process is that of an oracle."""
+        return str(self.oracle) in command_line(pid)
 
     def check_folder(self) -> None:
         """Nothing is left beside the output."""
@@ -181,7 +194,7 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     waiting = [pid]
     while waiting:
-        children = orphans.children(waiting.pop())
+        children = marks.children(waiting.pop())
         found += children
         waiting += children
     return found
@@ -269,7 +282,7 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
             if done == kills:
                 continue
             done += 1
-            checks = [pid for pid in orphans.children(process.pid) if lane.is_check(pid)]
+            checks = [pid for pid in marks.children(process.pid) if lane.is_check(pid)]
             pid = choose.choice(checks) if checks and choose.random() < 0.3 else process.pid
             lane.kill(process, pid, choose.choice(ENDING))
             lane.check_output()
@@ -292,7 +305,7 @@ def resumed(lane: Lane, choose: Random, kills: int, undisturbed: bytes) -> int:
 
 def main(folder: Path, seed: int, kills: int) -> None:
     """Kill as often as that, and see that in the end all is as if nothing had been."""
-    orphans.set_adopting(True)
+    marks.set_adopting(True)
     choose = Random(seed)
     lane = Lane(folder)
     lane.start("--jobs", "2").wait(PATIENCE)

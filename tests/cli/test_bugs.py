@@ -53,7 +53,7 @@ def broken(tool: Tool, request: pytest.FixtureRequest) -> Tool:
     return tool
 
 
-ERRORS = [("RuntimeError('a\\nb')", 3), ("EOFError", 3), ("OSError(28, 'No space')", 3)]
+ERRORS = [("RuntimeError('a\\nb')", 3), ("EOFError", 3), ("OSError(2, 'No file')", 3)]
 
 
 @pytest.mark.parametrize("broken", ERRORS, indirect=True)
@@ -75,8 +75,10 @@ def test_a_bug(broken: Tool) -> None:
 @pytest.mark.parametrize("broken", [("MemoryError", 3)], indirect=True)
 def test_out_of_memory(broken: Tool) -> None:
     done = broken("smt2", "in.smt2", "--oracle", NEEDLE, "--strategy", "broken", "-q")
-    assert done.code == 4
-    assert done.err.startswith("reducekit: out of memory\nthe best result so far (")
+    assert done.code == 6
+    said, saved = done.err.splitlines()
+    assert said.startswith("reducekit: out of memory; raise the limit (`ulimit -v`)")
+    assert saved.startswith("the best result so far (")
 
 
 @pytest.mark.parametrize("broken", [("RuntimeError", 0)], indirect=True)

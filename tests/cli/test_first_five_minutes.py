@@ -93,7 +93,18 @@ def test_units_and_signals(tool: Tool) -> None:
         assert done.code == 0, done.err
     done = tool("smt2", "in.smt2", "--cmd", crash, "--exit-code", "SIGFOO")
     assert done.code == 2
-    assert "'SIGFOO' is no signal (such as SIGSEGV) and no number" in done.err
+    assert (
+        "'SIGFOO' is not a number from -64 to 255 or the name of a signal, such as SIGSEGV"
+        in done.err
+    )
+
+
+def test_the_signal_that_came_in_place_of_another(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    crash = tool.script("crash", "kill -ABRT $$")
+    done = tool("smt2", "in.smt2", "--cmd", crash, "--exit-code", "SIGSEGV")
+    assert done.code == 1
+    assert "looked for (signal SIGSEGV; it ended with signal SIGABRT)" in done.err
 
 
 def test_a_test_that_says_no_is_told_what_it_said(tool: Tool) -> None:

@@ -123,8 +123,8 @@ def test_scripts_of_a_logic(tool: Tool) -> None:
     ("words", "said"),
     [
         (("--logic", "QF_BIT"), "there is no logic 'QF_BIT': say ALL, any, or one such as QF_LIA"),
-        (("--logic", "QF_BV", "--nodes", "9"), "--nodes does not go with --logic"),
-        (("--levels", "3"), "--levels goes with --logic"),
+        (("--logic", "QF_BV", "--nodes", "9"), "--nodes and --logic are mutually exclusive"),
+        (("--levels", "3"), "--levels requires --logic"),
     ],
 )
 def test_options_of_the_two_generators_of_scripts(

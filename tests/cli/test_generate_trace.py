@@ -68,7 +68,7 @@ def test_a_fault_ends_the_trace(tool: Tool) -> None:
         (["--model", "boolector"], "no [generate] section"),
         (["--count", "2"], "--count and --dir go together"),
         (["--count", "2", "--dir", "d", "-o", "x"], "-o is for one trace"),
-        (["--no-feedback", "--library", "lingeling"], "that --no-feedback turns off"),
+        (["--no-feedback", "--library", "lingeling"], "have no effect with --no-feedback"),
         (["--library", "nonsense"], "'nonsense' is neither the path"),
         (["--fault", "a b"], "the fault 'a b' cannot be read"),
         (["--model", "minisat", "--feedback"], "no library for the API 'minisat'"),

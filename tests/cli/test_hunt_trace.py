@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
+import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from reducekit.events import Accepted
+from reducekit.hunt import Hunt, HuntOptions
+from reducekit.hunt.events import HuntEvent, Reducing
+from reducekit.journal import journal_path
+from tests.cli.test_hunt import bugs_in
 from tests.cli.tool import Tool, until
 
 MELT = ("--fault", "lglmelt+1:abort")
@@ -36,11 +45,11 @@ def test_a_fault_is_found_and_kept_once(tool: Tool) -> None:
 def test_what_the_folder_has_is_not_new(tool: Tool) -> None:
     arguments = ("hunt", "trace", *MELT, *SMALL, "--count", "20", "--no-reduce", "--no-compare")
     tool(*arguments)
-    before = tool.files()
+    before = bugs_in(tool)
     done = tool(*arguments, "--seed", "100")
     assert "known before" in done.out
     assert "new: " not in done.err
-    assert tool.files() == before
+    assert bugs_in(tool) == before
 
 
 @pytest.mark.slow
@@ -100,7 +109,7 @@ def test_a_time_limit(tool: Tool, jobs: str) -> None:
         (["--fault", "lglmelt+99999999:abort"], "there is no code at this place"),
         (["--out", "file"], "the folder file cannot be made"),
         (["--strategy", "magic"], "'magic'"),
-        (["--max-time", "nan"], "not nan"),
+        (["--max-time", "nan"], "'nan' is not a time"),
     ],
 )
 def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
@@ -139,7 +148,8 @@ def test_what_is_reduced_keeps_to_the_contract(tool: Tool) -> None:
     assert len(calls) < 12
     assert tool("replay", str(path), *fault).code == -signal.SIGILL
     intact = tool("replay", str(path))
-    assert (intact.code, intact.err) == (0, f"replay: passed: {len(calls)} calls\n")
+    assert intact.code == 0
+    assert intact.err.endswith(f"\nreplay: passed: {len(calls)} calls\n")
 
 
 def test_a_library_that_cannot_play_is_an_error(tool: Tool) -> None:
@@ -160,6 +170,7 @@ def test_a_library_that_cannot_play_is_an_error(tool: Tool) -> None:
 OWN = """
 #include <stdlib.h>
 struct solver { int clauses; };
+const char *ipasir_signature(void) { return "mysat 1.2"; }
 void *ipasir_init(void) { return calloc(1, sizeof(struct solver)); }
 void ipasir_release(void *s) { free(s); }
 void ipasir_add(void *s, int literal) { ((struct solver *)s)->clauses += !literal; }
@@ -173,12 +184,16 @@ int ipasir_failed(void *s, int literal) { (void)s; (void)literal; return 0; }
 """
 
 
-@pytest.mark.parametrize("lies", [0, 1])
-def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> None:
-    """It dies of five clauses, or (`lies`) calls everything satisfiable."""
+def build_own(tool: Tool, lies: int) -> None:
     source = tool.write("own.c", OWN)
     build = ["cc", "-shared", "-fPIC", f"-DLIES={lies}", "-o", "own.so", str(source)]
     subprocess.run(build, cwd=tool.folder, check=True)
+
+
+@pytest.mark.parametrize("lies", [0, 1])
+def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> None:
+    """It dies of five clauses, or (`lies`) calls everything satisfiable."""
+    build_own(tool, lies)
     own = ("--model", "ipasir", "--library", "./own.so")
     done = tool("hunt", "trace", *own, *SMALL, "--count", "20")
     assert done.code == 0
@@ -187,8 +202,54 @@ def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> N
         return
     assert "own.so: signal SIGABRT in 'solve'" in done.out
     (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
-    assert reduced.read_text() == "init\n" + 5 * "add 0\n" + "solve\n"
+    head = f"# reducekit: --model ipasir --library {tool.folder}/own.so\n"
+    assert reduced.read_text() == head + "init\n" + 5 * "add 0\n" + "solve\n"
     assert tool("replay", str(reduced), *own).code == -signal.SIGABRT
+    size = (tool.folder / "own.so").stat().st_size
+    digest = hashlib.md5((tool.folder / "own.so").read_bytes()).hexdigest()
+    found = tool("trace", reduced, *own, "-o", "small.trace", "--json")
+    for report in (tool("report", reduced, "--issue"), tool("report", "small.trace", "--issue")):
+        assert report.out.startswith("# own.so: signal SIGABRT")
+        assert (
+            f"Version: mysat 1.2 (ipasir_signature()); own.so: {size:,} bytes, md5 {digest}\n"
+            in report.out
+        )
+    assert f"({json.loads(found.out)['checks']:,} checks)" in report.out
+
+
+def test_the_library_is_known_of_a_reduction_that_is_killed(tool: Tool) -> None:
+    """What is on disk at the first success is what a kill leaves there."""
+    build_own(tool, 0)
+    (tool.folder / "killed").mkdir()
+
+    def copy(event: HuntEvent) -> None:
+        if isinstance(event, Reducing) and isinstance(event.event, Accepted):
+            path = journal_path(event.bug.reduced_path)
+            shutil.copy(path, tool.folder / "killed")
+
+    options = HuntOptions(
+        format="trace",
+        folder=tool.folder / "failures",
+        count=20,
+        format_options={
+            "model": "ipasir", "library": str(tool.folder / "own.so"), "variables": 10
+        },
+    )  # fmt: skip
+    (bug,) = Hunt(options, copy).run().bugs.values()
+    done = tool("report", f"killed/{journal_path(bug.reduced_path).name}", "--issue")
+    assert done.out.startswith("# own.so: signal SIGABRT")
+    assert "Version: mysat 1.2 (ipasir_signature()); own.so: " in done.out
+
+
+def test_what_was_found_by_a_library_and_not_reduced(tool: Tool) -> None:
+    tool("hunt", "trace", *MELT, *SMALL, "--count", "20", "--no-reduce", "--no-compare")
+    (kept,) = (tool.folder / "failures").glob("*.trace")
+    done = tool("report", f"failures/{kept.name}", "--issue")
+    assert (done.code, done.out) == (2, "")
+    words = shlex.split(done.err.splitlines()[-1])
+    assert words[:3] == ["reducekit", "trace", f"failures/{kept.name}"]
+    assert tool(*words[1:]).code == 0
+    assert tool("report", f"failures/{kept.name}", "--issue").code == 0
 
 
 def test_a_folder_of_traces(tool: Tool) -> None:
@@ -207,3 +268,45 @@ def test_a_folder_of_traces(tool: Tool) -> None:
     )
     (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
     assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"
+
+
+def test_a_library_that_is_killed_from_outside_has_no_bug(tool: Tool) -> None:
+    text = OWN.replace("abort()", "kill(getpid(), 9)").replace(
+        "#include", "#include <signal.h>\n#include <unistd.h>\n#include", 1
+    )
+    source = tool.write("own.c", text)
+    build = ["cc", "-shared", "-fPIC", "-DLIES=0", "-o", "own.so", str(source)]
+    subprocess.run(build, cwd=tool.folder, check=True)
+    own = ("--model", "ipasir", "--library", "./own.so")
+    done = tool("hunt", "trace", *own, *SMALL, "--count", "5")
+    assert (done.code, done.err) == (0, "")
+    assert ": 0 bugs\n" in done.out
+    assert "5 not tested: the solver was killed by SIGKILL from outside" in done.out
+
+
+def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
+    source = Path(__file__).parents[1] / "frontends/trace/replay/tiny_ipasir.c"
+    library = tool.folder / "mysat.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-DBUG", source, "-o", library], check=True)
+    # The library's functions tell the model.
+    done = tool("hunt", "trace", "--library", "./mysat.so", "--variables", "30", "--count", "60")
+    assert done.code == 0, done.err
+    (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
+    head = f"# reducekit: --model ipasir --library {library}\n"
+    assert reduced.read_text() == f"{head}init\nassume 1\nassume 2\n"
+    done = tool("replay", reduced)
+    assert done.code == -signal.SIGABRT
+    assert f"library: {library}" in done.err
+    assert f"--library {library}" in tool("show", reduced).out
+    found = Path(str(reduced).replace(".reduced", ""))
+    assert found.read_text().startswith(head)
+    done = tool("trace", found, "-o", "small.trace", "-q")
+    assert done.code == 0, done.err
+    assert (tool.folder / "small.trace").read_text().startswith(head)
+    other = library.rename(tool.folder / "other.so")
+    for command in ("replay", "trace"):
+        done = tool(command, found)
+        assert done.code == 2
+        assert f"the trace names {library}" in done.err
+        assert "name it with --library" in done.err
+    assert tool("replay", found, "--library", other).code == -signal.SIGABRT

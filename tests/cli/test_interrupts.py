@@ -66,7 +66,9 @@ def test_in_the_middle(tool: Tool, number: int, jobs: str) -> None:
     assert len(result) < len(problem())
     assert done.out.startswith("in.reduced.smt2\n")
     assert f"-> {len(result)}" in done.out
-    assert "  stopped   interrupted; this is the best so far; the same command goes on" in done.out
+    assert (
+        "  stopped   interrupted; this is the best so far; run the same command again" in done.out
+    )
     hanging.check_nothing_is_left()
 
 
@@ -156,7 +158,9 @@ def test_a_search_ends_at_once(tool: Tool) -> None:
     assert lines[0] == "struck True"
     assert "went on" not in lines
     assert "slowly ended" not in lines
-    told = "  stopped   interrupted; this is the best so far; the same command goes on from here"
+    told = (
+        "  stopped   interrupted; this is the best so far; run the same command again to continue"
+    )
     assert told in lines
 
 
@@ -284,3 +288,24 @@ def test_killed(tool: Tool, improvements: int) -> None:
     text = output.read_text()
     assert len(text) < len(problem(60))
     assert text.count("(") == text.count(")")
+
+
+def test_the_failure_is_looked_for_again_after_ctrl_z(tool: Tool) -> None:
+    """The solver's licence is gone when the shell's `fg` comes; 12 checks are no streak yet."""
+    lines = tool.write("in.txt", "".join(f"line {n}\n" for n in range(400)))
+    test = tool.script(
+        "t.sh",
+        'echo >> "$0.runs"; n=$(wc -l < "$0.runs")\n'
+        '[ $n = 12 ] && touch "$0.go" && sleep 1\n'
+        'grep -q "line 9$" "$1" && grep -q "line 300" "$1" && [ ! -e "$0.gone" ]',
+    )
+    process = tool.start("text", lines, "--oracle", test, "--jobs", "1")
+    until((tool.folder / "t.sh.go").exists)
+    process.send_signal(signal.SIGSTOP)
+    (tool.folder / "t.sh.gone").touch()
+    process.send_signal(signal.SIGCONT)
+    done = tool.end(process)
+    assert "fails any more" in done.err + done.out
+    # That check, three runs of the best text, three of the input; and those it had to replace.
+    assert len((tool.folder / "t.sh.runs").read_text()) < 12 + 16
+    assert b"line 300" in (tool.folder / "in.reduced.txt").read_bytes()

@@ -12,21 +12,21 @@ from tests.cli.inprocess import Shell, shell
 
 __all__ = ["shell"]
 
-NOTHING: dict[str, Any] = {"cmd": None, "oracle": None, "shell": False, "slower_than": None}
+NOTHING: dict[str, Any] = {"command": None, "oracle": None, "shell": False, "slower_than": None}
 
 
 @pytest.mark.parametrize(
     ("said", "words", "jobs"),
     [
-        ({"cmd": "grep -q a"}, (), 2),
+        ({"command": "grep -q a"}, (), 2),
         ({}, ("grep", "-q", "a"), 2),
-        ({"cmd": "grep a", "shell": True}, (), 1),
-        ({"cmd": "grep a", "slower_than": (1.0, None)}, (), 1),
+        ({"command": "grep a", "shell": True}, (), 1),
+        ({"command": "grep a", "slower_than": (1.0, None)}, (), 1),
         ({"oracle": "grep a"}, (), 1),
-        ({"cmd": "./script"}, (), 1),
-        ({"cmd": "no-such-program"}, (), 1),
-        ({"cmd": "'"}, (), 1),
-        ({"cmd": " "}, (), 1),
+        ({"command": "./script"}, (), 1),
+        ({"command": "no-such-program"}, (), 1),
+        ({"command": "'"}, (), 1),
+        ({"command": " "}, (), 1),
         ({}, (), 1),
     ],
 )

@@ -95,9 +95,9 @@ def slow(tool: Tool) -> str:
 
 def test_keys_pause_go_on_skip_help_and_stop(tool: Tool, slow: str) -> None:
     terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow)
-    terminal.see("p pause  n next pass  q stop  ? help")
+    terminal.see("p pause  n skip pass  q stop  t full screen  ? help")
     terminal.press("p")
-    terminal.see("paused  p goes on")
+    terminal.see("paused  p resumes")
     time.sleep(0.5)
     terminal.raw = ""
     time.sleep(1)
@@ -106,7 +106,7 @@ def test_keys_pause_go_on_skip_help_and_stop(tool: Tool, slow: str) -> None:
     checks = re.findall(r"([\d,]+) checks", terminal.text)
     assert len(set(checks)) == 1
     terminal.press("?")
-    terminal.see("leaves the present pass")
+    terminal.see("skips this pass")
     terminal.press("p")
     terminal.see("p pause")
     terminal.press("n")

@@ -20,7 +20,8 @@ from tests.cli.tool import NEEDLE, problem
 
 __all__ = ["shell"]
 
-DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCUMENT = "".join((DOCS / name).read_text() for name in ("migrating.md", "reference.md"))
 
 
 def options_of(*names: str) -> set[str]:
@@ -122,7 +123,7 @@ def test_the_keys_of_json_are_documented(shell: Shell) -> None:
     done = shell("smt2", "in.smt2", "--oracle", "./test.sh", "--json")
     assert set(json.loads(done.out)) == keys("A reduction")
     done = shell("smt2", "in.smt2", "--json", "--jobs", "x")
-    assert set(json.loads(done.out)) == keys("Why there is no result")
+    assert set(json.loads(done.out)) == keys("On failure")
     history = json.loads(shell("history", "in.reduced.smt2", "--json").out)
     said = DOCUMENT.partition("`reducekit history --json`")[2]
     assert set(history) | set(history["steps"][0]) == set(re.findall(r"`(\w+)`", said))

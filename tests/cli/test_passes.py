@@ -31,13 +31,13 @@ def test_they_are_listed(shell: Shell, name: str) -> None:
 
 
 def test_names_that_there_are_not(shell: Shell) -> None:
-    assert "'smt3' among the frontends: btor" in shell("passes", "smt3").err
+    assert "unknown format 'smt3'; known: btor" in shell("passes", "smt3").err
     shell.write("in.smt2", SCRIPT)
     done = shell("smt2", "in.smt2", "--oracle", "true", "--only", "commads")
     assert done.code == 2
-    assert "--only: there is no pass 'commads'. Did you mean 'commands'?" in done.err
+    assert "--only: unknown pass 'commads'. Did you mean 'commands'?" in done.err
     done = shell("text", "in.smt2", "--oracle", "true", "--only", "lines", "--without", "Lines")
-    assert "--only and --without leave no pass" in done.err
+    assert "--only and --without exclude every pass" in done.err
 
 
 def test_only_and_without(shell: Shell) -> None:
@@ -76,7 +76,7 @@ def test_pretty(shell: Shell) -> None:
     # It is run in that form before it is written.
     shell.script("test.sh", "grep -q 'and.*distinct' $1")
     done = shell(*arguments, "--pretty", "--restart")
-    assert "laid out for people the result does not fail: it stays as it is" in done.err
+    assert "the pretty-printed result does not fail; keeping the original layout" in done.err
     assert shell.read("in.reduced.smt2") == SCRIPT
 
 
@@ -89,3 +89,12 @@ def test_pretty_keeps_the_tokens_and_is_linear() -> None:
     laid_out = Smt2().pretty(deep)
     assert len(laid_out) < 60 * 50_000
     assert laid_out.split() == Smt2().pretty(laid_out).split()
+
+
+def test_each_pass_on_clauses_says_what_it_does(shell: Shell) -> None:
+    lines = [
+        each.split("  ") for each in shell("passes", "cnf").out.splitlines() if each[:1] == " "
+    ]
+    said = [words[-1] for words in lines]
+    assert "Drops clauses, and lists of variables" in said
+    assert len(set(said)) == len(said) > 10

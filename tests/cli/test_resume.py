@@ -6,6 +6,9 @@ import json
 import signal
 from pathlib import Path
 
+import pytest
+
+from reducekit.journal import digest, load
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
 
@@ -41,6 +44,21 @@ def test_it_ends_as_if_nothing_had_been(tool: Tool) -> None:
     assert len(asked) - len(set(asked)) <= 1 + 3 + 1
 
 
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_no_check_in_the_journal_is_run_again(tool: Tool, jobs: int) -> None:
+    """Checks that were cut off or cancelled are not in it: what they would say is not known."""
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log, "--jobs", str(jobs))
+    known = {key.hex() for key in load(tool.folder / "in.reduced.smt2.journal").verdicts}
+    assert known
+    log.write_text("")
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
+    again = {line[:32] for line in log.read_text().splitlines()} & known
+    result = (tool.folder / "in.reduced.smt2").read_bytes()
+    assert again <= {digest(result).hex()}, "only the result is run again"
+
+
 def test_the_width_is_that_of_before(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -74,11 +92,11 @@ def test_the_same_command_goes_on(tool: Tool) -> None:
     oracle, log = counting(tool)
     first = tool("smt2", "in.smt2", "--oracle", oracle, "--max-checks", "5")
     assert first.code == 5
-    assert "the same command goes on from here" in first.out
+    assert "run the same command again to continue" in first.out
     before = (tool.folder / "in.reduced.smt2").read_bytes()
     done = tool("smt2", "in.smt2", "--oracle", oracle, "--json")
     assert done.code == 0
-    assert f"going on from in.reduced.smt2 ({len(before):,} bytes, " in done.err
+    assert f"resuming from in.reduced.smt2 ({len(before):,} bytes, " in done.err
     assert json.loads(done.out)["done"] is True
     whole, _ = counting(tool)
     anew = tool("smt2", "in.smt2", "--oracle", whole, "-o", "whole.smt2", "--json")
@@ -137,7 +155,7 @@ def test_options_that_do_not_go_together(tool: Tool) -> None:
     oracle, _ = counting(tool)
     refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--no-journal")
     assert refused.code == 2
-    assert "--resume and --no-journal exclude each other" in refused.err
+    assert "--resume and --no-journal are mutually exclusive" in refused.err
 
 
 def test_jobs_and_size(tool: Tool) -> None:
@@ -150,3 +168,29 @@ def test_jobs_and_size(tool: Tool) -> None:
     assert report["after"]["bytes"] <= size
     assert report["stopped"].startswith("at ")
     assert tool("smt2", "in.smt2", "--oracle", oracle, "-j", "many").code == 2
+
+
+def test_a_result_whose_journal_is_lost_is_kept(tool: Tool) -> None:
+    """`--resume` has nothing to resume then, and begins; what is there was overwritten once."""
+    tool.write("in.smt2", problem())
+    oracle, _ = counting(tool)
+    assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
+    result = tool.write("in.reduced.smt2", problem(count=9))
+    (tool.folder / "in.reduced.smt2.journal").write_bytes(b"")
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
+    assert result.with_name("in.reduced.1.smt2").read_text() == problem(count=9)
+    assert "needle" in result.read_text()
+    journal = tool.write("in.reduced.smt2.journal", "not a journal")
+    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume")
+    assert refused.code == 2
+    assert journal.read_text() == "not a journal"
+
+
+def test_in_place_a_file_that_was_deleted_comes_back(tool: Tool) -> None:
+    tool.write("in.smt2", problem())
+    oracle, log = counting(tool)
+    killed(tool, oracle, log, "--in-place")
+    (tool.folder / "in.smt2").unlink()
+    assert tool("smt2", "in.smt2", "--oracle", oracle, "--in-place").code == 0
+    assert "needle" in (tool.folder / "in.smt2").read_text()
+    assert (tool.folder / "in.smt2.orig").read_text() == problem()

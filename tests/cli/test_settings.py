@@ -23,7 +23,7 @@ def test_options_come_from_the_file(here: Shell) -> None:
     )
     done = here("smt2", "in.smt2")
     assert done.code == 0
-    assert done.err.startswith("reducekit: from reducekit.toml: --oracle, --only, --max-time\n")
+    assert done.err.startswith("reducekit: from reducekit.toml: --oracle, --max-time, --only\n")
     assert "needle" in here.read("in.reduced.smt2")
     assert "only      commands" in here("history", "in.reduced.smt2").out
 

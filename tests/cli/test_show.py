@@ -39,7 +39,7 @@ def test_files(tool: Tool, name: str, begin: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["in.btor", "-o", "x.png"], 2, "can be a .png: the suffix may be .dot, .graphml, .svg"),
+        (["in.btor", "-o", "x.png"], 2, "as .png: use the suffix .dot, .graphml, .svg"),
         (["bad.btor"], 3, "bad.btor, line 1"),
         (["empty.btor"], 3, "empty.btor, line 1, column 1: the input is empty"),
         (["gone.btor"], 2, "gone.btor does not exist"),

@@ -167,6 +167,23 @@ def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool,
     assert "freeze 1" in path.with_name("lgl.reduced.trace").read_text()
 
 
+@pytest.mark.parametrize("word", ["dump", "unheard"], ids=["in the model", "not in the model"])
+@pytest.mark.parametrize("more", [(), ("--match-err", "invalid keyword")])
+def test_a_parse_error_of_the_interpreter_is_reduced(
+    tool: Tool, word: str, more: tuple[str, ...]
+) -> None:
+    """It is what the user asks for, whatever the model calls it."""
+    script = tool.script(
+        "interpreter",
+        f'grep -q "^{word}" "$1" || exit 0\necho "$1: parse error: invalid keyword" >&2\nexit 1',
+    )
+    path = tool.write("in.mobical", f"init\nadd 1\nadd 0\n{word}\nsolve 10\nval 1 1\nreset\n")
+    done = tool("trace", path, "--cmd", str(script), "-q", *more)
+    assert done.code == 0, done.err
+    reduced = path.with_name("in.reduced.mobical").read_text()
+    assert reduced.removeprefix("init\n") == f"{word}\n"
+
+
 def test_what_does_not_go_together(tool: Tool) -> None:
     path = tool.write("lgl.trace", MELTS)
     assert tool("trace", path, "--reference", "true").code == 2

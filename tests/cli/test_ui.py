@@ -60,7 +60,7 @@ def test_the_browser_is_started_without_the_token_in_its_command_line(tool: Tool
     ("arguments", "words"),
     [
         (["nowhere.smt2"], "there is no file nowhere.smt2"),
-        (["--address", "localhost"], "is no IP address"),
+        (["--address", "localhost"], "is not an IP address"),
         (["--address", "203.0.113.7"], "203.0.113.7, port 0:"),
     ],
 )

@@ -14,7 +14,7 @@ from reducekit.compare.runs import Run
 from reducekit.compare.sessions import Algorithm, Curve, algorithms_of, run_all
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked
-from reducekit.executors import orphans
+from reducekit.executors import marks
 from reducekit.executors.guard import NoSignals
 from reducekit.frontends.btor import Btor
 from reducekit.session import Failure
@@ -65,7 +65,7 @@ def test_closing_stops_what_runs(tmp_path: Path) -> None:
     case = opened(tmp_path, interesting)
     go.clear()
     begun.clear()
-    adopting = orphans.adopting()
+    adopting = marks.adopting()
     ended: list[int] = []
 
     def consume() -> None:
@@ -78,7 +78,7 @@ def test_closing_stops_what_runs(tmp_path: Path) -> None:
     consume()
     assert begun.is_set()
     assert ended == [0]
-    assert orphans.adopting() == adopting
+    assert marks.adopting() == adopting
 
 
 def test_a_curve_has_a_point_for_each_change() -> None:

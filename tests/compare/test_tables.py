@@ -30,7 +30,7 @@ def test_the_tables_of_the_thesis() -> None:
     assert checks["algorithm"] == ["a", "b", "mean"]
     assert checks["slow"] == ["40", "70", "55.0"]
     assert list(checks)[2:] == ["early", "auto", "slow", "small"], "the fewest first"
-    asked = cells(text, "Texts asked for, including those with a known verdict:")
+    asked = cells(text, "Verdicts asked for, including cached ones:")
     assert asked["slow"] == ["80", "140", "110.0"]
     final = cells(text, "Final nodes:")
     assert final["before"] == ["100", "200", "150.0"]
@@ -61,7 +61,7 @@ def test_the_table_of_dominance() -> None:
 
 
 def test_the_sizes_after_so_many_checks() -> None:
-    found = cells(markdown(ALL), "Mean nodes after that many checks:")
+    found = cells(markdown(ALL), "Mean nodes after a number of checks:")
     assert found["algorithm"] == ["1", "2", "3", "5", "7", "10", "15", "20", "30", "50", "70"]
     assert found["auto"][:6] == ["150", "120", "120", "23", "23", "7"]
 
@@ -69,7 +69,7 @@ def test_the_sizes_after_so_many_checks() -> None:
 def test_the_checks_until_a_share_is_left() -> None:
     """Of 100 and 200 nodes: auto is at 50 % after 2 and 5 checks, early at 10 % on one file."""
     text = markdown(ALL)
-    found = cells(text, "is left (on how many files, if not on all):")
+    found = cells(text, "is left (with the number of files, if not reached on all):")
     assert found["algorithm"] == ["50 %", "10 %", "1 %"]
     assert found["auto"] == ["3.5", "7.0", "never"]
     assert found["early"] == ["2.0", "3.0 (1 of 2)", "never"]

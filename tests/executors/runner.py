@@ -26,7 +26,7 @@ LIMITS = Limits(wall=30)
 
 
 @dataclass(frozen=True)
-class Captured:
+class Captured(Criterion):
     """Exit status 0, with the outputs to look at."""
 
     captures: bool = True

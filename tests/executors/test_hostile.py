@@ -14,8 +14,7 @@ import pytest
 
 from reducekit.executors import marks, run_directory
 from reducekit.executors.executor import ExecutorError
-from reducekit.executors.removal import remove
-from reducekit.executors.run_directory import RunDirectory
+from reducekit.executors.run_directory import RunDirectory, remove
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import ExitZero
 from reducekit.oracle.limits import Limits
@@ -253,7 +252,7 @@ def test_waiting_for_room_is_cancelled(small: Path) -> None:
 def test_no_room_at_all(small: Path) -> None:
     with local(sh('wc -c < "$1"')) as executor:
         if os.statvfs(small).f_blocks * os.statvfs(small).f_frsize < 5_000_000:
-            with pytest.raises(ExecutorError, match="No space left on device; TMPDIR names"):
+            with pytest.raises(ExecutorError, match="No space left on device; free some space"):
                 executor.submit(0, b"x" * 10_000_000, LIMITS)
             assert executor.free == 1
         executor.submit(1, b"x" * 1_000_000, LIMITS)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.executors import orphans
+from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
+from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Disagree, ExitZero
 from reducekit.oracle.limits import Limits
@@ -150,15 +152,15 @@ def test_orphans_of_another_check_live_on() -> None:
 
 def test_without_adopting_the_group_dies() -> None:
     with local(sh("sleep 60 & sleep 60"), adopt=False) as executor:
-        assert not orphans.adopting()
+        assert not marks.adopting()
         executor.submit(0, b"", Limits(wall=0.3))
         assert until(executor)[0].outcomes[0].limit == "time"
 
 
 def test_adopting_ends_with_the_executor() -> None:
     with local(sh("true")):
-        assert orphans.adopting()
-    assert not orphans.adopting()
+        assert marks.adopting()
+    assert not marks.adopting()
 
 
 def test_output_without_end() -> None:
@@ -205,7 +207,10 @@ def test_memory_limit() -> None:
 
 
 def test_only_soft_limits() -> None:
-    script = "ulimit -S -t 40 && ulimit -S -v 800000 && ulimit -S -t; ulimit -S -c"
+    # Where this process has used more than 5 s itself, the child gets its limit a moment late.
+    limited = "until [ $(ulimit -S -t) = 5 ]; do :; done"
+    raised = "ulimit -S -t 40 && ulimit -S -v 800000 && ulimit -S -t; ulimit -S -c"
+    script = f"{limited}; {raised}"
     outcome = check(sh(script), limits=Limits(wall=30, cpu=5, memory=700 << 20))
     assert outcome.stdout == b"40\n0\n"
 
@@ -486,3 +491,14 @@ executor.wait()
     directory = outcome.stdout.decode().strip()
     assert directory
     assert not os.path.exists(directory)
+
+
+def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)  # where it was found before
+    with (
+        lowered(resource.RLIMIT_NOFILE, 0),
+        pytest.raises(
+            ExecutorError, match=r"No usable temporary directory .*; set TMPDIR to a usable folder"
+        ),
+    ):
+        RunDirectory()

@@ -159,6 +159,6 @@ def test_the_watchdog_keeps_nothing_open(tmp_path: Path) -> None:
 
 
 def test_without_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reducekit.executors.watchdog._SHELL", "/nonexistent")
+    monkeypatch.setattr("reducekit.executors.run_directory._SHELL", "/nonexistent")
     with local(sh("true")) as executor:
         assert executor._watchdog.pid == -1

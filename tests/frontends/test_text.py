@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reducekit.executors.inprocess import InProcess
 from reducekit.frontend import by_size
 from reducekit.frontends.text import Text, TextView, parse_lines
-from reducekit.frontends.text.passes import DropGroups, GroupTree
+from reducekit.frontends.text.passes import GroupTree, drop_groups
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.registry import FRONTENDS, load, names, strategy
@@ -84,8 +84,8 @@ def reduce(text: bytes, interesting: Callable[[bytes], bool], name: str = "adapt
 
 
 def groups_of(text: bytes) -> GroupTree:
-    tree = DropGroups().problem(TextView(parse_lines(text)))
-    assert tree is not None
+    tree = drop_groups.problem(TextView(parse_lines(text)))
+    assert isinstance(tree, GroupTree)
     return tree
 
 

@@ -56,3 +56,16 @@ def test_a_timeout_is_a_bug_if_asked_for() -> None:
     late = ended(None, number=9, late=True)
     (found,) = findings(commands("a"), [late], reference=False, timeouts=2.0)
     assert found == Finding(commands("a"), TimesOut(2.0))
+
+
+def test_blanks_and_quotes_do_not_split_a_bug() -> None:
+    """Releases of a solver differ in them, and places in one."""
+
+    def name(said: bytes) -> str:
+        (found,) = findings(commands("a"), [ended(1, said)], reference=False)
+        return found.name
+
+    one = name(b"error: unknown kind 'foo' in term\n")
+    assert name(b'error: unknown  kind "foo"  in term\n') == one
+    assert name(b"error: unknown kind `foo' in\tterm \n") == one
+    assert name(b"error: unknown kind 'foo' in sort\n") != one

@@ -25,7 +25,6 @@ from reducekit.hunt.events import (
 )
 from reducekit.hunt.report import to_json, to_junit
 from reducekit.hunt.store import prepare
-from reducekit.oracle.command import Command
 
 SAT = "echo sat; exit 10"
 TEXTS = ("a\nneedle\nb\n", "x\npin\ny\n", "c\nneedle\nd\n", "neither\n")
@@ -60,9 +59,9 @@ def test_new_bugs_are_reduced(tmp_path: Path) -> None:
     )
     stats = Hunt(options, events.append).run()
     assert (stats.inputs, stats.stopped, stats.complete) == (4, None, True)
-    bugs = {each.finding.commands[0]: each for each in stats.bugs.values()}
+    bugs = {each.runs[0].split()[0]: each for each in stats.bugs.values()}
     for program, word, count in zip(programs, ("needle", "pin"), (2, 1), strict=True):
-        bug = bugs[Command((program,))]
+        bug = bugs[program]
         assert bug.count == count
         assert bug.reduced_size is not None
         assert bug.reduced_size <= len(word) + 1
@@ -76,7 +75,7 @@ def test_new_bugs_are_reduced(tmp_path: Path) -> None:
     assert kinds.count(NewBug) == kinds.count(Reduced) == 2
     assert kinds.count(KnownBug) == 1
     assert Reducing in kinds
-    assert {path.suffix for path in folder.iterdir()} == {".txt"}
+    assert {path.suffix for path in folder.iterdir()} == {".txt", ".journal", ".json"}
 
 
 def test_what_does_not_show_again_is_kept_as_it_is(tmp_path: Path) -> None:
@@ -181,12 +180,12 @@ def test_the_results_as_json_and_as_junit(tmp_path: Path) -> None:
         ({"programs": ("true",), "format": "nonsense"}, "'nonsense'"),
         ({"programs": ("true",), "format": "text"}, "there is no generator for text"),
         ({"programs": ("true",), "format_options": {"nods": 3}}, "unknown option 'nods'"),
-        ({"programs": ("true",), "seeds": Path("no")}, "there is no folder no"),
+        ({"programs": ("true",), "seeds": Path("no")}, "the folder no does not exist"),
         (
             {"format": "trace", "programs": ("true",), "format_options": {"no_compare": True}},
-            "`no_compare` is for tests by a library",
+            "`no_compare` has no effect with `command`",
         ),
-        ({"format": "trace", "reference": "true"}, "`reference` goes with `command`"),
+        ({"format": "trace", "reference": "true"}, "`reference` requires `command`"),
         ({"format": "trace", "format_options": {"feedback": False}}, "`no_feedback` is for"),
     ],
 )

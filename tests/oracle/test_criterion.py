@@ -4,13 +4,16 @@ import re
 
 import pytest
 
+from reducekit.oracle.also import Accepts, Also
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
+    Everything,
     ExitZero,
     Matches,
     SameSignature,
     SlowerThan,
+    SlowerThanReference,
     TimesOut,
     answers,
     verdict,
@@ -109,6 +112,12 @@ def test_disagree() -> None:
     assert verdict(Disagree(), [run(b"unsat\n"), run(b"sat\n")])
 
 
+def test_a_wrong_sat_does_not_become_a_wrong_unsat() -> None:
+    kept = Disagree((b"sat", b"unsat"))
+    assert verdict(kept, [run(b"sat\nsat\n"), run(b"unsat\nsat\n")])
+    assert not verdict(kept, [run(b"unsat\nsat\n"), run(b"sat\nsat\n")])
+
+
 def test_disagree_spares_the_second_command() -> None:
     assert Disagree().judge([run(b"sat\n")]) is None
     assert Disagree().judge([run(b"unknown\n")]) is False
@@ -120,6 +129,75 @@ def test_times() -> None:
     assert not verdict(SlowerThan(2.0), [run(seconds=1.9)])
     assert verdict(TimesOut(5.0), [STOPPED])
     assert not verdict(TimesOut(5.0), [FLOODED])
+
+
+def test_other_programs_have_to_accept_the_text_too() -> None:
+    kept = Also(Disagree((b"sat", b"unsat")), first=2, others=(Accepts(), Accepts()))
+    wrong, fine = [run(b"sat\n"), run(b"unsat\n")], run(b"unknown\n")
+    assert kept.judge(wrong[:1]) is None
+    assert kept.judge(wrong) is None
+    assert kept.judge([*wrong, fine]) is None
+    assert kept.judge([*wrong, fine, fine]) is True
+    assert kept.judge([*wrong, fine, run(status=1)]) is False
+    assert kept.judge([*wrong, run(b'(error "no")\n')]) is False
+    assert kept.judge([*wrong, STOPPED]) is False
+    # What is not interesting without them is not run by them.
+    assert kept.judge([run(b"unsat\n")]) is False
+    assert kept.judge([run(b"sat\n"), run(b"sat\n")]) is False
+    # An inner criterion that is content with fewer commands than it has is not waited for.
+    assert Also(Everything(3), first=2, others=(Accepts(),)).judge(wrong) is False
+    assert kept.wall is None
+    assert Also(SlowerThan(2.0), 1, (Accepts(),)).wall == 2.0
+
+
+def test_other_programs_may_have_to_know_all_commands() -> None:
+    silent = run(b"unsupported\n")
+    assert Also(ExitZero(), 1, (Accepts(),)).judge([run(), silent]) is True
+    assert Also(ExitZero(), 1, (Accepts(understood=True),)).judge([run(), silent]) is False
+    assert Also(ExitZero(), 1, (Accepts(understood=True),)).judge([silent, run()]) is True
+
+
+def test_other_programs_are_described() -> None:
+    described = Also(ExitZero(), 1, (Accepts(),)).describe()
+    assert described == "the test accepts the file, and another program accepts the file"
+    described = Also(ExitZero(), 1, (Accepts(), Accepts())).describe()
+    assert described == "the test accepts the file, and 2 others accept the file"
+
+
+def test_other_programs_may_have_to_answer_in_a_certain_way() -> None:
+    unknown = Matches(out=(re.compile(b"^unknown", re.M),))
+    asked = Also(Matches(out=(re.compile(b"^unsat", re.M),)), 1, (unknown,), ("other",))
+    assert asked.judge([run(b"unsat\n")]) is None
+    assert asked.judge([run(b"unsat\n"), run(b"unknown\n")]) is True
+    assert asked.judge([run(b"unsat\n"), run(b"unsat\n")]) is False
+    assert asked.judge([run(b"sat\n")]) is False
+    assert asked.describe() == "stdout matching '^unsat', and other has stdout matching '^unknown'"
+    missing = asked.missing_in([run(b"unsat\n"), run(b"sat\n")])
+    assert missing == "other: stdout matching '^unknown'; it ended with exit status 0"
+
+
+def test_slow_where_the_reference_is_not() -> None:
+    kept = SlowerThanReference(2.0)
+    assert verdict(kept, [run(seconds=2.0), run(seconds=1.9)])
+    assert not verdict(kept, [run(seconds=2.0), run(seconds=2.0)])
+    assert not verdict(kept, [run(seconds=9.0), STOPPED])
+    assert kept.judge([run(seconds=1.9)]) is False  # the reference need not run
+    assert kept.judge([run(seconds=2.0)]) is None
+    assert kept.wall == 2.0
+
+
+def test_slower_than_the_reference_by_a_factor() -> None:
+    kept = SlowerThanReference(ratio=4.0)
+    assert verdict(kept, [run(seconds=4.0), run(seconds=1.0)])
+    assert not verdict(kept, [run(seconds=3.9), run(seconds=1.0)])
+    assert not verdict(kept, [run(seconds=99.0), STOPPED])
+    # Times below a tenth of a second are noise.
+    assert kept.judge([run(seconds=0.09)]) is False
+    assert kept.judge([run(seconds=0.1)]) is None
+    assert verdict(kept, [run(seconds=0.1), run(seconds=0.0)])
+    assert verdict(SlowerThanReference(ratio=20.0), [run(seconds=0.2), run(seconds=0.0)])
+    assert not verdict(SlowerThanReference(ratio=20.0), [run(seconds=0.19), run(seconds=0.0)])
+    assert kept.wall is None
 
 
 @pytest.mark.parametrize(

@@ -280,3 +280,9 @@ def test_any_bytes(out: bytes, err: bytes) -> None:
     line = failure_line(out, err)
     assert line is None or b"\n" not in normalise(line)
     assert len(normalise(out)) <= 400
+
+
+def test_an_error_over_lines_that_ends_right_before_the_crash_is_not_part_of_it() -> None:
+    assert (
+        failure_line(b"", b'(error "one\ntwo")ASSERTION VIOLATION\n') == b'two")ASSERTION VIOLATION'
+    )

@@ -14,7 +14,7 @@ from reducekit.frontends.smt2.fingerprint import fingerprint
 from reducekit.journal import digest
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result
-from reducekit.reduction.fingerprints import Fingerprints
+from reducekit.reduction.skips import Fingerprints
 from reducekit.strategies.adaptive import adaptive
 
 TEXT = b"""(declare-fun first () (_ BitVec 8))

@@ -21,7 +21,7 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.text import Text
 from reducekit.frontends.text.parser import TextView
-from reducekit.frontends.text.passes import DropLines
+from reducekit.frontends.text.passes import drop_lines
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.search.independent import IndependentChanges
@@ -346,6 +346,75 @@ def test_taking_verdicts_as_they_come(width: int, seed: int) -> None:
     assert all(map(oracle.interesting, oracle.accepted))
 
 
+class Counting(Watched):
+    """An oracle that finds only the texts asked at some turns interesting."""
+
+    def __init__(self, *turns: int) -> None:
+        super().__init__(lambda text: len(self.asked) in turns)
+
+
+LINES = b"".join(b"line %d\n" % number for number in range(50))
+
+
+@pytest.mark.parametrize(
+    ("turns", "checks"),
+    [
+        ((), 4),
+        ((4,), 8),
+        ((3,), 7),
+        ((3, 7), 11),
+        ((5,), 4),  # comes too late
+    ],
+)
+def test_patience_ends_after_so_many_checks_without_success(
+    turns: tuple[int, ...], checks: int
+) -> None:
+    oracle = Counting(*turns)
+    run = reduction(oracle, frontend=Text(), budget=Budget(patience=4))
+    result = run.run(LINES, 0.0)
+    assert result.stopped == "after 4 consecutive checks without success"
+    assert result.counts.checks == len(oracle.asked) == checks
+    assert result.text == [LINES, *oracle.accepted][-1]
+    assert not result.early
+
+
+@pytest.mark.parametrize("width", [2, 5])
+def test_patience_with_several_candidates_in_flight(width: int) -> None:
+    """Verdicts count in their turn, not as they come in."""
+    oracle = Watched(contains(b"line 0\n", b"line 1\n"))
+    result = reduction(oracle, frontend=Text(), budget=Budget(patience=4), width=width)
+    parallel = Watched(oracle.interesting)
+    other = reduction(
+        parallel, frontend=Text(), budget=Budget(patience=4), width=width, jobs=width
+    ).run(LINES, 0.0)
+    assert result.run(LINES, 0.0).counts.checks == other.counts.checks
+    assert other.stopped == "after 4 consecutive checks without success"
+    assert parallel.accepted == oracle.accepted
+
+
+def test_without_patience_a_reduction_goes_on_to_the_end() -> None:
+    free = reduction(Watched(lambda text: False), frontend=Text()).run(LINES, 0.0)
+    assert free.stopped is None
+    enough = Budget(patience=free.counts.checks + 1)
+    result = reduction(Watched(lambda text: False), frontend=Text(), budget=enough)
+    assert result.run(LINES, 0.0).stopped is None
+
+
+def test_verdicts_are_taken_in_turn_unless_as_they_come_is_asked_for() -> None:
+    """Four jobs, whose verdicts come in the reverse order."""
+
+    def told(*, fast: bool, jobs: int) -> list[Event]:
+        oracle = Watched(contains(b"line 7\n", b"line 31\n"))
+        run = reduction(oracle, frontend=Text(), width=4, jobs=jobs)
+        run.fast = fast
+        run.run(LINES, 0.0)
+        return oracle.events
+
+    in_turn = told(fast=False, jobs=1)
+    assert told(fast=False, jobs=4) == in_turn
+    assert told(fast=True, jobs=4) != in_turn
+
+
 def test_it_stops_at_the_size_asked_for() -> None:
     oracle = Watched(contains(b"count"))
     result = reduction(oracle, budget=Budget(size=len(TEXT) // 2)).run(TEXT, 0.0)
@@ -384,7 +453,7 @@ class Drawing(Text):
             return IndependentChanges([Change((Edit(0, (drawn,)),), "draw")])
 
     def schedule(self, passes: Passes) -> Schedule:
-        return Schedule(rounds=(self.Draw(), DropLines()), drawn=frozenset(("draw",)))
+        return Schedule(rounds=(self.Draw(), drop_lines), drawn=frozenset(("draw",)))
 
 
 @pytest.mark.parametrize("width", [1, 4])

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from reducekit.errors import UsageError
 from reducekit.frontend import Schedule
-from reducekit.reduction.plan import first_position
+from reducekit.reduction.plan import PassChoice, first_position
 
 
 @dataclass(frozen=True)
@@ -83,3 +84,45 @@ def test_a_quick_schedule_without_such_passes_ends_before_the_sweep() -> None:
 def test_a_schedule_without_passes_has_no_place() -> None:
     assert order(Schedule(rounds=())) == ""
     assert order(Schedule(rounds=(), closing=(C,), effort="quick")) == "C"
+
+
+def test_rounds_are_counted() -> None:
+    place, rounds = first_position(WHOLE), ""
+    while place is not None:
+        rounds += str(place.round)
+        place = place.after(len(rounds) in (4, 5))
+    assert rounds == "0001233" + "3"
+
+
+def test_passes_are_chosen_by_name_however_it_is_written() -> None:
+    schedule = Schedule(once=(Named("Drop Lines"), Named("quick one")), rounds=(Named("terms"),))
+    assert PassChoice().of(schedule) is schedule
+    only = PassChoice(only=("drop-LINES", "Terms")).of(schedule)
+    assert (only.once, only.rounds) == (schedule.once[:1], schedule.rounds)
+    without = PassChoice(without=("quick_one",)).of(schedule)
+    assert (without.once, without.rounds) == (schedule.once[:1], schedule.rounds)
+    both = PassChoice(("terms", "quick one"), ("TERMS",)).of(schedule)
+    assert (both.once, both.rounds) == (schedule.once[1:], ())
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (
+            PassChoice(only=("A", "Q")),
+            "`only`: unknown pass 'Q'. Passes: A, B, C, P, R, S",
+        ),
+        (
+            PassChoice(without=("PP",)),
+            "`without`: unknown pass 'PP'. Did you mean 'P'? Passes: A, B, C, P, R, S",
+        ),
+        (
+            PassChoice(only=("A",), without=("a",)),
+            "`only` and `without` exclude every pass: there is nothing to try",
+        ),
+    ],
+)
+def test_a_choice_that_cannot_be_made(choice: PassChoice, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        choice.of(WHOLE)
+    assert str(caught.value) == message

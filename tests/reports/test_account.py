@@ -7,7 +7,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, digest, load, open_journal
 from reducekit.reports import account
-from reducekit.reports.account import PassTotal, Point
+from reducekit.session.progress import PassTotal, Point
 from tests.reports.journals import head, write
 
 TEXTS = [b"aaaa\nbbbb\ncccc\n", b"aaaa\ncccc\n", b"cccc\n"]

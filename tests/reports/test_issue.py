@@ -23,7 +23,7 @@ def test_for_z3_it_has_the_fields_of_its_form(tmp_path: Path) -> None:
         "### Bug Category\nCrash/Assertion failure", "### Bug Description\nsignal SIGSEGV",
         "### Minimal Reproduction\n```smt2\n(check-sat)\n```", "### Expected Behavior",
         "### Actual Behavior\n(on the input before it was reduced)\n"
-        "```\n$ /opt/z3-4.15/bin/z3 -T:5 in.reduced.smt2\nboom\n(signal SIGSEGV)",
+        "```\n$ z3 -T:5 in.reduced.smt2\nboom\n(signal SIGSEGV)",
         "### Z3 Version\nSolver 9.8", "### Platform",
     ):  # fmt: skip
         assert field in said, field
@@ -56,3 +56,13 @@ def test_a_long_input_is_to_be_attached(tmp_path: Path) -> None:
     said = text(tmp_path, "z3 FILE", b"(check-sat)" * 10_000)
     assert "`in.reduced.smt2`, attached (110,000 bytes)" in said
     assert len(said) < 2000
+
+
+def test_what_a_solver_says_is_no_markup(tmp_path: Path) -> None:
+    path = tmp_path / "in.reduced.smt2.journal"
+    ending: dict[str, object] = {"failure": "signal SIGABRT, <b>*assertion*</b>"}
+    said = issue(account(write(path, TEXTS, command="z3 FILE", ending=ending), path), VERSION)
+    assert "&#60;b&#62;\\*assertion\\*&#60;/b&#62;" in said
+    title, _, rest = said.partition("\n")
+    assert title == "# z3: signal SIGABRT, <b>*assertion*</b>"
+    assert "<b>" not in rest

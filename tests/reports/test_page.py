@@ -67,13 +67,16 @@ def test_it_tells_what_became_smaller_by_what_and_how_to_see_it_again(tmp_path: 
     texts = [b"(assert true)\n(check-sat)\n(exit)", b"(check-sat)\n"]
     html = page(account(write(path, texts, ending=ending), path))
     for said in (
-        "<h1>in.reduced.smt2</h1>", "ended by itself", "shows the failure", "<b>32</b>bytes before",
-        "<b>12</b>bytes after", "<b>62.5 %</b>removed", "<b>4</b>checks",
+        "<h1>32 → 12 bytes: ", "signal SIGSEGV</h1>", "in.reduced.smt2. The search finished.",
+        "shows the failure",
+        "<b>32</b>bytes before", "<b>12</b>bytes after", "<b>62.5 %</b>removed", "<b>4</b>checks",
         "$ z3 in.reduced.smt2\nSegmentation fault\n(signal SIGSEGV)",
         "<del>- (assert true)</del>", "3 × exit status 7", "<dt>reducekit</dt>", "1.2.3", "Linux",
         "<td>commands</td>",
     ):  # fmt: skip
         assert said in html, said
+    order = ["<h1>", "The reduced file, 12 bytes", "how to reproduce it", "Size", "The file before"]
+    assert sorted(order, key=html.index) == order
     assert elements(html).tags.count("figure") == 4
 
 
@@ -146,7 +149,7 @@ def test_few_points_and_none_make_a_curve(tmp_path: Path) -> None:
     path = tmp_path / "x.journal"
     told = account(write(path, [b"(check-sat)"], passes=False), path)
     svg = picture(told.curve, "x & y")
-    assert svg.count('class="line"') == 4
+    assert svg.count('class="line c0"') == 4
     assert "NaN" not in svg
     assert "x &amp; y" in svg
     assert "Steps" not in page(told)

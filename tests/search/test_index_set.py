@@ -26,7 +26,7 @@ def test_it_is_a_set(first: set[int], second: set[int]) -> None:
     assert all((item in small) == (item in first) for item in range(-1, 50))
 
 
-@given(indices, st.integers(0, 50), st.integers(1, 50))
+@given(indices, st.integers(0, 200), st.integers(1, 200))
 def test_the_last_that_are_not_in_it(items: set[int], below: int, count: int) -> None:
     expected = [item for item in range(below) if item not in items][-count:]
     assert list(IndexSet(items).holes(below, count)) == expected

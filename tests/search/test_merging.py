@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reducekit.change import Change, Edit
 from reducekit.search.merging import Merging
 from reducekit.search.pass_search import Task, with_edits
-from reducekit.search.simulator import Dropped
+from tests.simulator import Dropped
 
 Tasks = list[Task[Dropped, None]]
 

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from reducekit.change import Change, Edit
 from reducekit.search.pass_search import Task
+from reducekit.search.problem import Search
 from reducekit.search.scheduler import Scheduler
-from reducekit.search.simulator import Droppable, Dropped, Parallel, simulate_parallel
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
+from tests.simulator import Droppable, Dropped, Parallel, simulate_parallel
 
 Interesting = Callable[[frozenset[int]], bool]
 
@@ -211,3 +213,37 @@ def test_what_is_settled_is_freed_without_the_collector_of_cycles(width: int) ->
         gc.garbage.clear()
         gc.enable()
     assert left == 0
+
+
+class Coin(Search):
+    """Proposes for ever what succeeds every other time."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def propose(self) -> Change:
+        return Change((Edit(self.number, ()),))
+
+    def after(self, ok: bool) -> Search:
+        return Coin(2 * self.number + ok)
+
+    def chance(self) -> float:
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    ("passes", "candidates"),
+    [
+        (1, 1 + 2 + 4),  # chances 1, 1/2, 1/4
+        (2, 7 + 1 + 2),  # in the second pass 0.85 of that: a quarter of it is too little
+        (6, 7 + 4 * (1 + 2) + 1),  # 0.85 ** 5 / 2 is too little
+    ],
+)
+def test_what_is_hardly_ever_of_use_is_not_run(passes: int, candidates: int) -> None:
+    scheduler = Scheduler[Dropped, int].on(64, Dropped())
+    for number in range(passes):
+        scheduler.add(number, Coin(1 << 32 * number))
+    found = 0
+    while scheduler.next() is not None:
+        found += 1
+    assert found == candidates

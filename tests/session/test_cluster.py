@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.events import Accepted, Event, Notice
+from reducekit.events import Accepted, Checked, Event, Notice
 from reducekit.session import Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.report import Report
@@ -101,8 +101,8 @@ def test_a_cluster_that_sessions_share(oracle: Path, cluster: Machines) -> None:
         ({"cluster": "nowhere"}, "'nowhere' is no cluster: expected tcp://HOST:PORT"),
         ({"cluster": "local:0"}, "is no cluster"),
         ({"cluster": "missing.yaml"}, "the cluster file missing.yaml cannot be read"),
-        ({"ship": [Path("x")]}, "`ship` goes with `cluster`"),
-        ({"local_slots": 1}, "`local_slots` goes with `cluster`"),
+        ({"ship": [Path("x")]}, "`ship` requires `cluster`"),
+        ({"local_slots": 1}, "`local_slots` requires `cluster`"),
         ({"cluster": "local:1", "ship": [Path("/nowhere")]}, "/nowhere cannot be read"),
     ],
 )
@@ -113,7 +113,7 @@ def test_what_is_refused(oracle: Path, options: dict[str, Any], message: str) ->
 
 def test_a_function_runs_here_only() -> None:
     options = Options(input=TEXT, format="text", interesting=bool, cluster="local:1")
-    with pytest.raises(UsageError, match="`cluster` goes with `command`"):
+    with pytest.raises(UsageError, match="`cluster` requires `command`"):
         Session(options).run()
 
 
@@ -124,12 +124,21 @@ def test_without_dask_it_says_what_to_type(oracle: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_the_same_bytes_and_no_orphan_after_fifty_kills(oracle: Path, cluster: Machines) -> None:
+def test_the_same_bytes_and_no_orphan_after_many_kills(oracle: Path, cluster: Machines) -> None:
+    """A worker is killed whenever some checks have come back since the last kill."""
     here = reduced(oracle, jobs=3)
-    with Killer(cluster, most=50, pause=1.0) as killer:
-        while killer.kills < 50:
-            there = reduced(oracle, cluster=cluster.address)
+    checked = 0
+
+    def listen(event: Event) -> None:
+        nonlocal checked
+        checked += isinstance(event, Checked)
+
+    options = Options(
+        input=TEXT, format="text", oracle=[str(oracle)], width=6, cluster=cluster.address
+    )
+    with Killer(cluster, most=12, pause=0.1, due=lambda kills: checked > 8 * kills) as killer:
+        while killer.kills < 12:
+            there = Session(options, listen).run()
             assert there.text == here.text
             assert there.counts.checks == here.counts.checks
-    assert killer.kills == 50
     assert processes_with(str(oracle)) == []

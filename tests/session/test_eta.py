@@ -94,6 +94,9 @@ def test_the_pace_is_that_of_late() -> None:
     for checks in range(1, 101):
         pace.see(checks, 10.0 * checks)
     assert pace.seconds_per_check == pytest.approx(10.0)
+    slow = pace.time_for(Range(10, 20))
+    assert slow is not None
+    assert 50 < slow.low < 100 < 200 < slow.high < 400
     for checks in range(101, 401):
         pace.see(checks, 1000 + (checks - 100))
     assert pace.seconds_per_check == pytest.approx(1.0)

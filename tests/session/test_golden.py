@@ -14,6 +14,7 @@ from reducekit.oracle.criterion import (
     Disagree,
     ExitZero,
     Matches,
+    OwnFailure,
     SameSignature,
     SlowerThan,
     TimesOut,
@@ -43,9 +44,8 @@ def golden(
     repeat: Repeat | None = None,
 ) -> Golden:
     commands = tuple(map(sh, scripts))
-    return establish(
-        commands, criterion, text, limits, open_local, path="in.txt", out=out, repeat=repeat
-    )
+    wanted = criterion or OwnFailure(out=out)
+    return establish(commands, wanted, text, limits, open_local, path="in.txt", repeat=repeat)
 
 
 def by_turns(log: Path, *ends: str) -> str:
@@ -85,6 +85,13 @@ def test_long_output_is_cut() -> None:
         golden("seq 100000")
     assert len(str(caught.value)) < 5000
     assert "more bytes" in str(caught.value)
+
+
+def test_binary_output_is_not_shown() -> None:
+    with pytest.raises(NotInterestingError) as caught:
+        golden("head -c 3000 /dev/zero; echo text >&2")
+    assert "stdout: 3,000 bytes, not text\nstderr:\n  text" in str(caught.value)
+    assert "\\x00" not in str(caught.value)
 
 
 def test_an_ignored_stream_makes_no_failure() -> None:
@@ -131,7 +138,7 @@ def test_as_many_runs_as_asked_for(tmp_path: Path) -> None:
     assert "--repeat asks for 2" in explained(caught.value)
     assert "run 2: " in message
     assert len(log.read_bytes()) == 6
-    with pytest.raises(NotInterestingError, match=r"in 4 runs \(exit status 6\)"):
+    with pytest.raises(NotInterestingError, match=r"in 4 runs \(exit status 6; it ended"):
         golden(script, criterion=Matches(exit_code=6), repeat=Repeat(1, 4))
 
 

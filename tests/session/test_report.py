@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
-from reducekit.reduction import Counts
+from reducekit.reduction import Counts, Skip
 from reducekit.session.progress import Progress
-from reducekit.session.report import FailureChanged, OtherFailure, Report, Reproducer
+from reducekit.session.report import SCHEMA, FailureChanged, OtherFailure, Report, Reproducer
 from reducekit.usage.summary import summary
+
+SKIPPED = Counter({Skip.UNCHANGED: 4, Skip.KNOWN: 2, Skip.REFUTED: 1})
+"""What changes nothing was never a candidate, so it is no cache hit."""
 
 
 def report(
@@ -18,14 +24,24 @@ def report(
     changed: tuple[FailureChanged, ...] = (),
     others: tuple[OtherFailure, ...] = (),
 ) -> str:
+    return summary(made(stdout, stopped, void, changed, others))
+
+
+def made(
+    stdout: bytes = b"sat\n",
+    stopped: str | None = None,
+    void: int = 0,
+    changed: tuple[FailureChanged, ...] = (),
+    others: tuple[OtherFailure, ...] = (),
+) -> Report:
     outcome = Outcome(None, 11, stdout, b"bad\x1b[2J\xff", None, 0.1)
-    found = Report(
+    return Report(
         text=b"",
         input=Path("in.smt2"),
         output=Path("out.smt2"),
         before={"bytes": 1_234_567, "pushes": 0, "terms": 40},
         after={"bytes": 51, "pushes": 0, "terms": 10},
-        counts=Counts(checks=1200, cache_hits=3, runs=1200 + void, accepted=5),
+        counts=Counts(checks=1200, skipped=SKIPPED, runs=1200 + void, accepted=5),
         runs=1204,
         seconds=12.34,
         failure="signal SIGSEGV",
@@ -39,7 +55,6 @@ def report(
         changed=changed,
         others=others,
     )
-    return summary(found)
 
 
 def test_the_text() -> None:
@@ -61,9 +76,48 @@ $ ./other out.smt2
     )
 
 
+def test_the_report_for_programs() -> None:
+    found = made(
+        stopped="after 5 s",
+        void=7,
+        changed=(FailureChanged("A", "B", 1234, 7),),
+        others=(
+            OtherFailure("exit status 3", 12, 90, Path("others/a.smt2")),
+            OtherFailure("exit status 4", 1, 5, None),
+        ),
+    )
+    assert json.loads(found.json()) == {
+        "schema": SCHEMA,
+        "input": "in.smt2",
+        "output": "out.smt2",
+        "before": {"bytes": 1_234_567, "pushes": 0, "terms": 40},
+        "after": {"bytes": 51, "pushes": 0, "terms": 10},
+        "checks": 1200,
+        "cache_hits": 3,
+        "void": 7,
+        "accepted": 5,
+        "runs": 1204,
+        "seconds": 12.34,
+        "failure": "signal SIGSEGV",
+        "see_again": ["./solver out.smt2", "./other out.smt2"],
+        "stopped": "after 5 s",
+        "done": False,
+        "verified": True,
+        "changed": [{"from": "A", "to": "B", "bytes": 1234, "step": 7}],
+        "other_failures": [
+            {"failure": "exit status 3", "count": 12, "bytes": 90, "file": "others/a.smt2"},
+            {"failure": "exit status 4", "count": 1, "bytes": 5, "file": None},
+        ],
+    }
+    assert "\n" not in found.json()
+    nameless = replace(found, input=None, output=None, seconds=1.23456)
+    told = json.loads(nameless.json())
+    assert (told["input"], told["output"], told["seconds"]) == (None, None, 1.235)
+
+
 def test_what_is_said_when_there_is_reason() -> None:
     assert (
-        "  stopped  after 5 s; this is the best so far; the same command goes on from here\n"
+        "  stopped  after 5 s; this is the best so far; run the same command again to continue\n"
         in report(stopped="after 5 s")
     )
     assert "cache hits: 3, unread: 7, 12.3 s\n" in report(void=7)

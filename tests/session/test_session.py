@@ -35,7 +35,7 @@ def test_events_tell_what_happens(tmp_path: Path) -> None:
     options = Options(input=SCRIPT, interesting=needle, output=output, journal=False)
     report = Session(options, events.append).run()
     assert events[0] == Started(len(SCRIPT), output)
-    assert events[1] == FailureFound("exit status 0")
+    assert events[1] == FailureFound("the predicate holds")
     assert events[-1] == Finished(None, len(report.text), None)
     accepted = [each for each in events if isinstance(each, Accepted)]
     assert accepted[-1].text == report.text == output.read_bytes()
@@ -51,8 +51,30 @@ def test_a_function_is_asked_once_for_each_check() -> None:
         return needle(text)
 
     report = reduce(SCRIPT, counted)
-    assert len(asked) == report.runs == report.counts.checks + 1  # the input
+    assert asked[:2] == [SCRIPT, b""]
+    assert len(asked) == report.runs == report.counts.checks + 2
     assert len(set(asked)) == len(asked)
+
+
+def test_a_pattern_in_the_output_is_kept() -> None:
+    report = reduce(SCRIPT, command="cat", match_out=[r"^\(assert \(> x7 7"])
+    assert b"(assert (> x7 7))" in report.text
+    assert len(report.text) < 60
+
+
+def test_where_candidates_are_written_has_to_be_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^`workdir`: .*/missing is no folder"):
+        reduce(SCRIPT, needle, workdir=tmp_path / "missing")
+    assert reduce(SCRIPT, needle, workdir=tmp_path, max_checks=1).counts.checks == 1
+
+
+def test_patience_and_no_end_of_it() -> None:
+    impatient = reduce(SCRIPT, needle, patience=1)
+    assert impatient.stopped == "after 1 consecutive checks without success"
+    patient = reduce(SCRIPT, needle, patience=0)
+    assert patient.stopped is None
+    assert patient.counts == reduce(SCRIPT, needle, patience=None).counts
+    assert impatient.counts.checks < patient.counts.checks
 
 
 def test_a_text_as_str() -> None:
@@ -63,7 +85,13 @@ def test_options_of_the_call_are_those_of_a_session() -> None:
     known = {field.name for field in fields(Options)} - {"input", "interesting"}
     assert set(ReduceOptions.__annotations__) == known
     ours, theirs = get_type_hints(ReduceOptions), get_type_hints(Options)
-    assert ours == {name: theirs[name] for name in known}
+    as_text = {name for name in known if ours[name] != theirs[name]}
+    assert as_text == {
+        "slower_than", "also_passes", "exit_code", "timeout", "first_timeout", "cpu", "memory",
+        "max_output", "jobs", "width", "repeat", "output", "also_interesting", "max_checks",
+        "max_time", "until", "patience", "workdir", "ship", "local_slots", "match_out",
+        "match_err", "only", "without", "at_least", "times", "floor",
+    }  # fmt: skip
 
 
 def test_it_is_stopped_while_the_first_run_hangs(tmp_path: Path) -> None:
@@ -127,7 +155,7 @@ def test_an_exception_of_the_listener_leaves_the_best_text(tmp_path: Path) -> No
 
 
 def test_contradictions_name_the_options() -> None:
-    with pytest.raises(UsageError, match="`command` and `interesting` exclude each other"):
+    with pytest.raises(UsageError, match="`command` and `interesting` are mutually exclusive"):
         reduce(SCRIPT, needle, command="false")
     with pytest.raises(UsageError, match="Missing `command`"):
         reduce(SCRIPT)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from benchmarks.strategies import COUNT, Made, cluster, declared, measure, paired, scatter
 from reducekit.search.selecting import Selector
-from reducekit.search.simulator import simulate
 from reducekit.strategies.adaptive import Backward, backward
 from reducekit.strategies.cdd import selector as cdd
 from reducekit.strategies.cdd import sizes
+from reducekit.strategies.ddmin import Ddmin
 from reducekit.strategies.ddmin import selector as ddmin
 from reducekit.strategies.halving import selector as halving
 from reducekit.strategies.probdd import Estimates, best_size
@@ -23,6 +23,7 @@ from reducekit.strategies.probdd import selector as probdd
 from reducekit.strategies.sampling import Sampling
 from reducekit.strategies.vulcan import Windows
 from reducekit.strategies.vulcan import selector as vulcan
+from tests.simulator import simulate
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     "adaptive": backward,
@@ -135,6 +136,26 @@ def test_adaptive_does_not_test_the_half_that_is_known_to_fail() -> None:
     assert sizes == [0, 4, 2, 1]
 
 
+def test_adaptive_tests_the_last_suspect_where_other_items_went_along() -> None:
+    """What failed was the run with all of them, so the one that is left may go too."""
+    search: Selector = backward(8).after(()).after(())  # one of the last 4 is needed
+    assert list(search.propose() or ()) == [6, 7]
+    search = search.after((0, 6, 7))  # 0 went along
+    assert list(search.propose() or ()) == [5]
+    assert list(search.after((5,)).propose() or ()) == [3, 4]
+
+
+def test_adaptive_goes_on_narrowing_a_failed_run_down_when_it_is_divided() -> None:
+    search = Backward(top=32, count=32, size=8, gap=4.0, needed=2).after(())
+    assert (search.size, search.suspect) == (4, 8)
+    _, block = search.divide(4)
+    assert (block.size, block.suspect) == (4, 8)
+    assert block.items == tuple(range(24, 32))
+    proposed = search.propose()
+    assert proposed is not None
+    assert block.propose() == tuple(proposed) == (28, 29, 30, 31)
+
+
 def test_adaptive_gallops() -> None:
     selector: Selector = Backward(100, 100, 1)
     sizes = []
@@ -149,6 +170,16 @@ def test_halving_is_figure_8() -> None:
     found = simulate(halving, 8, monotone({2, 5}))
     tested = ["".join(map(str, sorted(kept))) for kept in found.tested]
     assert tested == ["", "4567", "0123", "234567", "2367", "2345", "345", "245", "25", "2"]
+
+
+def test_ddmin_goes_on_with_complements_where_a_complement_failed() -> None:
+    """The chunks alone are those of before: each would only be looked up again."""
+    search: Selector = Ddmin(tuple((item,) for item in range(4)), test=4)
+    assert search.propose() == (0,)
+    search = search.after((0,))
+    assert [search.propose(), search.after(()).propose()] == [(1,), (2,)]
+    fresh = Ddmin(tuple((item,) for item in range(4))).after((1, 2, 3))
+    assert fresh.propose() == (0,)  # one element is left
 
 
 def test_ddmin_on_the_example_of_the_paper() -> None:

@@ -36,3 +36,9 @@ def test_no_step_copies_all_that_waits() -> None:
         queue = queue.with_([node], lambda node: 2)
     assert queue.runs[0][1] == 100_000
     assert len(queue.runs) < 8
+
+
+def test_a_node_may_weigh_more_than_fits_beside_its_number() -> None:
+    queue = Pending().with_([3, 4], lambda node: 1 << (60 if node == 4 else 2))
+    assert queue.heaviest() == 4
+    assert queue.without_heaviest().heaviest() == 3

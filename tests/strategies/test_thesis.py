@@ -9,8 +9,8 @@ import pytest
 from reducekit.change import Change, Edit
 from reducekit.registry import strategy
 from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
-from reducekit.search.simulator import Droppable
 from reducekit.strategies.graph import TreeGraph
+from tests.simulator import Droppable
 
 NAMES = (
     "ddmin", "hdd", "hdd+", "hdd*", "bfs", "lw", "deltabtor", "changeref", "changeref+", "combine",
@@ -81,6 +81,18 @@ def test_trees(name: str) -> None:
 def test_all_that_is_not_needed_goes(name: str) -> None:
     result, _ = reduced(name, ["n8", "n5"])
     assert not {"n3", "n7", "n6", "n9"} & set(result.replace("(", " ").replace(")", " ").split())
+
+
+def test_hdd_comes_first_in_hdd_plus_and_hdd_star() -> None:
+    _, breadth_first = reduced("bfs", ["n8", "n5"])
+    _, plus = reduced("hdd+", ["n8", "n5"])
+    _, star = reduced("hdd*", ["n8", "n5"])
+    once = star.index("0", 1)  # where HDD begins again
+    assert plus[:once] == star[:once]
+    assert plus[2] == "n0(n1(n3 n4(n7 n8(n9))) 0)"  # a part of a level, not its first node
+    assert plus[once:] != star[once:]
+    assert plus[once : once + 3] == ["0", "1", "n0(0 n2(n5 0))"]
+    assert breadth_first[2] == "n0(0 n2(n5 n6))"
 
 
 def test_a_node_becomes_zero_before_one() -> None:

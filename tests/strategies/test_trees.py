@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.change import Change, Edit
+from reducekit.search.independent import independent
 from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
@@ -98,6 +99,29 @@ def test_a_level_is_left_before_the_next_is_opened(strategy: Strategy) -> None:
     left, _ = reduce(tree, strategy, lambda kept: kept >= {10})
     assert left == {0, 9, 10}
     assert {1, 4, 2, 5}.isdisjoint(tree.opened)
+
+
+class Shelves(Nodes):
+    """A tree whose nodes cannot go, but drop what is directly below them."""
+
+    def moves(self, node: int) -> Sequence[Move]:
+        return ()
+
+    def parts(self, node: int) -> Items | None:
+        below = [Change((Edit(each, ()),)) for each in self.below.get(node, ())]
+        return independent(below)
+
+    def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+        below = super().children(node)
+        return [each for number, each in enumerate(below) if number not in dropped]
+
+
+def test_a_node_that_stays_drops_its_parts_before_it_is_opened() -> None:
+    tree = Shelves(SMALL)
+    left, runs = reduce(tree, adaptive, lambda kept: kept >= {0, 7, 9})
+    assert left == {0, 4, 5, 7, 9}
+    assert tree.opened == [0, 4, 9, 5, 7]  # never 1, which went as a part of 0
+    assert runs == 10
 
 
 @every

@@ -74,11 +74,14 @@ class Visit:
 
     def fails(self, command: str, kind: str = "test") -> None:
         """Type what fails."""
+        if self.page.is_visible("#change"):
+            self.page.click("#change")
         self.page.select_option("#kind", kind)
         self.page.fill("#command", command)
 
     def algorithms(self, *names: str) -> None:
         """Choose algorithms."""
+        self.page.click("#algorithm summary")
         for box in self.page.query_selector_all("[name=strategy]"):
             if box.is_checked() != (box.get_attribute("value") in names):
                 box.click()

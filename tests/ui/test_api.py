@@ -125,7 +125,8 @@ def test_stop_pause_and_resume(served: Serving) -> None:
     assert served.finished(number).status == "stopped"
     assert run.output is not None
     assert run.output.read_text().count("sext") == 1
-    assert "cannot 'explode'" in served.refused("control", run=number, request="explode")
+    refused = served.refused("control", run=number, request="explode")
+    assert "unknown request to a run: 'explode'" in refused
 
 
 def test_a_run_without_a_reduction(served: Serving) -> None:
@@ -179,7 +180,7 @@ def test_options_are_kept(served: Serving) -> None:
     path = served.api.settings.path
     assert json.loads(path.read_text()) == {"command": "boolector {}"}
     path.write_text("{")
-    assert "no JSON" in served.refused("hello")
+    assert "not valid JSON" in served.refused("hello")
 
 
 def test_bug_search(served: Serving) -> None:

@@ -51,7 +51,7 @@ def test_open_look_and_select(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")
     visit.drawn(34)
-    assert page.url == f"{visit.origin}/"  # the token is gone from the address
+    assert visit.served.server.token not in page.url
     expect(page.locator("#facts")).to_have_text(f"btor · {len(GRAPH)} bytes · 34 lines")
     page.locator(".node", has_text="32 sext").click()
     expect(page.locator("#text mark")).to_have_text("32 sext 2 31 1")
@@ -132,7 +132,9 @@ def test_stop_pause_and_resume(visit: Visit) -> None:
     expect(page.locator(".run[data-status=paused]")).to_be_visible()
     page.click(".run button:has-text('Resume')")
     expect(page.locator(".run[data-status=running]")).to_be_visible()
-    visit.served.wait(lambda: visit.served.api.runs.get(1).state["size"] < len(GRAPH))
+    visit.served.wait(
+        lambda: visit.served.api.runs.get(1).state.get("size", len(GRAPH)) < len(GRAPH)
+    )
     page.click(".run button:has-text('Stop')")
     expect(page.locator(".run[data-status=stopped]")).to_be_visible()
     page.click(".run button:has-text('Open result')")
@@ -145,7 +147,7 @@ def test_algorithms_race(visit: Visit, tmp_path: Path) -> None:
     visit.open("graph.btor")
     visit.fails("grep -q sext {}")
     visit.algorithms("adaptive", "ddmin", "hdd")
-    expect(page.locator("#start")).to_have_text("3. Race 3 algorithms")
+    expect(page.locator("#start")).to_have_text("Race 3 algorithms")
     page.click("#start")
     expect(page.locator(".run[data-status=done]")).to_have_count(3)
     assert page.locator(".curve .series").count() == 3
@@ -254,7 +256,7 @@ def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, wi
 
 def test_keys_alone_reduce_a_file(visit: Visit) -> None:
     page = visit.start()
-    page.wait_for_selector("#strategies input")
+    page.wait_for_selector("#open:not(:disabled)")
     page.keyboard.press("o")
     page.wait_for_selector("dialog .files button")
     for _ in range(20):
@@ -280,8 +282,8 @@ def test_a_large_graph_is_shown_by_its_neighbourhood(visit: Visit) -> None:
     visit.open("large.btor")
     visit.drawn()
     shown = int(page.get_attribute("#graph", "data-nodes") or 0)
-    assert 50 < shown < 500
-    expect(page.locator(".hint")).to_contain_text("90 of 20,001 nodes")
+    assert 40 <= shown < 150
+    expect(page.locator(".hint")).to_contain_text("40 of 20,001 nodes")
     assert page.locator(".line").count() < 100
     cone = page.locator(".node.cone").first
     before = shown
@@ -323,10 +325,12 @@ def test_nothing_that_is_shown_is_markup(visit: Visit) -> None:
 
 def test_without_the_token_nothing_is_shown(visit: Visit) -> None:
     page = visit.start(visit.origin + "/")
-    expect(page.locator("#problem")).to_contain_text("the token is missing")
+    expect(page.locator("#locked")).to_contain_text("the token is missing")
+    for hidden in ("#form", "main"):
+        expect(page.locator(hidden)).not_to_be_visible()
     page.goto("about:blank")
     page.goto(visit.origin + "/#wrong")
-    expect(page.locator("#problem")).to_contain_text("the token is missing")
+    expect(page.locator("#locked")).to_contain_text("the token is missing")
 
 
 def test_another_page_cannot_use_the_server(browser: Browser, served: Serving) -> None:

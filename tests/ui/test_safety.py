@@ -10,7 +10,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.ui.folders import Folders
-from reducekit.ui.safety import new_token, refusal
+from reducekit.ui.safety import is_own, new_token, reachable, refusal
 from tests.ui.serving import Serving
 
 EVIL = "http://evil.example"
@@ -133,8 +133,48 @@ def test_tokens_cannot_be_guessed() -> None:
 
 
 def test_a_token_with_other_letters_is_refused_and_not_a_crash() -> None:
-    headers = {"Host": "h:1", "X-Reducekit-Token": "é", "Content-Type": "application/json"}
-    assert "token" in (refusal(headers, frozenset(["h:1"]), "secret", api=True) or "")
+    headers = {"Host": "localhost:1", "X-Reducekit-Token": "é", "Content-Type": "application/json"}
+    assert "token" in (refusal(headers, "127.0.0.1", "secret", api=True) or "")
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "answered"),
+    [
+        ("localhost:8080", "127.0.0.1", True),  # through ssh -L
+        ("[::1]:8080", "127.0.0.1", True),
+        ("192.0.2.7:8080", "127.0.0.1", False),
+        ("192.0.2.7:8080", "0.0.0.0", True),
+        ("[2001:db8::7]:8080", "::", True),
+        ("192.0.2.7:8080", "192.0.2.7", True),
+        ("192.0.2.8:8080", "192.0.2.7", False),
+        (f"{socket.gethostname()}:8080", "0.0.0.0", True),
+        ("evil.example:8080", "0.0.0.0", False),
+        ("localhost.evil.example:8080", "127.0.0.1", False),
+        ("localhost:", "127.0.0.1", False),
+    ],
+)
+def test_whom_a_host_names(host: str, address: str, answered: bool) -> None:
+    assert is_own(host, address) is answered
+
+
+def test_a_tunnel_leads_to_the_page_and_no_other_page_does(served: Serving) -> None:
+    for origin, status in (("http://localhost:8080", 200), ("http://localhost:8081", 403)):
+        headers = {"Host": "localhost:8080", "Origin": origin}
+        assert served.request("/api/hello", headers=headers).status == status
+
+
+def test_an_address_is_printed_that_others_can_reach() -> None:
+    found = reachable("0.0.0.0")
+    assert "0.0.0.0" not in found
+    assert found
+    assert all(is_own(f"{each}:80", "0.0.0.0") for each in found)
+
+
+def test_errors_carry_the_policy_and_nesting_is_no_crash(served: Serving) -> None:
+    reply = served.request("/api/hello", method="PUT")
+    assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+    deep = b"[" * 200_000
+    assert served.request("/api/hello", raw=deep).status == 400
 
 
 class TestFolders:

@@ -148,7 +148,7 @@ class _Conversion:
         return builder.add(code, sort, args, dag.numbers.get(line, ()), literal, symbol)
 
     def finish(self) -> None:
-        """Add what stands for all roots or bads together."""
+        """Add a node that combines all roots or bads."""
         if not self.bads:
             return
         builder = self.builder

@@ -268,7 +268,7 @@ class _Script:
     # Terms.
 
     def evaluate(self, node: int) -> Value:
-        """Return what a term stands for."""
+        """Return the value of a term."""
         self.visit(node, _Frame())
         while self.tasks:
             self.tasks.pop()()

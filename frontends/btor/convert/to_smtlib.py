@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert.conversion import convert
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
-from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.literals import WIDE, literal_value
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 # The shapes of definitions: {0} {1} {2} are the operands, {w} the width of the first one,
@@ -50,6 +50,8 @@ _EXACT = {
     Op.UMULO: ("bvmul", "zero_extend", True),
     Op.SMULO: ("bvmul", "sign_extend", True),
 }
+_DECIMAL = 14_000
+"""Bits of a number that is written in decimal: Python prints 4,300 digits at most."""
 _SIMPLE = re.compile(rb"[^|\\\x00-\x20\x7f-\xff]+")
 
 
@@ -126,14 +128,18 @@ def _term(dag: Dag, line: int, args: list[bytes]) -> bytes:
     if code in (Op.ZERO, Op.ONE):
         return b"(_ bv%d %d)" % (code == Op.ONE, width)
     if code == Op.ONES:
-        return b"#b" + b"1" * width
+        return _ones(width)
     if code in (Op.CONST, Op.CONSTD, Op.CONSTH):
         value = literal_value(code, dag.literals[line], width)
+        if width > WIDE and value.bit_length() < _DECIMAL:
+            return b"(_ bv%d %d)" % (value, width)
         return b"#b" + format(value, f"0{width}b").encode()
     first = dag.arguments(line)[0]
     operand = dag.width(first if first >= 0 else ~first)
     if code in (Op.ROL, Op.ROR):
         return _rotation(code, args, operand)
+    if code == Op.REDXOR and operand > WIDE:
+        raise UsageError(f"redxor of {operand} bits is too wide to convert (node {dag.ids[line]})")
     if code == Op.REDXOR:
         bits = [b"((_ extract %d %d) %s)" % (bit, bit, args[0]) for bit in range(operand)]
         return b"(bvxor %s)" % b" ".join(bits) if operand > 1 else args[0]
@@ -146,10 +152,21 @@ def _term(dag: Dag, line: int, args: list[bytes]) -> bytes:
         w=operand,
         n=numbers[0],
         k=numbers[1],
-        ones="#b" + "1" * operand,
-        least="#b1" + "0" * (operand - 1),
+        ones=_ones(operand).decode("ascii"),
+        least=_least(operand).decode("ascii"),
     ).encode("ascii")
     return term if Op(code) in _TERMS else _bit(term)
+
+
+def _ones(width: int) -> bytes:
+    return b"#b" + b"1" * width if width <= WIDE else b"(bvnot (_ bv0 %d))" % width
+
+
+def _least(width: int) -> bytes:
+    """Return the least signed number."""
+    if width <= WIDE:
+        return b"#b1" + b"0" * (width - 1)
+    return b"(concat #b1 (_ bv0 %d))" % (width - 1)
 
 
 def _bit(condition: bytes) -> bytes:

@@ -223,7 +223,7 @@ class GraphBuilder:
         return (arrays and bool(self._arrays)) or not (on_arrays or "I:E" in row.operands)
 
     def _fits(self, name: str) -> bool:
-        """Tell whether the widths allow an operator."""
+        """Return whether the widths allow an operator."""
         row, on_arrays = self._row(name)
         if row.result == "m+n" or "n>1" in row.operands:
             return self._widths[1] >= 2

@@ -35,58 +35,59 @@ def _flag(name: str, spelled: str, text: str) -> FormatOption:
 
 
 # Named as in the thesis (A.2.2), from --dialect on for what it does not have.
-OPTIONS: tuple[FormatOption, ...] = (
+_DECLARED: tuple[FormatOption, ...] = (
     _number("nodes", "nodes", "Lines of the file.", 1, "n"),
-    _number("depth", "depth", "Depth at which merging begins.", 0, "d"),
-    _number("variables", "vars", "Variables at the start."),
-    _number("arrays", "arrays", "Arrays at the start."),
-    _number("writes", "writes", "Writes to them, at the start."),
+    _number("depth", "depth", "Depth at which merging starts.", 0, "d"),
+    _number("variables", "vars", "Variables."),
+    _number("arrays", "arrays", "Arrays."),
+    _number("writes", "writes", "Writes to arrays."),
     _number("min_width", "minwidth", "Smallest width of bit-vectors.", 1),
     _number("max_width", "maxwidth", "Largest width of bit-vectors.", 1),
     _number("max_index_width", "arrmaxwidth", "Largest index width.", 1),
     _number(
         "sharing",
         "dag",
-        "Percent of operands that may have a parent already (0: rather a tree).",
+        "Percentage of operands that may be shared (0: mostly trees).",
         most=100,
     ),
     _flag("every_operator", "all", "Use every operator."),
     _flag("no_arrays", "noarrays", "Bit-vectors only."),
-    _flag("cnf", "cnf", "Merge by clauses of three literals: rather unsatisfiable."),
+    _flag("cnf", "cnf", "Merge by clauses of three literals: mostly unsatisfiable."),
     FormatOption(
         "clauses",
-        "Clauses for each variable of --cnf.",
+        "Clauses per variable of --cnf.",
         "decimal",
         _DEFAULT.clauses,
         metavar="R",
         least=0,
         most=1000,
     ),
-    _flag("cnf_only", "cnfonly", "Clauses over variables of one bit, nothing else."),
+    _flag("cnf_only", "cnfonly", "Only clauses over one-bit variables."),
     FormatOption(
         "dialect",
-        "btor1 is the thesis' -newformat, btor-old without it.",
+        "The dialect; btor1 is the thesis' -newformat, btor-old the default there.",
         "choice",
         _DEFAULT.dialect.value,
         tuple(each.value for each in Dialect if each is not Dialect.BTOR_2007),
     ),
     _flag("aig", "aig", "Merge by and-gates and complements."),
-    _number("complement", "complement", "Percent of operands complemented.", most=100),
+    _number("complement", "complement", "Percentage of complemented operands.", most=100),
     FormatOption(
         "weights",
-        "How often an operator is drawn, where each other one is 1; aeq and ane are those of "
-        "arrays. Can be repeated.",
+        "Weight of an operator (default: 1); aeq and ane are those of arrays. Repeatable.",
         "texts",
         (),
         metavar="OP=N",
         spelled="weight",
     ),
     _number("roots", "roots", "Roots.", 1),
-    _flag("early_roots", "early-roots", "Each root right after what it asserts."),
-    _number("registers", "registers", "Variables and arrays with a next value."),
-    _number("layer", "layer", "Nodes of the same depth, about; default: no limit.", 1),
-    _flag("vary", "vary", "Draw sizes and shapes anew for each file, around what is given."),
+    _flag("early_roots", "early-roots", "Place each root right after its operand."),
+    _number("registers", "registers", "Registers: variables and arrays with a next value."),
+    _number("layer", "layer", "Approximate number of nodes per depth (default: no limit).", 1),
+    _flag("vary", "vary", "Vary sizes and shapes from file to file, around the given ones."),
 )
+_USUAL = ("nodes", "variables", "dialect", "vary")
+OPTIONS = tuple(replace(each, rare=each.name not in _USUAL) for each in _DECLARED)
 
 
 def parameters_from(values: Mapping[str, Any]) -> Parameters:
@@ -138,9 +139,9 @@ class BtorGenerator(InputGenerator):
 GENERATION = Generation(
     BtorGenerator,
     OPTIONS,
-    "Well-sorted graphs of bit-vectors and arrays: leaves first, then random operators, and what "
-    "has no parent in the end is merged to one root (A. Vida, Linz 2008). The options are the "
-    "thesis', the defaults too.",
+    "Well-sorted graphs of bit-vectors and arrays: leaves first, then random operators; unused "
+    "nodes are joined into one root. Options and defaults are those of A. Vida's thesis (Linz "
+    "2008).",
     default_seed=_DEFAULT.seed,
     respelled=generator_words,
 )

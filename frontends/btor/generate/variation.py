@@ -1,4 +1,4 @@
-"""Draws parameters of random BTOR files anew for each seed, so that a hunt meets many shapes."""
+"""Draws the parameters of random BTOR files for each seed, so that a hunt covers many shapes."""
 
 from __future__ import annotations
 

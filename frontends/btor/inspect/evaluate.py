@@ -113,7 +113,7 @@ def evaluate(dag: Dag, assignment: Mapping[int, Value]) -> list[Value | None]:
         elif code == Op.SORT:
             put(None)
         else:
-            raise UsageError(f"a {Op(code).name.lower()} has no value by itself")
+            raise UsageError(f"a {Op(code).name.lower()} has no value")
     return values
 
 
@@ -150,7 +150,7 @@ def _forget(values: list[Value | None], owner: array[int], line: int) -> None:
 
 
 def equal(a: ArrayValue, b: ArrayValue, sorts: Sequence[Sort], sort: int) -> bool:
-    """Tell whether two arrays of a sort (an index into `sorts`) agree everywhere."""
+    """Return whether two arrays of a sort (an index into `sorts`) agree everywhere."""
     work: list[tuple[Value, Value, int]] = [(a, b, sort)]
     while work:
         x, y, at = work.pop()

@@ -33,7 +33,7 @@ def inspect(text: bytes, notation: str | None) -> Inspection:
 def _lines(dag: Dag, graph: Graph) -> Iterator[str]:
     """Yield the lines of the summary.
 
-    A node carries those that go with it: all paths from the roots to them pass it.
+    A node dominates the nodes that are reachable from the roots only through it.
     """
     operators = Counter(op for _, op in graph.nodes(data="op"))
     found = shape(graph)

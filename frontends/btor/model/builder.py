@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from reducekit.frontends.btor.model.dag import Dag, Sort, SortTable
+from reducekit.frontends.btor.model.literals import spelled
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 
@@ -64,7 +65,8 @@ class Builder:
         sort = self.table.bitvec(width)
         if value == 0:
             return self.add(Op.ZERO, sort)
-        return self.add(Op.CONST, sort, literal=b"%s" % format(value, f"0{width}b").encode())
+        code, digits = spelled(value, width)
+        return self.add(code, sort, literal=digits)
 
     def width(self, reference: int) -> int:
         """Return the width of what a reference names, 0 if it is not a bit-vector."""

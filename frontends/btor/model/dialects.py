@@ -1,4 +1,4 @@
-"""Tells which dialect of BTOR a file is written in."""
+"""Detects the dialect of a BTOR file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _first(text: bytes, name: bytes) -> bytes | None:
 
 
 def _conditional_on_arrays(text: bytes) -> bool:
-    """Tell whether a `cond` chooses between arrays (of a file without `write`)."""
+    """Return whether a `cond` chooses between arrays (of a file without `write`)."""
     if _first(text, b"array") is None or _first(text, b"cond") is None:
         return False
     arrays: set[bytes] = set()

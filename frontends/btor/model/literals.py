@@ -11,6 +11,8 @@ _BINARY = re.compile(rb"[01]+")
 _DECIMAL = re.compile(rb"0|[1-9][0-9]*")
 _SIGNED = re.compile(rb"-?[0-9]+")
 _HEXADECIMAL = re.compile(rb"[0-9a-fA-F]+")
+WIDE = 1 << 16
+"""Wider constants are not written bit by bit: a width may be billions."""
 _DIGITS = 4000
 """How many decimal digits int() takes at once (it refuses more than 4300)."""
 
@@ -41,13 +43,21 @@ def literal_problem(kind: str, word: bytes, width: int, signed: bool) -> str | N
     return None
 
 
+def spelled(value: int, width: int) -> tuple[Op, bytes]:
+    """Return a constant as an operator and its digits: binary, where these are not too many."""
+    if width > WIDE:
+        return Op.CONSTH, b"%x" % value
+    return Op.CONST, format(value, f"0{width}b").encode()
+
+
 def literal_value(code: int, digits: bytes, width: int) -> int:
     """Return the value (0 .. 2**width - 1) of a constant's digits; `digits` are well-formed."""
     if code == Op.CONST:
         return int(digits, 2)
     if code == Op.CONSTH:
         return int(digits, 16)
-    return _decimal(digits) % (1 << width)
+    value = _decimal(digits)
+    return value if value >= 0 else value % (1 << width)
 
 
 def _decimal(word: bytes) -> int:

@@ -67,7 +67,7 @@ def _ror(a: int, b: int, width: int) -> int:
 
 
 def _overflows(value: int, width: int) -> int:
-    """Tell whether a signed value is out of the range of the width."""
+    """Return whether a signed value is out of the range of the width."""
     return not -(1 << (width - 1)) <= value < 1 << (width - 1)
 
 

@@ -1,1 +1,1 @@
-"""What may be changed in a BTOR file: one kind of change a file."""
+"""The passes on BTOR files, one kind of change per module."""

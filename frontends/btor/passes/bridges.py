@@ -1,7 +1,7 @@
-"""Ways from a line of a small graph to what is far below it, also of another width.
+"""Connects a line of a small graph to a line far below it, also of another width.
 
-A failure may need a node that is not the one below it, whatever it does. Then no edge can be
-pointed at that, but an operator of one operand can stand for all between.
+A failure may need some operator in between, whichever it is. Then no edge can be redirected to the
+lower line, but a unary operator can replace everything in between.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from reducekit.frontends.btor.passes.shape import Shape, is_value, takes_amount
 
 
 def bridged(shape: Shape, line: int) -> Iterator[bytes]:
-    """Yield graphs in which a line has one operand, which was below it, and others go.
+    """Yield graphs in which a line becomes a unary operator on a line that was below it.
 
-    That is the one with which least goes, first of those of its sort, then of the others.
+    The operand is the one that keeps most lines: first among those of the line's sort, then
+    among the others.
     """
     dag, width = shape.dag, shape.dag.width(line)
     if not width or not _is_operator(shape, line):
@@ -48,7 +49,7 @@ def _bridge(width: int, wanted: int) -> tuple[Op, tuple[int, ...]]:
 
 
 def retyped(shape: Shape, line: int) -> Iterator[bytes]:
-    """Yield the graph in which a line has an operand of another width, and others go."""
+    """Yield the graph in which a line has an operand of another width, which removes others."""
     if not _is_operator(shape, line):
         return
     before = len(shape.live())
@@ -60,7 +61,7 @@ def retyped(shape: Shape, line: int) -> Iterator[bytes]:
 
 
 def resized(shape: Shape, line: int) -> Iterator[bytes]:
-    """Yield graphs in which a variable below a line takes its place and its width."""
+    """Yield graphs in which a variable below a line replaces it and gets its width."""
     dag, width = shape.dag, shape.dag.width(line)
     if not width or not _is_operator(shape, line):
         return

@@ -1,4 +1,4 @@
-"""Chains of writes and array conditionals become shorter, reads see through them."""
+"""Shortens chains of writes and array conditionals, and lets reads bypass them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from reducekit.frontends.btor.passes.redirections import Redirections
 
 
 class Chains:
-    """The pass over writes and array conditionals, each to become an array it is made of.
+    """Replaces writes and array conditionals by one of their arrays.
 
-    A read of a write may also become the value that was written. Any run of a chain goes in
-    one step: a search over items halves long ones.
+    A read of a write may also become the written value. A run of a chain is removed in one
+    step: the search over items bisects long runs.
     """
 
     name = "chains"

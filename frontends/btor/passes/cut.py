@@ -1,4 +1,4 @@
-"""Cuts nodes off: many at a time become leaves, and all below them goes."""
+"""Cuts nodes off: many nodes at a time become leaves, and everything below them is removed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Cuts(GraphAlgorithm):
         return [Substitute(group, self.kind)] if group else []
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Tell the selector what went: nodes below the group, too."""
+        """Report the removed nodes, including those below the group, to the selector."""
         chosen = self.selector.propose()
         assert chosen is not None
         if step is None and any(graph.alive(self.members[each]) for each in chosen):
@@ -43,11 +43,11 @@ class Cuts(GraphAlgorithm):
 
 
 class Cut:
-    """The pass over all nodes with operands, and over leaves where they may become one.
+    """Replaces nodes by leaves: variables or constants.
 
-    The search is backward and adaptive: what stands last is nearest to the roots, and
-    takes most along. One variable for all nodes of a sort merges leaves in the same step;
-    where the failure needs them apart, fresh ones are for a later pass. Where most is
+    The search is backward and adaptive: the last nodes are nearest to the roots and remove the
+    most. A single variable for all nodes of a sort merges leaves in the same step; if the
+    failure needs distinct ones, a later pass introduces fresh variables. If most nodes are
     expected to stay (`last`), few nodes are tried one by one.
     """
 

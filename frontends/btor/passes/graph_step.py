@@ -19,6 +19,7 @@ from operator import gt
 
 from reducekit.change import Edit
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
+from reducekit.frontends.btor.model.literals import spelled
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.simplify import Operand, Rules, simplify
 from reducekit.frontends.btor.model.view import BtorView
@@ -322,4 +323,5 @@ def constant(dag: Dag, line: int, value: int) -> bytes:
     header = dag.ids[dag.sort_line[line]] if dag.dialect is Dialect.BTOR2 else width
     if not value and dag.dialect is not Dialect.BTOR_2007:
         return b"zero %d" % header
-    return b"const %d %s" % (header, format(value, f"0{width}b").encode())
+    code, digits = spelled(value, width)
+    return b"%s %d %s" % (code.name.lower().encode(), header, digits)

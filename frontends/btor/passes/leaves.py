@@ -1,4 +1,4 @@
-"""Leaves are merged: variables, states and constants of one sort become one."""
+"""Merges leaves: variables, states and constants of the same sort."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NEAREST = 3
 
 
 class Leaves:
-    """The pass over leaves that have others of their sort above them."""
+    """Merges leaves with earlier ones of the same sort."""
 
     name = "leaves"
 

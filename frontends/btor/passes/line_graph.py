@@ -6,7 +6,7 @@ every candidate is well-formed and well-sorted, no step adds a node, and edits o
 that were found at the same time go together, as lines are only made leaves or dropped.
 
 Constants zero are one node for each sort, as in the thesis, where ones are the complement:
-the first line that has become one stands for all, since it stands above all users. An
+the first line that has become one represents all of them, since it is above all users. An
 array has no constants: it becomes a fresh array whatever the kind.
 """
 
@@ -83,7 +83,7 @@ class LineGraph(Graph):
         return bool(self._state.live[node])
 
     def is_value(self, node: int) -> bool:
-        """Return whether a line is a value that others of its sort may stand for."""
+        """Return whether a line is a value that others of its sort can replace."""
         return not self._facts.fixed[node]
 
     def nodes(self) -> Sequence[int]:
@@ -226,7 +226,7 @@ class LineGraph(Graph):
         return found
 
     def fits(self, now: int, other: int) -> bool:
-        """Return whether a line may stand for another one beyond sort and order.
+        """Return whether a line can replace another one, apart from sort and order.
 
         Not if a param would leave its lambda, or an input come below an init.
         """

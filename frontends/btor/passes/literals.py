@@ -1,4 +1,4 @@
-"""Constants become shorter ones: zero, one, all ones, or the same value in fewer digits."""
+"""Shortens constants: to zero, one, all ones, or the same value in fewer digits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDE = 10_000  # bits; Python refuses to print that many decimal digits
 
 
 class Literals:
-    """The pass over constants with digits, and over `one` and `ones`."""
+    """Shortens constants: to `zero`, `one`, `ones`, or fewer digits."""
 
     name = "literals"
 

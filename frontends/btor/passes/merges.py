@@ -1,4 +1,4 @@
-"""Lines give way to others of their sort, for all users at once."""
+"""Replaces lines by others of the same sort, for all users at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reducekit.frontends.btor.passes.redirections import Redirections
 
 
 class EqualNodes:
-    """The pass over operators that stand twice with the same operands: the first stays."""
+    """Merges operators that have the same operands."""
 
     name = "equal nodes"
 
@@ -37,9 +37,10 @@ class EqualNodes:
 
 
 class Others:
-    """The pass over operators with several users, for graphs of at most `most` lines.
+    """Replaces operators with several users by earlier lines, in small graphs.
 
-    Where there is one user, to point its edge elsewhere does the same (`References`).
+    `most` is the maximum number of lines. For an operator with one user, redirecting its edge
+    does the same (`References`).
     """
 
     name = "other nodes"

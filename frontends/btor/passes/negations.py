@@ -1,4 +1,4 @@
-"""Superfluous negations go: complements of operands, and `not` nodes."""
+"""Removes superfluous negations: complements of operands, and `not` nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reducekit.search.independent import IndependentChanges, independent
 
 
 class Negations:
-    """The pass over complemented operands, each to become positive."""
+    """Removes complements of operands."""
 
     name = "negations"
 
@@ -27,7 +27,7 @@ class Negations:
 
 
 class Nots:
-    """The pass over `not` and `proxy` nodes, whose users take the complement (or the operand)."""
+    """Removes `not` and `proxy` nodes: their users get the complement or the operand."""
 
     name = "nots"
 

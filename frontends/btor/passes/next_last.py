@@ -1,4 +1,4 @@
-"""Puts `next` lines last: after all values, each can be given any of them."""
+"""Moves `next` lines to the end: after all values, each of them can refer to any value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reducekit.search.problem import Items
 
 
 class NextLast:
-    """The pass that writes the file anew with all `next` lines at the end."""
+    """Moves all `next` lines to the end of the file."""
 
     name = "next last"
 

@@ -1,12 +1,11 @@
-"""Takes single nodes out of small graphs where no edge can be pointed past them.
+"""Removes single nodes from small graphs where redirecting an edge past them does not work.
 
-The idea is this: a failure may need what is below a node, but not the node itself. Pointing an
-edge past the node would lose some of what is below. So the users of the node get another node
-of its sort, and in the same step an operand of a remaining node is made to lead to what would
-be lost. Where no operand has the right sort, an operator over bit-vectors gets it for all its
-operands.
+A failure may need the nodes below a node, but not the node itself. Redirecting an edge past the
+node would lose some of the nodes below. So the users of the node get another node of its sort, and
+in the same step an operand of a remaining node is redirected to the nodes that would be lost. If
+no operand has the right sort, an operator over bit-vectors gets the node for all its operands.
 
-An attached node may stand after its new user, so candidates are written anew.
+An attached node may come after its new user, so candidates are rewritten as a whole.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from reducekit.frontends.btor.passes.shape import Shape, Slot, is_value, shape_o
 from reducekit.search.problem import FixedSearch, Search
 
 _TARGETS = 2
-"""How many nodes are tried in place of one; more found nothing that these do not."""
+"""The number of nodes tried in place of one; a higher number found no further reductions."""
 _BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
-"""What has a state or param as its first operand, and no other."""
+"""Operators whose first operand must be a state or param."""
 
 
 def without(shape: Shape, line: int) -> Iterator[bytes]:
-    """Yield graphs without a line that keep all other operators, as far as there is a place."""
+    """Yield graphs without a line that keep all other operators that can be attached elsewhere."""
     dag, live = shape.dag, shape.live()
     inner = {each for each in live if shape.args[each] and is_value(dag, each)}
     if line not in inner:
@@ -45,7 +44,7 @@ def without(shape: Shape, line: int) -> Iterator[bytes]:
         past, slots = shape.past(line, target)
         lost = inner - past.live() - {line}
         if not lost:
-            continue  # one edge or node pointed elsewhere does the same
+            continue  # equivalent to redirecting a single edge or node
         grafted = _grafted(past, slots, lost, inner - lost - {line})
         if grafted is not None and (text := grafted.text()) is not None:
             yield text
@@ -108,11 +107,11 @@ class Grafting(Search):
     texts: tuple[bytes, ...] = ()
 
     def propose(self) -> Change | None:
-        """Return the whole file written anew."""
+        """Return the rewritten file as one change."""
         return Change((Edit(0, (self.texts[0],)),), "graft") if self.texts else None
 
     def after(self, ok: bool) -> Grafting:
-        """Begin again in the new graph after a success, else go on."""
+        """Restart on the new graph after a success, else continue."""
         if ok:
             return _grafting(read(self.texts[0], self.shape.dag.dialect))
         return replace(self, texts=self.texts[1:])._settled()
@@ -131,7 +130,7 @@ def _grafting(dag: Dag) -> Grafting:
 
 
 class NodeRemoval:
-    """The pass over operators, from the roots on, for graphs of a limited number of lines."""
+    """Removes single operators and reattaches their operands, in small graphs."""
 
     name = "node removal"
 

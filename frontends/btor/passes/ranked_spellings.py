@@ -1,4 +1,4 @@
-"""Lines that can be written in several lesser ways, as items: what `ranks` and `literals` share."""
+"""Lines with several alternative texts, as items: shared by `ranks` and `literals`."""
 
 from __future__ import annotations
 

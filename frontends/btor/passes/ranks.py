@@ -1,7 +1,7 @@
-"""Operators become ones of lower rank with the same sorts.
+"""Replaces operators by ones of lower rank with the same sorts.
 
-Ranks are a strict order, that of names: shorter ones first, of one length alphabetically.
-So every step makes the text smaller in the order by bytes, and no chain of steps is a circle.
+Ranks are a strict order on names: by length, then alphabetical. So every step makes the text
+smaller in the order by bytes, and steps cannot form a cycle.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def rank(name: bytes) -> tuple[int, bytes]:
 
 
 class Ranks:
-    """The pass over operators."""
+    """Replaces operators by simpler ones with the same sorts."""
 
     name = "ranks"
 
@@ -51,7 +51,7 @@ class Ranks:
 
 
 def _kind(dag: Dag, reference: int) -> str:
-    """Return what is to be known of an operand to see which operators take it."""
+    """Return the kind of an operand, which decides which operators accept it."""
     line = line_of(reference)
     if isinstance(dag.sorts[dag.sort[line]], Array):
         return "array"
@@ -81,7 +81,7 @@ def _lower(dialect: Dialect, name: bytes, shape: tuple[str, ...], bit: bool) -> 
 
 
 def _alike(own: Operator, other: Operator, shape: tuple[str, ...]) -> bool:
-    """Return whether an operator takes the same sorts and gives the same."""
+    """Return whether two operators have the same operand and result sorts."""
     if own.header != other.header or own.numbers != other.numbers:
         return False
     if own.result != other.result:

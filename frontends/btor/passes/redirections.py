@@ -1,4 +1,4 @@
-"""What the passes over single lines share: texts of references, what falls idle, redirections."""
+"""Shared by the passes on single lines: texts of references, unused lines, redirections."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def belonging(view: BtorView, line: int) -> list[int]:
 
 
 def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> list[int]:
-    """Return the lines that nothing needs any more when the lines `gone` have gone.
+    """Return the lines that become unused when the lines `gone` are removed.
 
-    What only idle lines use is idle, too; a state is, with its `init` and `next`, if those
-    are its last users. Lines in `kept` (they get new users), roots and sorts are not.
+    Lines used only by unused lines are unused, too. So is a state, with its `init` and `next`,
+    if these are its last users. Lines in `kept` (they get new users), roots and sorts are not.
     """
     dag, users = view.dag, view.users
     out = set(gone)
@@ -64,7 +64,7 @@ def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> l
 
 
 def below_inits(dag: Dag) -> bytearray:
-    """Mark the lines that an `init` value is made of: no input may be among them."""
+    """Mark the lines below an `init` value, which must not contain an input."""
     marks = bytearray(len(dag))
     work = [line_of(dag.arguments(line)[1]) for line in dag.lines_of(Op.INIT)]
     while work:
@@ -76,12 +76,12 @@ def below_inits(dag: Dag) -> bytearray:
 
 
 class Redirections(Items):
-    """Lines that other ones can stand for, as items; a line that is replaced goes.
+    """Replacements of lines by others, as items; a replaced line is removed.
 
-    Each of `steps` is a line and the reference to stand for it, which is of the same sort
-    and above it. Of several for a line one is taken: the one that stands last, so that those
-    before it have lost their purpose. What a step leads to may go by another step, then
-    users are led on. `weights` are 1, as each step drops a node.
+    Each of `steps` is a line and its replacement, a reference of the same sort to a line above
+    it. If several steps for a line are taken, the last one counts and the earlier ones are
+    orphaned. If the replacement is itself replaced, users follow. `weights` are 1, as each step
+    removes one node.
     """
 
     def __init__(self, view: BtorView, steps: Sequence[tuple[int, int]], what: str) -> None:
@@ -103,7 +103,7 @@ class Redirections(Items):
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the edits of all steps that are chosen or taken.
 
-        What had fallen idle and is needed again comes back.
+        Lines that were unused and are needed again are restored.
         """
         _, before = self._edits(self._meaning(taken))
         edits, gone = self._edits(self._meaning([*taken, *chosen]))
@@ -112,7 +112,7 @@ class Redirections(Items):
         return Change((*edits, *back, *dropped(self.view, sorted(gone))), self.what)
 
     def _meaning(self, items: Collection[int]) -> dict[int, int]:
-        """Return what stands for each line; the last step of a line counts."""
+        """Return the replacement of each line; the last step of a line counts."""
         meaning: dict[int, int] = {}
         for item in sorted(items, reverse=True):
             line, target = self.steps[item]
@@ -120,7 +120,7 @@ class Redirections(Items):
         return meaning
 
     def _edits(self, meaning: Mapping[int, int]) -> tuple[list[Edit], set[int]]:
-        """Return the edits of users, and all lines that go."""
+        """Return the edits of users, and all removed lines."""
         view, dag = self.view, self.view.dag
         gone = set(meaning)
         for line in meaning:
@@ -142,12 +142,12 @@ class Redirections(Items):
 
 
 def _resolved(reference: int, meaning: Mapping[int, int]) -> int:
-    """Follow a reference to what stands in the end. Each step leads up, so it ends."""
+    """Follow a reference to its final replacement. Each step leads up, so this terminates."""
     while (line := line_of(reference)) in meaning:
         reference = meaning[line] if reference >= 0 else ~meaning[line]
     return reference
 
 
 def _belongs(dag: Dag, user: int, line: int) -> bool:
-    """Return whether a user is but the `init` or `next` of a state."""
+    """Return whether a user is only the `init` or `next` of a state."""
     return dag.op[user] in _BELONGING and dag.arguments(user)[0] == line

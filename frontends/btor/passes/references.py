@@ -1,6 +1,6 @@
-"""Points edges at nodes deeper in the graph, from the roots on: what lies between goes.
+"""Redirects edges to deeper nodes, from the roots down, which removes the nodes in between.
 
-`shortcuts` does the same for the edges that take most along; here each edge has its turn.
+`shortcuts` does the same for the edges that remove the most; here every edge is tried.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from reducekit.strategies.graph import walk
 
 
 class References:
-    """The pass over all edges, by binary search over the depths.
+    """Redirects edges to deeper nodes, by binary search over the depths.
 
-    With `most` it tries each edge with each target instead, in graphs of at most that many
-    nodes.
+    With `most` it tries each edge with each target instead, in graphs of at most `most` nodes.
     """
 
     def __init__(self, *, most: int = 0) -> None:

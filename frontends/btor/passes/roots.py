@@ -1,4 +1,4 @@
-"""Drops what no root needs, and roots and properties that are not needed; one has to stay."""
+"""Drops lines that no root needs, and all but one of the roots and properties if possible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reducekit.search.problem import IndependentItems, Items, Selection
 
 
 class Cone:
-    """The pass that drops all lines outside the cone of the roots at once."""
+    """Removes all lines outside the cone of the roots, in one step."""
 
     name = "cone"
 
@@ -21,7 +21,7 @@ class Cone:
 
 
 class RootItems(IndependentItems):
-    """Roots as items; taking one drops it and what it alone needs."""
+    """Roots as items; taking one drops it and everything that only it needs."""
 
     def __init__(self, graph: LineGraph) -> None:
         self.graph = graph
@@ -29,14 +29,14 @@ class RootItems(IndependentItems):
         self.weights = [1] * len(self.candidates)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop all roots that are chosen or taken; not the last one."""
+        """Drop all roots that are chosen or taken, but not the last one."""
         gone = tuple(self.candidates[each] for each in {*chosen, *taken})
         found = self.graph.apply(DropRoots(gone))
         return Change(()) if found is None else Change(found.change.edits, "drop roots")
 
 
 class Roots:
-    """The pass over several roots."""
+    """Removes roots, except for one."""
 
     name = "roots"
 

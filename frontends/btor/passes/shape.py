@@ -17,16 +17,16 @@ from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.graph_step import Facts
 
 _ANY_WIDTH = frozenset({Op.ROOT, Op.OUTPUT})
-"""What takes an operand of any width."""
+"""Operators that take an operand of any width."""
 
 Slot: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
 
 
 class Shape(NamedTuple):
-    """The lines of `dag`, of which `args` and `sort` are what stands here. Immutable.
+    """The lines of `dag`, with `args` and `sort` replaced by those given here. Immutable.
 
-    Every step copies whole tuples, so this is for graphs of some dozens of lines.
+    Every step copies whole tuples, so this is meant for graphs of a few dozen lines.
     """
 
     dag: Dag
@@ -65,9 +65,9 @@ class Shape(NamedTuple):
         return shape, slots
 
     def retyped(self, line: int, operand: int) -> Shape | None:
-        """Give an operator over bit-vectors another operand for all of them, and its width.
+        """Replace all operands of an operator over bit-vectors by another one, and adopt its width.
 
-        None if they have that width already, or users of the line ask for the old one.
+        None if they already have that width, or if users of the line need the old one.
         """
         dag, sort = self.dag, self.sort[operand]
         row = spelling(dag.dialect, dag.op[line], not dag.width(line))
@@ -99,7 +99,7 @@ class Shape(NamedTuple):
         return seen
 
     def below(self, line: int) -> set[int]:
-        """Return a line and all that it is made of."""
+        """Return a line and all lines below it."""
         seen = {line}
         work = [line]
         while work:
@@ -110,9 +110,9 @@ class Shape(NamedTuple):
         return seen
 
     def text(self) -> bytes | None:
-        """Return what the roots need, operands first; None if it breaks a rule of the format.
+        """Return the lines that the roots need, operands first; None if they break a format rule.
 
-        No line may be made of itself.
+        The lines must not form a cycle.
         """
         dag = self.dag
         order: dict[int, None] = {}
@@ -137,13 +137,13 @@ class Shape(NamedTuple):
 
 
 def shape_of(dag: Dag) -> Shape:
-    """Return the graph as it is."""
+    """Return the unchanged graph."""
     args = tuple(tuple(dag.arguments(line)) for line in range(len(dag)))
     return Shape(dag, args, tuple(dag.sort), Facts(dag).belongs)
 
 
 def is_value(dag: Dag, line: int) -> bool:
-    """Return whether a line is a bit-vector or array that others of its sort may stand for."""
+    """Return whether a line is a bit-vector or array that others of its sort can replace."""
     code = dag.op[line]
     if code == Op.ROOT or code in DECLARATIONS:
         return False
@@ -151,6 +151,6 @@ def is_value(dag: Dag, line: int) -> bool:
 
 
 def takes_amount(dag: Dag, line: int) -> bool:
-    """Return whether the second operand of a line is a number of bits, of a width of its own."""
+    """Return whether the second operand of a line is a shift amount, with its own width."""
     row = spelling(dag.dialect, dag.op[line], not dag.width(line))
     return row is not None and row.operands[1:] in (("log",), ("n/log",))

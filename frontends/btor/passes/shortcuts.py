@@ -1,9 +1,9 @@
-"""Points edges at nodes far below, the heaviest edges first: what lies between goes.
+"""Redirects edges to nodes far below, the heaviest edges first, removing the nodes in between.
 
-If a failure stays with what is below a node, it stays with what is below the nodes above, as
-a rule. So the lowest node that an edge can be pointed at is found by bisection, as in a
-history with branches: the node to try has half of the nodes in question below it. The first
-edges are those of the roots: each root sinks, and everything else goes.
+If the graph below some node still fails, the graph below any node above it usually does, too. So
+the lowest possible target of an edge is found by bisection, as in a branching history: the node to
+try has half of the nodes in question below it. The edges of the roots come first: each root sinks,
+and everything above its new target is removed.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from reducekit.search.problem import FixedSearch, Graph, Redirect, Step
 from reducekit.strategies.graph import GraphAlgorithm, walk
 
 _SHARE = 0.05
-"""What an edge leads to alone, at least, as a share of all nodes: below that, cuts save checks."""
+"""The minimum share of all nodes that only this edge leads to: below that, cuts save checks."""
 _FAILURES = 3
-"""An edge is given up after this number of failures in a row: an eighth of the nodes is left
-in question."""
+"""An edge is abandoned after this number of consecutive failures: an eighth of the nodes is then
+still in question."""
 _ROOT_FAILURES = 7
 _PATIENCE = _ROOT_FAILURES - _FAILURES
-"""This number of failures of a root counts as none: sinking it removes more than anything else."""
+"""The number of additional failures allowed for a root: sinking it removes more than anything
+else."""
 _SAMPLES = 512
-"""Of more nodes in question, this number is looked at."""
+"""If more nodes than this are in question, a sample of this size is considered."""
 
 Edge: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
 
 
 class Question(NamedTuple):
-    """What is known of an edge: where it may still lead, and the failures since a success."""
+    """The state of an edge: its possible targets, and the failures since a success."""
 
     targets: frozenset[int]
     failures: int
@@ -42,9 +43,9 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShortCut(GraphAlgorithm):
-    """The state: what is known of the edges, and the edge and target to try next.
+    """The state: the questions about all edges, and the edge and target to try next.
 
-    Edges with the fewest failures come first, of these the one that leads to most.
+    Edges with the fewest failures come first, and among these the one that leads to most nodes.
     """
 
     known: Mapping[Edge, Question]
@@ -59,7 +60,7 @@ class ShortCut(GraphAlgorithm):
         return [Redirect(*self.edge, self.target)] if self.target >= 0 else []
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Leave in question what is below the target after a success, else what is not."""
+        """Keep the nodes below the target after a success, else the other nodes."""
         assert isinstance(graph, LineGraph)
         assert self.edge is not None
         targets, failures = self.known[self.edge]
@@ -97,7 +98,7 @@ def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
 
 
 def _below(graph: LineGraph, line: int) -> frozenset[int]:
-    """Return a line with all that it is made of."""
+    """Return a line and all lines below it."""
     seen = {line}
     work = [line]
     while work:
@@ -109,7 +110,7 @@ def _below(graph: LineGraph, line: int) -> frozenset[int]:
 
 
 def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
-    """Return the target with closest to half of the targets below it; -1 if there are none."""
+    """Return the target that has closest to half of the targets below it; -1 if none."""
     order = sorted(filter(graph.alive, targets))
     samples = order[:: -max(1, -(-len(order) // _SAMPLES))]
     bits = {line: 1 << at for at, line in enumerate(samples)}
@@ -129,7 +130,7 @@ def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
 
 
 class ShortCuts:
-    """The pass over the edges that alone lead to many nodes."""
+    """Redirects the edges that are the only way to many nodes."""
 
     name = "short-cuts"
 

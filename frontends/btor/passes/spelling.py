@@ -1,4 +1,4 @@
-"""Writes a file anew: simplified as a whole, or only shorter."""
+"""Rewrites a whole file: simplified, or only shorter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 20_000
 
 
 class Spelling:
-    """The pass that numbers the lines from 1 and drops comments."""
+    """Renumbers the lines from 1 and removes comments."""
 
     name = "spelling"
 
@@ -25,7 +25,7 @@ class Spelling:
 
 
 class Simplify:
-    """The pass that applies all rules everywhere at once: a move like any other, which may fail."""
+    """Applies all simplification rules everywhere, in one step."""
 
     name = "simplify"
 

@@ -1,4 +1,4 @@
-"""What mostly BTOR2 has: properties, `init` and `next`, states, `justice`, symbols and comments.
+"""Passes mostly for BTOR2: properties, `init` and `next`, states, `justice`, symbols, comments.
 
 Rules kept throughout (`rules.RULES`): ids increase; a state's id is greater than that of its
 `init` value, which no input is part of; a `justice` has a condition.
@@ -17,7 +17,7 @@ from reducekit.search.problem import IndependentItems, Selection
 
 
 class DropItems(IndependentItems):
-    """Lines that nothing refers to, as items; what only they used goes with them."""
+    """Unreferenced lines as items; lines that only they used are dropped with them."""
 
     def __init__(self, view: BtorView, lines: Sequence[int], what: str) -> None:
         self.view = view
@@ -26,24 +26,24 @@ class DropItems(IndependentItems):
         self.weights: Sequence[int] = [1] * len(lines)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop what is chosen, and what is idle now."""
+        """Drop the chosen lines, and the lines that become unused."""
         gone = {self.lines[item] for item in (*taken, *chosen)}
         lines = sorted({*gone, *idle(self.view, gone)})
         return Change(tuple(dropped(self.view, lines)), self.what)
 
 
 class PropertyItems(DropItems):
-    """Properties as items, of which one has to stay."""
+    """Properties as items; one has to stay."""
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop what is chosen, not the last one."""
+        """Drop the chosen properties, but not the last one."""
         if len(chosen) + len(taken) >= len(self.lines):
             return Change(())
         return super().change(chosen, taken)
 
 
 class Properties:
-    """The pass over roots and properties: outputs, constraints and lists are tried first."""
+    """Removes roots and properties: first outputs, constraints and lists."""
 
     name = "properties"
 
@@ -59,7 +59,7 @@ _LIKELY: Mapping[int, int] = {Op.FAIR: 1, Op.JUSTICE: 2, Op.CONSTRAINT: 3, Op.OU
 
 
 class Transitions:
-    """The pass over `next` and `init` lines."""
+    """Removes `next` and `init` lines."""
 
     name = "transitions"
 
@@ -78,12 +78,12 @@ class StateItems(IndependentItems):
         self.weights: Sequence[int] = [1] * len(lines)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Return the new leaves, and what goes with their `init` and `next`."""
+        """Return the new leaves, and the removal of their `init` and `next` lines."""
         view = self.view
         states = {self.lines[item] for item in (*taken, *chosen)}
         gone = {each for line in states for each in belonging(view, line)}
         lines = sorted({*gone, *idle(view, gone, kept=states)})
-        # A state that only its own next used goes as well, if nothing else has it.
+        # A state that is used only by its own next is removed as well.
         edits = [
             Edit(view.line_nodes[line] + 2, (b"input",)) for line in sorted(states - set(lines))
         ]
@@ -91,7 +91,7 @@ class StateItems(IndependentItems):
 
 
 class States:
-    """The pass over states that no `init` depends on."""
+    """Replaces states by inputs, if no `init` depends on them."""
 
     name = "states"
 
@@ -112,7 +112,7 @@ class ConditionItems(IndependentItems):
         self.weights: Sequence[int] = [1] * len(conditions)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Write the lines anew without these conditions."""
+        """Rewrite the lines without these conditions."""
         view, dag = self.view, self.view.dag
         source = view.document.source
         out: dict[int, set[int]] = {}
@@ -135,7 +135,7 @@ class ConditionItems(IndependentItems):
 
 
 class Justice:
-    """The pass over `justice` lists."""
+    """Removes conditions from `justice` lists."""
 
     name = "justice"
 
@@ -152,12 +152,12 @@ class Justice:
 
 
 class Symbols:
-    """The pass over lines with a symbol, a comment, or more blanks than needed."""
+    """Removes symbols, comments and superfluous blanks."""
 
     name = "symbols"
 
     def problem(self, view: BtorView) -> IndependentChanges | None:
-        """Return one change a line, to its words without symbol."""
+        """Return one change per line, to its words without symbol."""
         document, dag = view.document, view.dag
         changes = []
         weights = []

@@ -1,4 +1,4 @@
-"""The pass for the algorithms by name: the whole graph, for a strategy that searches graphs."""
+"""The pass for named algorithms: the whole graph, for strategies that search graphs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reducekit.frontends.btor.passes.line_graph import LineGraph, line_graph
 
 
 class Nodes:
-    """The pass over all nodes."""
+    """Replaces and redirects nodes, as the strategy decides."""
 
     name = "nodes"
 

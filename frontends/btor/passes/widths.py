@@ -1,4 +1,4 @@
-"""Bit-vectors and arrays become narrower: classes of nodes that have to be of one width."""
+"""Narrows bit-vectors and arrays, by classes of nodes that must have the same width."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MANY = 50_000
 class WidthItems(Items):
     """Widths to which classes can be narrowed, as items: the narrowest come last.
 
-    An item has the widths of one class or of several. So a search from the back begins with
-    all classes at width 1, and goes on with halves of those. Of a class the narrowest width
-    that is taken counts; items that ask for no more than what is taken are orphaned.
+    An item narrows one class or several. So a search from the back starts with all classes at
+    width 1, and continues with halves of them. If several widths of a class are taken, the
+    narrowest counts; items that would change nothing any more are orphaned.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ def _powers(width: int) -> list[int]:
 
 
 class Widths:
-    """The pass over width classes, each by itself: to 1, 2, 4, ... bits, or one bit less.
+    """Narrows width classes, one at a time: to 1, 2 or 4 bits and so on, or by one bit.
 
     `keep` and `fill` are those of `widths.narrow`: with `keep` the operators between classes
     stay, and classes only become as narrow as that allows.
@@ -158,7 +158,7 @@ class Widths:
 
 
 class AllWidths:
-    """The pass over a width that no class exceeds: 1, 2, 4, ...; a few checks, for large graphs."""
+    """Limits all widths to 1, 2, 4 and so on, in a few checks even for large graphs."""
 
     name = "all widths"
 

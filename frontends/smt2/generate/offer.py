@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from random import Random
 from typing import Any
 
+from reducekit.errors import UsageError
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
+from reducekit.frontends.smt2.generate.mutants import Seed, mutant, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
 from reducekit.offers import (
     FormatOption,
     Generated,
     Generation,
     InputGenerator,
-    Outcome,
     words_of,
 )
-
-_UNSUPPORTED = re.compile(
-    rb"\(error [^\n]*(?:unknown (?:function|constant|sort)|(?:not|un)[ -]?supported|--\w+-exp\b)"
-)
-"""How cvc5 and z3 say that they do not know a function, or want an option for it."""
 
 
 def _most(name: str, default: int, text: str, most: int) -> FormatOption:
@@ -30,43 +29,88 @@ def _most(name: str, default: int, text: str, most: int) -> FormatOption:
 OPTIONS: tuple[FormatOption, ...] = (
     FormatOption(
         "logic",
-        "Scripts of a logic of SMT-LIB, such as QF_LIA or ALL; any: another one for each file. "
-        "Without it, graphs of bit-vectors and arrays by the options above.",
+        "The logic, such as QF_LIA or ALL; any: a different one for each file. (Without it: "
+        "bit-vector graphs, as for btor.)",
         metavar="NAME",
         default=None,
     ),
-    _most("asserts", 8, "Most assertions of a script of --logic.", 100_000),
-    _most("levels", 5, "Most levels of its terms.", 12),
-    _most("symbols", 3, "Most constants of each sort.", 10_000),
-    _most("queries", 2, "Most check-sat; where there are several, perhaps push and pop.", 10_000),
+    _most("asserts", 8, "Maximum number of assertions of a script of --logic.", 100_000),
+    _most("levels", 5, "Maximum depth of its terms.", 12),
+    _most("symbols", 5, "Maximum number of constants of each sort.", 10_000),
+    FormatOption(
+        "mutate",
+        "Change this script, or the scripts of this folder; with --logic also random scripts.",
+        "path",
+        metavar="PATH",
+    ),
+    FormatOption(
+        "mix",
+        "Share of mutants with both --mutate and --logic.",
+        "decimal",
+        0.5,
+        metavar="P",
+        least=0.0,
+        most=1.0,
+        rare=True,
+    ),
+    FormatOption(
+        "seed_options", "Keep the options and :status of the scripts.", "flag", False, rare=True
+    ),
+    _most("queries", 2, "Maximum number of check-sat commands; above 1 also push and pop.", 10_000),
 )
 
 
 class ScriptGenerator(InputGenerator):
-    """Makes random scripts by the same parameters."""
+    """Makes random scripts by the same parameters, mutants of scripts, or some of each."""
 
     suffix = ".smt2"
-    rules_broken = "need what a program does not support"
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = {each.name: values[each.name] for each in OPTIONS}
-        self._parameters = Parameters(**self._values)
-        if self._parameters.logic != ANY:
+        names = [each.name for each in fields(Parameters)]
+        self._parameters = Parameters(**{each: values[each] for each in names})
+        if self._parameters.logic not in (ANY, None):
             theories_of(self._parameters.logic)  # is there such a logic?
+        if values["mutate"] is not None:
+            self.well_formed = False
+            self.files = _scripts(Path(values["mutate"]))
+        self._seed_of = cache(self._read)
 
     def generate(self, seed: int) -> Generated:
-        """Make the script of a seed."""
-        return Generated(generate_script(self._parameters, seed).encode())
+        """Make the script of a seed. Raises UsageError if no file can be mutated."""
+        dice = Random(seed)
+        if not self.files or (
+            self._parameters.logic is not None and dice.random() >= self._values["mix"]
+        ):
+            return Generated(generate_script(self._parameters, seed).encode())
+        text = mutant(dice, self._seed_of, len(self.files))
+        if text is None:
+            raise UsageError(
+                f"no mutant of {self._values['mutate']} is well sorted: give SMT-LIB scripts that "
+                "declare what they use, and have a check-sat"
+            )
+        return Generated(text)
+
+    def _read(self, number: int) -> Seed | None:
+        try:
+            text = self.files[number].read_bytes()
+        except OSError:
+            return None  # removed since
+        return seed_of(text, options=self._values["seed_options"])
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
 
-    def breaks_rules(self, outcome: Outcome) -> bool:
-        """Say whether a solver lacks a function or theory: no solver has to have all of them."""
-        return outcome.signal is None and any(
-            map(_UNSUPPORTED.search, (outcome.stdout, outcome.stderr))
-        )
+
+def _scripts(path: Path) -> Sequence[Path]:
+    """Return the scripts at a path, sorted by name. Raises UsageError if there are none."""
+    if path.is_file():
+        return (path,)
+    found = sorted(each for each in path.rglob("*.smt2") if each.is_file())
+    if not found:
+        raise UsageError(f"{path} is neither a script nor a folder of *.smt2 files")
+    return found
 
 
 GENERATION = Generation(
@@ -74,7 +118,8 @@ GENERATION = Generation(
     OPTIONS,
     "With --logic, well-sorted scripts of all theories of a logic: Booleans, integers, reals, "
     "bit-vectors, floating-point numbers, arrays, strings, sequences, datatypes, uninterpreted "
-    "functions, and quantifiers.",
+    "functions, and quantifiers. With --mutate, scripts that are slightly changed.",
     default_seed=1,
-    asked_by="logic",
+    asked_by=("logic", "mutate"),
+    changes="mutate",
 )

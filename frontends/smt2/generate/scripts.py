@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
 from reducekit.frontends.smt2.generate.signatures import Signature
@@ -22,6 +24,33 @@ class Parameters:
     symbols: int
     """Constants of each sort."""
     queries: int
+
+
+_FREE = 0.15
+"""How often an assertion is any term; otherwise it is made of clauses."""
+
+
+class _Shape(NamedTuple):
+    """How the clauses of a script are drawn.
+
+    The choices for the number of atoms that they share, of clauses of an assertion, and of literals
+    of a clause.
+    """
+
+    atoms: Sequence[int]
+    clauses: Sequence[int]
+    literals: Sequence[int]
+
+
+_SHAPES = (
+    _Shape((4, 6, 8), (1, 1, 2, 3), (2, 3, 3, 3, 4)),
+    _Shape((3, 4, 5), (3, 4, 6), (1, 2, 2, 2, 3)),
+)
+"""Loose clauses are mostly satisfiable, tight ones mostly not.
+
+Random clauses are hardest near the ratio to atoms at which half of them are satisfiable (Mitchell,
+Selman and Levesque, AAAI 1992).
+"""
 
 
 def generate_script(parameters: Parameters, seed: int) -> str:
@@ -61,19 +90,40 @@ def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
     dice, scope = terms.dice, terms.vocabulary.constants
     checks = dice.randint(1, queries)
     after = {dice.randrange(asserts) for _ in range(checks - 1)}
+    shape = dice.choice(_SHAPES)
+    atoms = _atoms(terms, levels, scope, dice.choice(shape.atoms))
     lines: list[str] = []
     opened = 0
     for number in range(asserts):
         if checks > 1 and dice.random() < 0.2:
             lines.append("(push 1)")
             opened += 1
-        lines.append(f"(assert {terms.term('Bool', levels, scope)})")
+        if dice.random() < _FREE:
+            lines.append(f"(assert {terms.term('Bool', levels, scope)})")
+        else:
+            lines.append(f"(assert {_clauses(dice, atoms, shape)})")
         if number in after:
             lines.append(_query(terms, scope))
             if opened and dice.random() < 0.5:
                 lines.append("(pop 1)")
                 opened -= 1
     return [*lines, _query(terms, scope)]
+
+
+def _atoms(terms: Terms, levels: int, scope: Scope, count: int) -> list[str]:
+    """Draw the atoms of clauses: what is asserted shares them, so that it constrains the same."""
+    drawn = (terms.atom(terms.dice.randint(1, levels), scope) for _ in range(count))
+    return [*dict.fromkeys(drawn)]
+
+
+def _clauses(dice: Random, atoms: Sequence[str], shape: _Shape) -> str:
+    """Return a conjunction of disjunctions of atoms and their negations."""
+    clauses = []
+    for _ in range(dice.choice(shape.clauses)):
+        some = dice.sample(atoms, min(len(atoms), dice.choice(shape.literals)))
+        literals = [each if dice.random() < 0.5 else f"(not {each})" for each in some]
+        clauses.append(literals[0] if len(literals) == 1 else f"(or {' '.join(literals)})")
+    return clauses[0] if len(clauses) == 1 else f"(and {' '.join(clauses)})"
 
 
 def _query(terms: Terms, scope: Scope) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from reducekit.frontends.smt2.generate.literals import literal, positive
@@ -13,15 +13,21 @@ from reducekit.frontends.smt2.sorts import Sort, is_open, is_variable, substitut
 # Names by sort: the constants of a script, and the variables that are bound around a term.
 Scope = Mapping[Sort, list[str]]
 
-_STOPS = 0.1
+_STOPS = 0.07
 """How often a term ends above the lowest level."""
 _LETS = 0.05
 _QUANTIFIERS = 0.1
 _MATCHES = 0.05
+_TRIES = 8
+"""How often an atom is drawn again that is made of Booleans only."""
+_AGAIN = 4
+"""How often an argument is drawn again that another one equals."""
 _INDEXED = 0.25
 """How often an operator with indices is drawn, where there are some for the sort."""
-_SYMBOLS = 0.7
+_SYMBOLS = 0.8
 """How often a leaf is a constant or variable, where there is one; else it is a literal."""
+_TRUTHS = 0.04
+"""How often a Boolean leaf is `true` or `false`: they decide most of what is around them."""
 
 
 class Terms:
@@ -35,6 +41,8 @@ class Terms:
         self.vocabulary = vocabulary
         self._fitting: dict[Sort, list[tuple[Signature, dict[str, Sort | int]]]] = {}
         self._bound = 0
+        self._open = 0
+        """Counts symbols that were drawn: a term for which it did not grow has a known value."""
 
     def term(self, sort: Sort, levels: int, scope: Scope) -> str:
         """Return a term of a sort with at most so many levels above its leaves."""
@@ -57,26 +65,65 @@ class Terms:
         if isinstance(drawn, str):
             return drawn
         head, arguments, literals = drawn
-        parts = [
-            positive(dice, each) if at in literals else self.term(each, levels - 1, scope)
-            for at, each in enumerate(arguments)
-        ]
-        return f"({head} {' '.join(parts)})" if parts else head
+        if not arguments:
+            return head
+        return f"({head} {' '.join(self._arguments(arguments, literals, levels, scope))})"
+
+    def atom(self, levels: int, scope: Scope) -> str:
+        """Return a Boolean term that relates terms of other sorts, if there are any."""
+        for _ in range(_TRIES):
+            drawn = self._application("Bool")
+            if drawn is None or all(each == "Bool" for each in drawn[1]):
+                continue
+            head, sorts, literals = drawn
+            return f"({head} {' '.join(self._arguments(sorts, literals, levels, scope))})"
+        return self.term("Bool", levels, scope)
+
+    def _arguments(
+        self, sorts: Sequence[Sort], literals: frozenset[int], levels: int, scope: Scope
+    ) -> list[str]:
+        """Draw arguments of these sorts, not all of them literals, and no two the same.
+
+        Otherwise most applications have a known value, such as `(= x x)`, and so have those around.
+        """
+        before, parts = self._open, list[str]()
+        for at, each in enumerate(sorts):
+            if at in literals:
+                parts.append(positive(self.dice, each))
+                continue
+            part = self.term(each, levels - 1, scope)
+            for _ in range(_AGAIN):
+                if part not in parts:
+                    break
+                part = self.term(each, levels - 1, scope)
+            parts.append(part)
+        if self._open == before and not literals.issuperset(range(len(sorts))):
+            places = [at for at, each in enumerate(sorts) if at not in literals and scope.get(each)]
+            if places:
+                at = self.dice.choice(places)
+                parts[at] = self._symbol(scope[sorts[at]])
+        return parts
+
+    def _symbol(self, names: Sequence[str]) -> str:
+        self._open += 1
+        return self.dice.choice(names)
 
     def _leaf(self, sort: Sort, scope: Scope) -> str:
         dice, names = self.dice, scope.get(sort)
         differences = self.vocabulary.theories & {"int differences", "real differences"}
-        if names and ((sort in ("Int", "Real") and differences) or dice.random() < _SYMBOLS):
-            return dice.choice(names)
+        often = 1 - _TRUTHS if sort == "Bool" else _SYMBOLS
+        if names and ((sort in ("Int", "Real") and differences) or dice.random() < often):
+            return self._symbol(names)
         found = literal(dice, sort)
         if found is not None:
             return found
-        return dice.choice(names) if names else self._closed(sort)
+        return self._symbol(names) if names else self._closed(sort)
 
     def _closed(self, sort: Sort) -> str:
         """Return a closed term of a sort without literals that nothing was declared of."""
         name = f"x{sum(map(len, self.vocabulary.constants.values()))}"
         self.vocabulary.declare(name, sort)
+        self._open += 1
         return name
 
     def _application(self, sort: Sort) -> tuple[str, tuple[Sort, ...], frozenset[int]] | None:
@@ -101,7 +148,7 @@ class Terms:
         """Yield the operators with this result, and what that makes of their sort variables."""
         for each in self.vocabulary.operators:
             bindings: dict[str, Sort | int] = {}
-            if _fits(each.result, sort, bindings):
+            if fits(each.result, sort, bindings):
                 yield each, bindings
 
     def _instance(
@@ -110,13 +157,13 @@ class Terms:
         """Choose sorts of the script for the sort variables that the result leaves open."""
         sorts: list[Sort] = []
         for parameter in operator.parameters:
-            known = _substituted(parameter, bindings)
+            known = substituted(parameter, bindings)
             if is_open(known):
-                some = [each for each in self.vocabulary.sorts if _fits(known, each, {})]
+                some = [each for each in self.vocabulary.sorts if fits(known, each, {})]
                 if not some:
                     return None
                 chosen = self.dice.choice(some)
-                _fits(known, chosen, bindings)
+                fits(known, chosen, bindings)
                 known = chosen
             sorts.append(known)
         return tuple(sorts)
@@ -132,7 +179,9 @@ class Terms:
             return None
         relation = dice.choice(("<", "<=", ">", ">=", "="))
         value = literal(dice, number)
-        return f"({relation} (- {dice.choice(names)} {dice.choice(names)}) {value})"
+        self._open += 1
+        first, second = dice.sample(names, 2) if len(names) > 1 else (names[0], names[0])
+        return f"({relation} (- {first} {second}) {value})"
 
     def _let(self, sort: Sort, levels: int, scope: Scope) -> str:
         inner = self.dice.choice(self.vocabulary.sorts)
@@ -169,15 +218,15 @@ class Terms:
         return f"v{self._bound}"
 
 
-def _substituted(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
+def substituted(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
     """Return a sort with the variables replaced that are bound; the others stay."""
     found = substitute(sort, bindings)
     assert found is not None, sort
     return found
 
 
-def _fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:
-    """Say whether a sort is an instance of a pattern, and bind its variables.
+def fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:
+    """Return whether a sort is an instance of a pattern, and bind its variables.
 
     Other than `sorts.match`, no Int is a Real, and no String a sequence. No variable stands for
     RegLan, whose terms are no values: cvc5 refuses an `ite` of them.
@@ -186,7 +235,7 @@ def _fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]
         return (
             isinstance(sort, tuple)
             and len(sort) == len(pattern)
-            and all(_fits(p, s, bindings) for p, s in zip(pattern, sort, strict=True))
+            and all(fits(p, s, bindings) for p, s in zip(pattern, sort, strict=True))
         )
     if isinstance(pattern, str) and is_variable(pattern):
         return sort != "RegLan" and bindings.setdefault(pattern, sort) == sort

@@ -73,7 +73,7 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
     )
     number = 0
     for each in sorts:
-        for _ in range(dice.randint(1, symbols)):
+        for _ in range(dice.randint((symbols + 1) // 2, symbols)):
             vocabulary.declare(f"x{number}", each)
             number += 1
     if "functions" in theories:

@@ -1,1 +1,1 @@
-"""A script as one graph of shared terms: built from a document, printed, and made smaller."""
+"""A script as one graph of shared terms: building it from a document, printing and reducing it."""

@@ -1,4 +1,4 @@
-"""What a search needs to know of each node of a graph: what hangs on it, and where it stands."""
+"""Facts about the nodes of a graph for a search: users, weights, dominators and positions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Analysis:
-    """Facts about one graph, each found when first asked for. Lists are by node."""
+    """Facts about one graph, computed on first use. Lists are indexed by node."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._sizes: dict[int, int] = {}
         self.order: Sequence[int] = graph.live()
-        """The live nodes, arguments before those that use them."""
+        """The live nodes, arguments before their users."""
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """The nodes that use each live node, once for each use."""
+        """The users of each live node, once for each use."""
         args = self.graph.args
         users: dict[int, list[int]] = {node: [] for node in self.order}
         for node in self.order:
@@ -32,12 +32,17 @@ class Analysis:
 
     @cached_property
     def weight(self) -> dict[int, int]:
-        """The bytes that go when a node goes: its own, and those of all that only it leads to.
+        """The bytes removed with a node: its own, and those of all nodes reached only through it.
 
-        That is its size in the dominator tree: a node's immediate dominator is the nearest
-        common one of its users. With an ancestor to jump to at each node, finding it takes
-        the logarithm of the depth (Myers, An applicative random-access stack, IPL 17, 1983).
+        That is its size in the dominator tree: the immediate dominator of a node is the nearest
+        common dominator of its users. With a jump pointer at each node, finding it takes time
+        logarithmic in the depth (Myers, An applicative random-access stack, IPL 17, 1983).
         """
+        # With sharing, the bytes below a node say nothing about what its removal gains: most of
+        # them are still used elsewhere. What goes is exactly what the node dominates, in the sense
+        # of flow graphs (Lengauer and Tarjan, TOPLAS 1979). A graph without cycles needs no
+        # fixpoint: one pass in reverse post-order meets all users of a node before the node, so
+        # their common dominator is final.
         graph, users = self.graph, self.users
         above: dict[int, int] = {-1: -1}
         jump: dict[int, int] = {-1: -1}
@@ -84,13 +89,15 @@ class Analysis:
 
     @cached_property
     def tree_size(self) -> dict[int, int]:
-        """The bytes of a node written out without lets."""
+        """The size of a node in bytes, written out without lets."""
         graph = self.graph
         sizes: dict[int, int] = {}
         for node in self.order:
             size = graph.shape[node].size
             for each in graph.args[node]:
                 size += sizes[each]
+            # A graph of n nodes may be a term of 2^n bytes. Numbers beyond all memory only cost
+            # time.
             sizes[node] = min(size, _LARGE)
         return sizes
 
@@ -106,6 +113,9 @@ class Analysis:
         graph = self.graph
         if not self.binders:
             return dict.fromkeys(self.order, _NOTHING)
+        # Sets are shared between nodes as long as nothing is added, so a script whose terms all
+        # have the same free variables needs one set. Deep nests of binders are what `Regions` is
+        # for.
         free: dict[int, frozenset[int]] = {}
         for node in self.order:
             shape = graph.shape[node]
@@ -124,7 +134,7 @@ class Analysis:
         return Regions(self.graph, self.order)
 
     def outside(self, other: int, node: int) -> set[int]:
-        """Return the free variables of a term that are not bound wherever a node stands."""
+        """Return the free variables of a term that are not bound at every occurrence of a node."""
         free = self.free[other]
         if not free:
             return set()
@@ -133,7 +143,7 @@ class Analysis:
 
     @cached_property
     def commands(self) -> dict[int, tuple[int, int]]:
-        """The first and the last command that a node stands in."""
+        """The first and the last command that contain a node."""
         graph = self.graph
         found = {root: (number, number) for number, root in enumerate(graph.roots)}
         for number, root in enumerate(graph.roots):
@@ -155,7 +165,7 @@ class Analysis:
         return post_order(self.graph.args, (node,))
 
     def size(self, node: int) -> int:
-        """Return the bytes of a node and all below it, each once."""
+        """Return the size in bytes of a node and all nodes below it, each counted once."""
         known = self._sizes.get(node)
         if known is None:
             shape = self.graph.shape
@@ -163,7 +173,7 @@ class Analysis:
         return known
 
     def standing(self, nodes: Iterable[int]) -> set[int]:
-        """Return the commands that any of some nodes stands in."""
+        """Return the commands that contain any of some nodes."""
         users, positions = self.users, self._positions
         seen = set(nodes)
         todo = list(seen)
@@ -186,7 +196,7 @@ class Analysis:
         return positions
 
     def is_visible(self, node: int, first: int, last: int) -> bool:
-        """Tell whether all that a node names is declared in the commands `first` to `last`."""
+        """Return whether all that a node uses is declared in the commands `first` to `last`."""
         around = self.graph.around.visible
         for each in self.cone(node):
             for number in self.graph.shape[each].uses:

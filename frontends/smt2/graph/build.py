@@ -1,9 +1,10 @@
-"""Builds the graph of a script from its document: one pass over the nodes, front to back.
+"""Builds the graph of a script from its document, in one pass over the nodes, front to back.
 
-The sorts, and what each symbol refers to, are known from `script.analyse`. Here
-each term becomes a shape (its text, cut where its arguments stand) and its
-arguments. A let becomes nothing: its body stands for it, and a use of a bound
-name is the bound value.
+`script.analyse` provides the sorts and the referents of symbols. Each term becomes
+a shape (its text with gaps for its arguments) and its arguments. A let disappears:
+it becomes its body, and each use of a bound name becomes the bound value. What only looks
+like a let (it has no body, or two values for a name) binds variables, as a quantifier does:
+solvers report an error there and read on, so a failure may follow.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
-from reducekit.frontends.smt2.passes.symbols import short_names
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import RESERVED, Sort
+from reducekit.frontends.smt2.spelling import short_names
+from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.lazy import Lazy
 
 _OPEN = ord("(")
 _APART_AFTER, _APART_BEFORE = b" \t\r\n\f\v()", b" \t\r\n\f\v("
-"""What keeps a name apart that stands before it, or after it."""
+"""Characters that separate a name from the text before it (`_APART_AFTER`) or after it."""
 _QUANTIFIERS = frozenset((b"forall", b"exists", b"lambda", b"choice"))
-_BOUND = frozenset(("quantifier", "pattern", "parameter"))
+_BINDS = frozenset(("quantifier", "pattern", "parameter", "let"))
+"""The kinds of definitions of bound variables."""
 _DROPPABLE = frozenset(
     b"declare-fun declare-const declare-sort declare-var define-fun define-const"
     b" define-sort".split()
@@ -32,61 +35,98 @@ _BARRIERS = frozenset((b"reset", b"reset-assertions"))
 _RAW = frozenset((-1,))
 
 
-class Unsuitable(Exception):
-    """The script has something in it that a graph cannot stand for."""
-
-
 @dataclass(slots=True)
 class _Frame:
-    """A term or command that is being read. `marks` are places in it that are no plain text."""
+    """A term or command that is being read. `marks` are the parts of it that are not plain text."""
 
     node: int
     stop: int
     raw: bool
     head: bytes
     quantifier: bool
+    dissolved: bool = False
+    """Whether it is a let that becomes its body."""
     annotation: int = -1
     """The `!` that is read as part of the quantifier around it."""
     marks: list[tuple[int, int, int]] = field(default_factory=list)
-    """Where it starts and ends, and what stands there: an item of a shape."""
+    """Start, end, and the item of the shape in between."""
     args: list[int] = field(default_factory=list)
     binds: list[tuple[int, ...]] = field(default_factory=list)
     raws: list[int] = field(default_factory=list)
     uses: list[int] = field(default_factory=list)
     names: list[int] = field(default_factory=list)
+    binders: dict[int, list[int]] = field(default_factory=dict)
+    """By binding form in the text: the variables it binds."""
 
 
-def build(view: ScriptView) -> Graph | None:
-    """Return the graph of a script; None if it has what no graph can stand for."""
-    if TIGHT in view.document.text:
-        return None
-    try:
-        return _Builder(view.script).build()
-    except Unsuitable:
-        return None
+def build(view: ScriptView, *, as_written: bool = False, grains: int = 0) -> Graph:
+    """Return the graph of a script.
+
+    With `as_written`, lets stay: they bind variables, so that the graph is printed like the script,
+    but for a failure that needs neither the lets nor their names, it takes longer to reduce. With
+    `grains`, too, terms are nodes only where they differ in size by that part of the script, so a
+    script of millions of terms has a graph of some thousand nodes.
+    """
+    chosen = _grains(view.script, grains) if grains else None
+    return _Builder(view.script, chosen, as_written=as_written or chosen is not None).build()
+
+
+_WIDE = 16
+"""All arguments of a larger form are nodes in a graph of grains, as they may be dropped in runs."""
+
+
+def _grains(script: Script, count: int) -> bytearray:
+    """Mark the terms that are nodes: a part of the text apart, so that chains have few, too."""
+    document, is_term = script.document, script.is_term
+    start, end, stop = document.start, document.end, document.stop
+    # A term is a node if it is smaller than the node around it by one grain. Then a chain of nested
+    # lets has a node for each grain, not for each let, and there are at most about three nodes a
+    # grain: leaves hold a grain each, and so does each step down a chain.
+    least = len(document.text) // count
+    chosen = bytearray(len(document))
+    above: list[tuple[int, int]] = []
+    for node in range(1, len(document)):
+        if not is_term[node]:
+            continue
+        while above and above[-1][0] <= node:
+            above.pop()
+        size = end[node] - start[node]
+        if chosen[node] or not above or (size >= least and above[-1][1] - size >= least):
+            chosen[node] = 1
+            above.append((stop[node], size))
+            below = subterms(script, node)
+            if len(below) > _WIDE:
+                for each in below:
+                    chosen[each] = 1
+    return chosen
 
 
 class _Builder:
-    """The graph as far as it is built."""
+    """The state of building a graph."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, chosen: bytearray | None, *, as_written: bool) -> None:
         self.script = script
+        self.chosen = chosen
+        """The terms that are nodes; the others are text. None if all are."""
+        self.as_written = as_written
         self.document = script.document
+        self.tight = b" " if TIGHT in script.document.text else TIGHT
+        """A text that has the mark in it is printed with a blank around each argument."""
         self.shapes = Shapes()
         self.shape: list[Shape] = []
         self.args: list[tuple[int, ...]] = []
         self.sort: list[Sort | None] = []
         self.known: dict[tuple[Shape, tuple[int, ...]], int] = {}
         self.value: dict[int, int] = {}
-        """The node that the name of a let stands for, by definition."""
+        """By definition: the node bound to a name of a let."""
         self.variable: dict[int, int] = {}
-        """The number of a bound variable, by definition."""
+        """By definition: the number of a bound variable."""
         self.variables: list[int] = []
         self.bound: set[int] = set()
         self.defined = {
             definition.node: number
             for number, definition in enumerate(script.definitions)
-            if definition.kind in _BOUND or definition.kind in ("let", "named")
+            if definition.kind in _BINDS or definition.kind == "named"
         }
         named = {i for i, each in enumerate(script.definitions) if each.kind == "named"}
         self.used_names = named.intersection(script.refs) if named else set()
@@ -96,7 +136,7 @@ class _Builder:
         document, script = self.document, self.script
         text, start, end, stop = document.text, document.start, document.end, document.stop
         is_term, refs, definitions = script.is_term, script.refs, script.definitions
-        defined = self.defined
+        defined, chosen = self.defined, self.chosen
         frames: list[_Frame] = []
         roots: list[int] = []
         node, last = 1, len(document)
@@ -105,7 +145,7 @@ class _Builder:
                 frame = frames.pop()
                 if not frames:
                     roots.append(self._close(frame))
-                elif frame.head == b"let":
+                elif frame.dissolved:
                     self._argument(frames[-1], frame.node, frame.args[-1])
                 else:
                     self._argument(frames[-1], frame.node, self._close(frame))
@@ -114,19 +154,18 @@ class _Builder:
             leaf = text[start[node]] != _OPEN
             if not frames:
                 frames.append(_Frame(node, stop[node], False, self._head(node), False))
-            elif is_term[node]:
+            elif is_term[node] and (chosen is None or chosen[node]):
                 frame = frames[-1]
                 raw = frame.raw or self._is_raw(frame, node)
                 if leaf:
-                    self._argument(frame, node, self._leaf(node, raw))
+                    self._argument(frame, node, self._leaf(node))
                 elif frame.quantifier and self._is_annotation(frame, node):
                     frame.annotation = node
                 else:
                     head = self._head(node)
                     quantifier = head in _QUANTIFIERS and node + 1 < last and refs[node + 1] < 0
-                    if head == b"let" and not self._is_let(node):
-                        raise Unsuitable
-                    frames.append(_Frame(node, stop[node], raw, head, quantifier))
+                    dissolved = not self.as_written and head == b"let" and self._is_let(node)
+                    frames.append(_Frame(node, stop[node], raw, head, quantifier, dissolved))
             elif leaf:
                 frame = frames[-1]
                 number = defined.get(node, -1)
@@ -136,14 +175,16 @@ class _Builder:
                     if kind == "named":
                         if number in self.used_names:
                             frame.names.append(number)
-                    elif kind != "let" and definitions[number].sort is not None:
-                        place = (start[node], end[node], self._variable(number))
-                        frame.marks.append(place)
+                    elif not frame.dissolved:
+                        variable = self._variable(number)
+                        frame.marks.append((start[node], end[node], variable))
+                        binder = definitions[number].binder
+                        frame.binders.setdefault(binder, []).append(variable)
                 elif reference >= 0:
                     kind = definitions[reference].kind
-                    if kind == "let" or (kind in _BOUND and reference in self.variable):
-                        self._argument(frame, node, self._leaf(node, frame.raw))
-                    elif kind not in _BOUND:
+                    if reference in self.value or reference in self.variable:
+                        self._argument(frame, node, self._leaf(node))
+                    elif kind not in _BINDS:
                         frame.uses.append(reference)
             node += 1
         return Graph(
@@ -156,12 +197,16 @@ class _Builder:
             self._names(),
             [definitions[each].sort for each in self.variables],
             frozenset(self.bound),
+            coarse=self.chosen is not None,
         )
 
     def _names(self) -> list[bytes]:
-        """Return the names of the variables, other ones where they hide a name of the script."""
+        """Return the names of the variables, renamed if they shadow a name of the script."""
         definitions = self.script.definitions
-        others = {each.name for each in definitions if each.kind not in (*_BOUND, "let")}
+        # A replacement may bring a symbol of the script below any binder, so no variable keeps a
+        # name that would capture it. Variables that capture each other are renamed when they are
+        # printed.
+        others = {each.name for each in definitions if each.kind not in _BINDS}
         others |= OPERATORS.keys() | CONSTANTS.keys()
         names = []
         for number in self.variables:
@@ -173,14 +218,14 @@ class _Builder:
         return names
 
     def _head(self, node: int) -> bytes:
-        """Return the operator of a list as it is written."""
+        """Return the operator of a list as written."""
         first = node + 1
         if first >= self.document.stop[node]:
             return b""
         return self.document.source(first)
 
     def _is_let(self, node: int) -> bool:
-        """Tell whether a let is as the standard has it: names with a value each, and a body."""
+        """Return whether a let has the form of the standard: names with values, and a body."""
         stop, last = self.document.stop, self.document.stop[node]
         bindings = node + 2
         if bindings >= last or self.document.text[self.document.start[bindings]] != _OPEN:
@@ -190,13 +235,13 @@ class _Builder:
             name = binding + 1
             if name + 1 >= stop[binding] or stop[name + 1] != stop[binding]:
                 return False
-            if self.script.definitions[self.defined.get(name, -1)].kind != "let":
+            if name not in self.defined:
                 return False
             binding = stop[binding]
         return body < last and stop[body] == last
 
     def _is_annotation(self, frame: _Frame, node: int) -> bool:
-        """Tell whether a node is `(! body ...)` as the body of a quantifier."""
+        """Return whether a node is `(! body ...)` and the body of a quantifier."""
         return (
             self.document.parent[node] == frame.node
             and not frame.args
@@ -205,27 +250,25 @@ class _Builder:
         )
 
     def _is_raw(self, frame: _Frame, node: int) -> bool:
-        """Tell whether a term stands in an attribute: there a let would not do."""
+        """Return whether a term is in an attribute, where a let is not allowed."""
         return bool(frame.args) and (frame.annotation >= 0 or frame.head == b"!")
 
     def _variable(self, number: int) -> int:
-        """Return the number of the bound variable that a definition is."""
+        """Return the number of the bound variable of a definition."""
         variable = self.variable.setdefault(number, len(self.variables))
         if variable == len(self.variables):
             self.variables.append(number)
         return variable
 
-    def _leaf(self, node: int, raw: bool) -> int:
+    def _leaf(self, node: int) -> int:
         """Return the node of a symbol or literal."""
         reference = self.script.refs[node]
         source = self.document.source(node)
         if reference >= 0:
-            kind = self.script.definitions[reference].kind
-            if kind == "let":
-                return self.value[reference]
-            if kind in _BOUND:
-                if self.script.definitions[reference].sort is None:
-                    raise Unsuitable
+            value = self.value.get(reference)
+            if value is not None:
+                return value
+            if self.script.definitions[reference].kind in _BINDS:
                 variable = self._variable(reference)
                 shape = Shape((variable,), source, 0, variable=variable)
                 return self._node(self.shapes.get(shape), (), self.script.sort[node])
@@ -235,7 +278,7 @@ class _Builder:
         return self._node(shape, (), self.script.sort[node])
 
     def _node(self, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
-        """Return the node of this shape and these arguments, a new one if there is none."""
+        """Return the node with this shape and these arguments; add it if there is none."""
         key = (shape, args)
         node = self.known.get(key)
         if node is None:
@@ -246,9 +289,9 @@ class _Builder:
         return node
 
     def _argument(self, frame: _Frame, place: int, node: int) -> None:
-        """Add a term to the one around it."""
+        """Add a term as an argument of the one around it."""
         document = self.document
-        if frame.head == b"let":
+        if frame.dissolved:
             frame.args.append(node)
             if document.stop[place] < frame.stop:
                 self.value[self.defined[place - 1]] = node
@@ -258,29 +301,36 @@ class _Builder:
         if self._is_raw(frame, place):
             frame.raws.append(len(frame.args))
         frame.marks.append((document.start[place], document.end[place], ~len(frame.args)))
-        frame.binds.append(self._bound_around(frame, place))
+        frame.binds.append(self._bound_around(frame, place, node))
         frame.args.append(node)
 
-    def _bound_around(self, frame: _Frame, place: int) -> tuple[int, ...]:
-        """Return the variables that a form binds in the term at a place within it."""
-        if not any(item >= 0 for _, _, item in frame.marks):
+    def _bound_around(self, frame: _Frame, place: int, node: int) -> tuple[int, ...]:
+        """Return the variables that a form binds in its subterm at a place."""
+        binders = frame.binders
+        if not binders:
             return ()
-        document = self.document
-        path = {frame.node}
-        above = document.parent[place]
-        while above != frame.node:
-            path.add(above)
-            above = document.parent[above]
-        variables = [item for _, _, item in frame.marks if item >= 0]
-        definitions = self.script.definitions
-        found = [each for each in variables if definitions[self.variables[each]].binder in path]
+        definitions, parent = self.script.definitions, self.document.parent
+        variable = self.shape[node].variable
+        if self.chosen is not None and variable >= 0:
+            binder = definitions[self.variables[variable]].binder
+            return (variable,) if binder in binders else ()
+        found: list[list[int]] = []
+        above, below = parent[place], place
+        while True:
+            # The values of a let are outside of it.
+            if above in binders and not (below == above + 2 and self._head(above) == b"let"):
+                found.append(binders[above])
+            if above == frame.node:
+                break
+            above, below = parent[above], above
+        variables = tuple(each for some in reversed(found) for each in some)
         if frame.head == b"define-funs-rec":
-            number = self._position(document.parent[place], place)
-            return tuple(each for each in found if self._function(frame.node, each) == number)
-        return tuple(found)
+            number = self._position(parent[place], place)
+            return tuple(each for each in variables if self._function(frame.node, each) == number)
+        return variables
 
     def _function(self, command: int, variable: int) -> int:
-        """Return which function of a define-funs-rec has a variable as a parameter."""
+        """Return which function of a define-funs-rec has a variable as its parameter."""
         node, parent = self.script.definitions[self.variables[variable]].node, self.document.parent
         while parent[parent[node]] != command:
             node = parent[node]
@@ -289,21 +339,33 @@ class _Builder:
     def _position(self, above: int, node: int) -> int:
         return list(self.document.children(above)).index(node)
 
+    def _is_opaque(self, node: int) -> bool:
+        """Return whether a term has subterms that are no nodes."""
+        chosen, script = self.chosen, self.script
+        return (
+            chosen is not None
+            and script.is_term[node] == 1
+            and not all(chosen[each] for each in subterms(script, node))
+        )
+
     def _close(self, frame: _Frame) -> int:
         """Return the node of a term or command that has been read."""
         document = self.document
         text, position = document.text, document.start[frame.node]
         items: list[bytes | int] = []
         for begin, end, item in frame.marks:
-            between = _spaced(text[position:begin], after=bool(items), before=True)
+            between = self._spaced(text[position:begin], after=bool(items), before=True)
             if between:
                 items.append(between)
             items.append(item)
             position = end
-        items.append(_spaced(text[position : document.end[frame.node]], after=bool(items)))
+        items.append(self._spaced(text[position : document.end[frame.node]], after=bool(items)))
         head = frame.head
+        if self._is_opaque(frame.node):
+            head = b""  # no operator to any move: some of its arguments are only text
+        # `(_ bv0 64)` is one literal to all moves, though it is written as a list.
         if head in (b"_", b"as") and len(items) == 1 and isinstance(items[0], bytes):
-            head = items[0]  # a literal, `(_ bv0 64)` for one
+            head = items[0]
         shape = Shape(
             tuple(items),
             head,
@@ -316,18 +378,17 @@ class _Builder:
         sort = self.script.sort[frame.node]
         return self._node(self.shapes.get(shape), tuple(frame.args), sort)
 
-
-def _spaced(between: bytes, *, after: bool = False, before: bool = False) -> bytes:
-    """Return a text after an item, before one or both, so that names at its sides stay apart."""
-    if not between:
-        return TIGHT if after and before else b""
-    if after and between[0] not in _APART_AFTER:
-        between = TIGHT + between
-    return between + TIGHT if before and between[-1] not in _APART_BEFORE else between
+    def _spaced(self, between: bytes, *, after: bool = False, before: bool = False) -> bytes:
+        """Return the text between items, with blanks where needed to keep names apart."""
+        if not between:
+            return self.tight if after and before else b""
+        if after and between[0] not in _APART_AFTER:
+            between = self.tight + between
+        return between + self.tight if before and between[-1] not in _APART_BEFORE else between
 
 
 def _context(script: Script) -> ScriptContext:
-    """Return what is known of the commands."""
+    """Return the facts about the commands of a script."""
     document = script.document
     text, start, end = document.text, document.start, document.end
     commands, names = script.commands, script.names
@@ -369,14 +430,22 @@ def _context(script: Script) -> ScriptContext:
         if document.stop[node] == node + 1
     }
     outer = [_outermost(script, scopes[i], i) for i in range(len(commands))]
-    spare = Lazy(name for name in short_names() if name not in taken and name not in atoms)
+    unused_names = Lazy(name for name in short_names() if name not in taken and name not in atoms)
     return ScriptContext(
-        commands, gaps, defines, outer, visible, frozenset(used_names), bool(barriers), spare
+        commands,
+        gaps,
+        defines,
+        outer,
+        visible,
+        frozenset(used_names),
+        bool(barriers),
+        unused_names,
+        TIGHT not in text,
     )
 
 
 def _innermost(script: Script) -> list[int]:
-    """Return the innermost scope of each command; a push and its pop are outside of it."""
+    """Return the innermost scope of each command; a push and its pop are outside their scope."""
     found = [0] * len(script.commands)
     changes: Mapping[int, list[int]] = _by_first(script)
     stack = [0]
@@ -389,7 +458,7 @@ def _innermost(script: Script) -> list[int]:
 
 
 def _by_first(script: Script) -> Mapping[int, list[int]]:
-    """Return the scopes that each command opens, the outer ones first."""
+    """Map each command to the scopes it opens, the outer ones first."""
     found: dict[int, list[int]] = {}
     for number, scope in enumerate(script.scopes):
         if number:
@@ -398,7 +467,7 @@ def _by_first(script: Script) -> Mapping[int, list[int]]:
 
 
 def _outermost(script: Script, scope: int, command: int) -> int:
-    """Return the command before which one is outside of all scopes that hold a command."""
+    """Return the command before which a declaration is outside all scopes around `command`."""
     while scope:
         command = min(command, script.scopes[scope].first)
         scope = script.scopes[scope].parent

@@ -1,7 +1,7 @@
-"""Closing moves: what is tried on a small graph when no node can be replaced as such.
+"""Closing moves: tried on a small graph when no single node can be replaced any more.
 
-Each is a way out of a local minimum of the descent, which replaces whole nodes
-at all their uses by something below them.
+Each can escape a local minimum of the descent, which replaces whole nodes at
+all their uses by their subterms.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from reducekit.frontends.smt2.graph.negations import negations
 from reducekit.frontends.smt2.graph.resort import resort
 from reducekit.frontends.smt2.graph.rewrites import eliminate, shorter, values
 from reducekit.frontends.smt2.graph.widths import widths
-from reducekit.frontends.smt2.passes.spelling import shortest
-from reducekit.frontends.smt2.passes.widths import literal_value
 from reducekit.frontends.smt2.sorts import Sort
+from reducekit.frontends.smt2.spelling import literal_value, shortest
 
 _MOST = 1000
-"""Graphs of more nodes have no closing moves: these look at pairs of nodes."""
+"""Closing moves are not tried on graphs with more nodes, since they consider pairs of nodes."""
 _PARTNERS = 2
-"""So many variables at most are tried in place of another one."""
+"""The maximum number of variables tried in place of another one."""
 _RAW = frozenset((-1,))
 _BIT: Sort = ("BitVec", 1)
 _DEEP = 8
+WIDEST = 1 << 16
+"""Wider literals are not changed: computing with such numbers is slow."""
 _COMPLEMENTS = {b"not": "Bool", b"bvnot": "BitVec"}
 _NUMERAL = re.compile(rb"[0-9]+")
 _INDEXED = re.compile(
     rb"\(_ (rotate_left|rotate_right|re\.\^|re\.loop|divisible|iand)((?: [0-9]+)+)\)"
 )
-"""Operators whose indices say nothing of sorts."""
+"""Operators whose indices do not affect sorts."""
 _FROM_ONE = frozenset((b"divisible", b"iand"))
 _DECIMAL = re.compile(rb"([0-9]+)\.([0-9]+)")
 
@@ -41,7 +42,7 @@ Closing = Callable[[Moves], Iterator[Candidate]]
 
 
 def unlet(moves: Moves) -> Iterator[Candidate]:
-    """Terms that a let binds only because the input has it are written out: many, then fewer."""
+    """Expands terms that are bound by a let only because the input does so: many, then fewer."""
     graph = moves.graph
     bound = [node for node in moves.nodes if node in graph.bound]
     size = len(bound)
@@ -54,7 +55,7 @@ def unlet(moves: Moves) -> Iterator[Candidate]:
 
 
 def lift(moves: Moves) -> Iterator[Candidate]:
-    """An equality of one-bit vectors, one of them a constant, becomes a Boolean term."""
+    """Replaces an equality of one-bit vectors, one of them a constant, by a Boolean term."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
@@ -70,11 +71,13 @@ def lift(moves: Moves) -> Iterator[Candidate]:
 
 
 def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
-    """Add the Boolean term that says that a one-bit term has a value; None if it is an equality.
+    """Add the Boolean term "this one-bit term equals `bit`"; None if that is just an equality.
 
-    What is more than `deep` levels below stays an equality.
+    More than `deep` levels down, terms become equalities.
     """
     head, args, get = graph.shape[node].head, graph.args[node], graph.shapes.application
+    if graph.sort[node] != _BIT:
+        return None  # ill-sorted
     if head == b"ite":
         values = [_bit(graph, each) for each in args[1:]]
         if None in values or values[0] == values[1]:
@@ -93,7 +96,7 @@ def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
 
 
 def _said(graph: Graph, bit: int, node: int, deep: int) -> int:
-    """Add the Boolean term that says that a one-bit term has a value, an equality at worst."""
+    """Add the Boolean term "this one-bit term equals `bit`", an equality if need be."""
     lifted = _lifted(graph, bit, node, deep) if deep else None
     if lifted is not None:
         return lifted
@@ -109,7 +112,7 @@ def _bit(graph: Graph, node: int) -> int | None:
 
 
 def merge(moves: Moves) -> Iterator[Candidate]:
-    """A declared variable becomes another one of its sort."""
+    """Replaces a declared variable by another one of its sort."""
     graph = moves.graph
     variables: dict[Sort, list[int]] = {}
     for node in moves.nodes:
@@ -127,7 +130,7 @@ def merge(moves: Moves) -> Iterator[Candidate]:
 
 
 def edge(moves: Moves) -> Iterator[Candidate]:
-    """One use of a node becomes a constant, a declared variable, or a term directly below it."""
+    """Replaces one use of a node by a constant, a declared variable, or a direct subterm."""
     graph, users = moves.graph, moves.analysis.users
     for node in moves.nodes:
         above = users[node]
@@ -148,9 +151,9 @@ def edge(moves: Moves) -> Iterator[Candidate]:
 
 
 def exist(moves: Moves) -> Iterator[Candidate]:
-    """A node becomes the smallest compound term of its sort that is not above it.
+    """Replaces a node by the smallest compound term of its sort that is not above it.
 
-    A leaf in its place has been tried: a constant, or a declared variable.
+    Leaves (constants and declared variables) have been tried in its place before.
     """
     graph, analysis = moves.graph, moves.analysis
     by_sort: dict[Sort, list[int]] = {}
@@ -172,7 +175,7 @@ def exist(moves: Moves) -> Iterator[Candidate]:
 
 
 def flip(moves: Moves) -> Iterator[Candidate]:
-    """A complement goes, and a constant elsewhere is complemented."""
+    """Removes a complement, and complements a constant elsewhere."""
     graph = moves.graph
     for node in moves.nodes:
         kind = _COMPLEMENTS.get(graph.shape[node].head)
@@ -193,13 +196,13 @@ def complement(graph: Graph, node: int) -> bytes | None:
     if sort == "Bool":
         return {b"true": b"false", b"false": b"true"}.get(shape.head)
     if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
-        value = literal_value(shape.head)
+        value = literal_value(shape.head) if sort[1] <= WIDEST else None
         return None if value is None else shortest((1 << sort[1]) - 1 - value, sort[1])
     return None
 
 
 def literals(moves: Moves) -> Iterator[Candidate]:
-    """A literal becomes a smaller one of its sort."""
+    """Replaces a literal by a smaller one of its sort."""
     graph = moves.graph
     for node in moves.nodes:
         shape, sort = graph.shape[node], graph.sort[node]
@@ -210,7 +213,7 @@ def literals(moves: Moves) -> Iterator[Candidate]:
 
 
 def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
-    """Return smaller values of a sort than a literal, the smallest first."""
+    """Return the values of a sort to try in place of a larger literal, the smallest first."""
     found: list[bytes] = []
     decimal = _DECIMAL.fullmatch(text)
     if _NUMERAL.fullmatch(text) and len(text) < 1000:
@@ -230,7 +233,7 @@ def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
     elif isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
         value = literal_value(text)
         width = sort[1]
-        if value is not None and value > 1 and width < 1 << 16:
+        if value is not None and value > 1 and width < WIDEST:
             half = max(1, value.bit_length() // 2)
             parts = {value & ((1 << half) - 1), value >> half, value >> 1, value & (value - 1)}
             parts.add(value ^ (1 << (value.bit_length() - 1)))
@@ -239,7 +242,7 @@ def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
 
 
 def indices(moves: Moves) -> Iterator[Candidate]:
-    """A number in an operator's name becomes a smaller one: of a rotation, a power, a loop."""
+    """Decreases an index of an operator, such as a rotation, a power or a loop."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
@@ -262,7 +265,7 @@ def indices(moves: Moves) -> Iterator[Candidate]:
 
 
 def _smaller(value: int) -> list[int]:
-    """Return values below one: by halving the distance from 0 and from the value itself."""
+    """Return smaller values, by halving the distance to 0 and to the value itself."""
     found = {value >> shift for shift in range(1, value.bit_length())}
     found |= {value - (value >> shift) for shift in range(2, value.bit_length())}
     found.add(value - 1)
@@ -286,22 +289,22 @@ CLOSING: Sequence[tuple[str, Closing]] = (
 )
 
 LATE: Sequence[tuple[str, Closing]] = (("resort", resort),)
-"""Moves for what nothing else makes smaller: earlier they would bar the way to something smaller,
-as a script whose terms are all of one sort has fewer ways to change."""
+"""Moves to try only when nothing else helps. A script whose terms all have one sort allows fewer
+changes, so trying these earlier would block larger reductions."""
 
 RARE: Sequence[tuple[str, Closing]] = (("eliminate", eliminate), ("flip", flip))
-"""Moves for thorough effort, as they rarely help: on 89 faults at instructions that few inputs
-reach, as `benchmarks.smt2_faults` makes them, 6 of the 129 checks that they took did."""
+"""Moves for `--effort thorough`, as they rarely help: on 89 faults made by `benchmarks.smt2_faults`
+at instructions that few inputs reach, 6 of their 129 checks succeeded."""
 
 
 def closing(
     moves: Moves, begin: tuple[int, int], kinds: Sequence[tuple[str, Closing]]
 ) -> Iterator[tuple[tuple[int, int], Candidate]]:
-    """Yield the closing moves from a place on, once around, each with its place.
+    """Yield the closing moves, starting at a place and wrapping around once, each with its place.
 
-    A place is a kind of move and how many candidates of it come before.
+    A place is a kind of move and the number of its candidates that come before.
     """
-    if len(moves.nodes) > _MOST:
+    if len(moves.nodes) > _MOST or moves.graph.coarse:
         return
     first, skip = begin
     for turn in range(len(kinds) + 1):

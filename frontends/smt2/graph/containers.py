@@ -1,6 +1,6 @@
-"""Sorts that hold others: which terms of an operator are of the whole sort, which of the element's.
+"""Container sorts: which arguments of an operator are containers, and which are elements.
 
-For what has to be of one sort, or of one width, together.
+Used to find the terms that must have the same sort or width.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _ROLES: Mapping[bytes, str] = {
     **_roles("set.choose choose bag.choose", "wx"),
     **_roles("bag bag.make", "xow"),
 }
-"""Of each parameter and of the result: whether it is of the whole sort, the element's, or another.
+"""For each parameter and the result: whether it is the container, an element, or of another sort.
 
-The first parameter stands for all that are given beyond the number of roles.
+Arguments beyond the number of roles have the role of the first parameter.
 """
 
 
 def is_container(skeleton: Any) -> TypeGuard[tuple[Any, ...]]:
-    """Tell whether a sort holds others that may change while it stays what it is."""
+    """Return whether a sort is a container, whose element sort may change."""
     if not isinstance(skeleton, tuple):
         return False
     if skeleton[0] == "Array":
@@ -58,7 +58,7 @@ def is_container(skeleton: Any) -> TypeGuard[tuple[Any, ...]]:
 
 
 def roles(head: bytes, skeletons: Sequence[Any]) -> str:
-    """Return what the arguments and the result of an operator are to each other; else nothing.
+    """Return the roles of the arguments and the result of an operator; empty if it has none.
 
     `skeletons` are their sorts, the result's last.
     """
@@ -73,7 +73,7 @@ def roles(head: bytes, skeletons: Sequence[Any]) -> str:
 
 
 def joined(found: str, skeletons: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield what has to be of one sort: with the first that is of the whole sort, all others."""
+    """Yield the pairs that must have the same sort: the first container and each other term."""
     whole = skeletons[found.index(WHOLE)]
     for role, each in zip(found, skeletons, strict=True):
         if role != OTHER:
@@ -81,12 +81,12 @@ def joined(found: str, skeletons: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def is_empty_container(text: bytes) -> bool:
-    """Tell whether a term is the empty set, or another constant of a sort that holds others."""
+    """Return whether a term is the empty set, or another constant of a container sort."""
     return _EMPTY.fullmatch(text) is not None
 
 
 def with_sort(text: bytes, sort: Sort) -> bytes:
-    """Return such a constant of another sort."""
+    """Return such a constant with another sort."""
     match = _EMPTY.fullmatch(text)
     assert match is not None
     return b"(as %b %b)" % (match[1], print_sort(sort))

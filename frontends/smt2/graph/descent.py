@@ -1,11 +1,11 @@
 """The search over a graph: one candidate at a time, the heaviest nodes first.
 
-What can be tried on a graph is one sequence, made while it is read: the nodes
-that this round has not seen yet, heaviest first, then the closing moves, then
-the nodes seen on an earlier graph. A failure is a step along the sequence, a
-success another graph with a sequence of its own. So a search is a graph and a
-place in its sequence, and what would follow a failure is known before the
-verdict is.
+The candidates for a graph form one lazy sequence: the moves on the nodes that
+this round has not seen yet, heaviest first, then the closing moves, then the
+moves on nodes seen on an earlier graph. After a failure the search advances in
+the sequence; after a success it continues on the new graph, with a new sequence.
+So the state is a graph and a position in its sequence, and the candidate that
+follows a failure is known before the verdict.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from reducekit.search.lazy import Lazy
 from reducekit.search.problem import Search
 
 _SMALLER = 8
-"""A style that has failed is tried again when the graph has become so many times smaller."""
+"""A style that has failed is tried again once the graph is smaller by this factor."""
 _LESS = 0.7
-"""It is also tried when nothing else helps, on a graph smaller by so much."""
+"""It is also tried when nothing else helps, if the graph has shrunk to this share."""
 _ENOUGH, _RARE = 8, 20
-"""A kind of move that was tried so often is put off if it helps less than once in so many tries."""
-_LAST = frozenset(("truth value", "other constant"))
-"""Kinds of moves that are put off from the start. Of 6,200 checks on 121 faults seeded at random
-instructions of four solvers, 350 were truth values and 4 of them helped; 705 were the second
-smallest constant of a sort, and 24 helped. What is left of a term when its larger parts are gone
-is tried with them all the same."""
+"""After `_ENOUGH` tries, a kind of move is postponed if it succeeds less than once in `_RARE`."""
+_LAST = frozenset(("truth value", "other constant", "expand bindings"))
+"""Kinds of moves that are postponed from the start. Of 6,200 checks on 121 faults seeded at random
+instructions of four solvers, 350 were truth values, of which 4 succeeded, and 705 were the second
+smallest constant of a sort, of which 24 succeeded. They are still tried on what is left of a term
+once its larger parts are gone. Writing out a binding mostly succeeds, and gains little."""
 _KEPT = 64
-"""So many candidates are kept in print: each is asked for a few times in a row."""
+"""The number of printed candidates to cache: each is requested a few times in succession."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a search over a graph knows of its past.
 
-    `done` are the nodes that this round has dealt with. `last` is the candidate
-    that led here. `styled` is the weight of the graph on which another style was
-    tried last, and `closed` where the closing moves go on.
+    `done` are the nodes that this round has processed. `last` is the candidate that
+    led here. `styled` is the weight of the graph when another style was last tried,
+    and `closed` is where the closing moves continue.
     """
 
     style: Style
@@ -56,21 +56,21 @@ class Place:
     styled: int = 0
     closed: tuple[int, int] = (0, 0)
     tally: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """How often each kind of move was tried, and how often it helped."""
+    """How often each kind of move was tried, and how often it succeeded."""
     only: Sequence[tuple[str, Closing]] = ()
-    """The closing moves that are tried, and nothing else; empty: whatever there is."""
+    """If not empty, only these closing moves are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A candidate, and the place that its success leads to."""
+    """A candidate, and the place from which the search continues if it succeeds."""
 
     candidate: Candidate
     after: Place
 
 
 class Steps:
-    """What can be tried on one graph, and what it looks like in print: for all states on it."""
+    """The steps on one graph and their printed text, shared by all search states on it."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Steps:
         self.style = place.style
         self.listing = listing
         self.different = different
-        """Commands that the document does not show like the listing, until a success."""
+        """Commands whose text in the document differs from the listing, until a success."""
         self._moves = Moves(graph, material)
         self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._moves, place)))
         self._neighbourhood = Neighbourhood(self._moves.analysis, material)
@@ -93,14 +93,14 @@ class Steps:
         self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
 
     def __getitem__(self, at: int) -> Step | None:
-        """Return a step, None at the end."""
+        """Return a step; None at the end."""
         try:
             return self._steps[at]
         except IndexError:
             return None
 
     def printed(self, at: int) -> tuple[Listing, set[int]] | None:
-        """Return the listing of a candidate, and which commands change; None if there is none."""
+        """Return the listing of a candidate and the commands that change; None if unprintable."""
         if at not in self._printed:
             step = self[at]
             assert step is not None
@@ -110,12 +110,13 @@ class Steps:
         return self._printed[at]
 
     def key(self, at: int) -> bytes:
-        """Return what stands for a candidate where nothing near it has changed."""
+        """Return a key for a candidate, which stays the same while nothing near it changes."""
         step = self[at]
         return b"" if step is None else self._neighbourhood.key(step.candidate.replaced)
 
     def _print(self, step: Step) -> tuple[Listing, set[int]] | None:
         candidate, style = step.candidate, step.after.style
+        # Only commands above a replaced node can change. Another style may change any of them.
         if style is self.style:
             commands: Collection[int] = self._moves.analysis.standing(
                 candidate.printed.union(candidate.replaced)
@@ -132,7 +133,7 @@ class Steps:
     def _print_command(
         self, graph: Graph, command: int, style: Style, replaced: Mapping[int, int]
     ) -> Command:
-        """Print a command of a candidate: of a large one only what has changed."""
+        """Print a command of a candidate; if it is large, only the parts that have changed."""
         if style is self.style and replaced and graph.bound is self.graph.bound:
             if command not in self._pieces:
                 self._pieces[command] = pieces_of(self.graph, command, style)
@@ -146,7 +147,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Descent(Search):
-    """The state: a graph with what can be tried on it, and the place among that."""
+    """The state: the steps on a graph, and the position among them."""
 
     steps: Steps
     at: int = 0
@@ -164,23 +165,25 @@ class Descent(Search):
         return listing.change(changed | self.steps.different, what, key)
 
     def current(self) -> tuple[Step | None, Listing | None]:
-        """Return the next step and what it prints; None at the end, or for what has no print."""
+        """Return the next step and its listing; each is None if there is none."""
         step = self.steps[self.at]
         printed = None if step is None else self.steps.printed(self.at)
         return step, None if printed is None else printed[0]
 
     def key(self) -> bytes:
-        """Return what stands for the next step where nothing near it has changed."""
+        """Return the key of the next step, which stays the same while nothing near it changes."""
         return self.steps.key(self.at)
 
     def after(self, ok: bool) -> Descent:
-        """Go on along the steps, or on the graph that a success has made."""
+        """Advance to the next step, or to the new graph after a success."""
         if not ok:
             return Descent(self.steps, self.at + 1)
         step, printed = self.steps[self.at], self.steps.printed(self.at)
         assert step is not None, "after() without a proposal"
-        assert printed is not None, "success of what was not proposed"
+        assert printed is not None, "success of a candidate that was not proposed"
         candidate = step.candidate
+        # Progress is well-founded without a measure here: the engine accepts a candidate only if
+        # its text is smaller (or, for a probe, once), so no sequence of successes repeats a graph.
         graph = candidate.graph.rebuilt(candidate.replaced)
         return start(graph, self.steps.material, step.after, printed[0])
 
@@ -192,21 +195,21 @@ def start(
     listing: Listing,
     different: Iterable[int] = (),
 ) -> Descent:
-    """Return the search over a graph from a place on.
+    """Return the search over a graph, starting at a place.
 
-    `listing` is the graph in print, and `different` the commands that the document shows in
-    another way.
+    `listing` is the printed graph, and `different` are the commands whose text in the document
+    differs from it.
     """
     return Descent(Steps(graph, material, place, listing, frozenset(different)))
 
 
 class _Sequence:
-    """The steps on one graph, and what is learnt of the kinds of moves on the way.
+    """The steps on one graph, with success statistics for each kind of move.
 
-    A step that is followed by another one has failed: so how often each kind of
-    move was tried is known. A kind that has helped too rarely on nodes of such a
-    share of the whole is put off until after the closing moves. Most of the
-    nodes are gone by then.
+    A step that is followed by another one has failed, which gives the number of
+    tries of each kind of move. A kind that has succeeded too rarely on nodes with a
+    similar share of the graph is postponed until after the closing moves, when most
+    nodes are gone.
     """
 
     def __init__(self, moves: Moves, place: Place) -> None:
@@ -217,29 +220,36 @@ class _Sequence:
         self.late: list[tuple[str, Iterator[Candidate]]] = []
 
     def _step(self, candidate: Candidate, kind: str, after: Place) -> Step:
-        """Return a step that counts as tried, and in what follows it as a success."""
+        """Return a step, count it as tried, and as a success in the place it leads to."""
         tried, helped = self.tally.get(kind, (0, 0))
         self.tally[kind] = tried + 1, helped
         return Step(candidate, replace(after, tally={**self.tally, kind: (tried + 1, helped + 1)}))
 
     def _is_rare(self, kind: str) -> bool:
-        """Tell whether a kind of move has been tried often enough to say that it rarely helps."""
+        """Return whether a kind of move was tried often enough, and has rarely succeeded."""
         tried, helped = self.tally.get(kind, (0, 0))
         return tried >= _ENOUGH and helped * _RARE < tried
 
     def __iter__(self) -> Iterator[Step]:
-        """Yield what to try on a graph."""
+        """Yield the steps to try on a graph."""
         moves, here = self.moves, self.here
         if here.only:
             for closed, candidate in closing(moves, here.closed, here.only):
                 yield Step(candidate, replace(here, closed=closed))
             return
+        # Why heaviest first: a move on a node that dominates half of the graph removes half of it
+        # with one check, and what it removes needs no checks of its own. This is the order of HDD
+        # (Misherghi and Su, ICSE 2006), but by weight, not by level: levels say little where lets
+        # are dissolved.
         done, weight = here.done, moves.analysis.total
         if _SMALLER * weight <= here.styled:
             self.here = here = replace(here, styled=weight)
             yield from _styles(moves.graph, here)
         seen = set(done)
         last = self.last
+        # A success is followed by the same move, only bolder: the next arguments to the left, twice
+        # as many; a hoist by twice as many levels. So a run of n droppable arguments takes O(log n)
+        # checks, as in the doubling of a galloping search.
         if last is not None and last.run is not None and last.node in moves.analysis.users:
             for candidate in moves.of(last.node, last.run):
                 after = replace(here, done=frozenset(seen), last=candidate)
@@ -257,10 +267,14 @@ class _Sequence:
         if weight <= _LESS * here.styled:
             self.here = here = replace(here, styled=weight)
             yield from _styles(moves.graph, here)
+        # The closing moves consider pairs of nodes, or all at once: too many on a large graph, and
+        # most of their successes are escapes from what is a local minimum of the moves above.
         everything = done.union(moves.nodes)
         for closed, candidate in closing(moves, here.closed, CLOSING):
             yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
         yield from self._put_off(everything)
+        # Nodes of earlier graphs come last. Most would be refuted as before, but a smaller context
+        # may no longer need what they give: it is this part that makes the end result a fixpoint.
         seen.difference_update(done)
         for node in moves.nodes:
             if node in done:
@@ -269,13 +283,16 @@ class _Sequence:
         yield from self._put_off(everything)
 
     def _node(self, node: int, seen: Collection[int]) -> Iterator[Step]:
-        """Yield what to try in place of one node, but for what is put off."""
+        """Yield the steps for one node, postponing rare kinds."""
+        # Statistics are kept by kind and by share of the graph: a constant for a tenth of the graph
+        # and a constant for a leaf succeed at very different rates, so one must not silence the
+        # other.
         share = self.moves.analysis.weight[node] / self.moves.analysis.total
         place: Place | None = None
         for name, candidates in self.moves.kinds(node):
             kind = f"{name} {_class(share)}"
             if name in _LAST or self._is_rare(kind):
-                self.late.append((kind, candidates))  # not made yet: that would take time
+                self.late.append((kind, candidates))  # kept lazy: building them takes time
                 continue
             if place is None:
                 place = replace(self.here, done=frozenset(seen))
@@ -283,7 +300,7 @@ class _Sequence:
                 yield self._step(candidate, kind, replace(place, last=candidate))
 
     def _put_off(self, done: frozenset[int]) -> Iterator[Step]:
-        """Yield what has been put off."""
+        """Yield the postponed steps."""
         late, self.late = self.late, []
         for kind, candidates in late:
             for candidate in candidates:
@@ -291,12 +308,12 @@ class _Sequence:
 
 
 def _class(share: float) -> int:
-    """Return which order of moves a share of the whole leads to."""
+    """Return the number of the order of moves for a share of the graph."""
     return (share <= _HUGE) + (share <= _LARGE)
 
 
 def _styles(graph: Graph, place: Place) -> Iterator[Step]:
-    """Yield the graph itself in the styles that are better than the present one."""
+    """Yield the unchanged graph in the styles that are better than the current one."""
     for style in Style:
         if style is place.style:
             return

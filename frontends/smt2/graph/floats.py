@@ -8,9 +8,8 @@ from typing import Any
 
 from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import Moves
-from reducekit.frontends.smt2.passes.spelling import shortest
-from reducekit.frontends.smt2.passes.widths import literal_value
 from reducekit.frontends.smt2.sorts import Sort
+from reducekit.frontends.smt2.spelling import literal_value, shortest
 
 _SPECIAL = re.compile(rb"\(_ (\+oo|-oo|\+zero|-zero|NaN) [0-9]+ [0-9]+\)")
 _CONVERSION = re.compile(rb"\(_ (to_fp|to_fp_unsigned) ([0-9]+) ([0-9]+)\)")
@@ -19,7 +18,7 @@ _BITS = frozenset((b"fp.to_ieee_bv", b"to_ieee_bv"))
 
 
 def of_format(text: bytes, sort: Any) -> bytes | None:
-    """Return a special value in another format; None if the text is none."""
+    """Return a special value in another format; None for other texts."""
     match = _SPECIAL.fullmatch(text)
     return None if match is None else b"(_ %b %d %d)" % (match[1], sort[1], sort[2])
 
@@ -27,8 +26,9 @@ def of_format(text: bytes, sort: Any) -> bytes | None:
 def narrowed(bits: Sequence[int], before: tuple[int, int], after: tuple[int, int]) -> list[int]:
     """Return sign, exponent and significand of about the same value in a smaller format.
 
-    A format is how many bits the exponent and the significand have, the hidden one counted.
-    What is too large becomes the largest number, what is too small zero; the rest is cut off.
+    A format is the number of bits of the exponent and of the significand, with the hidden bit.
+    Values that are too large become the largest number, values that are too small zero; excess
+    bits are cut off.
     """
     sign, exponent, significand = bits
     special, largest = (1 << before[0]) - 1, (1 << after[0]) - 1
@@ -79,7 +79,7 @@ def narrowed_float(
 
 
 def _low_bits(moves: Moves, node: int, width: int) -> int:
-    """Return a node of so many bits of a bit-vector that has at least as many."""
+    """Return a node for the low `width` bits of a bit-vector that has at least as many."""
     if _width(moves, node) <= width:
         return node
     graph = moves.graph

@@ -1,4 +1,4 @@
-"""Closing moves on what binds variables: definitions written out, quantifiers merged."""
+"""Closing moves on binders: expanding definitions, merging quantifiers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEFINES = (b"define-fun", _RECURSIVE)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function that a command defines, and what calls it."""
+    """A function defined by a command, with its calls."""
 
     command: int
     number: int
@@ -25,12 +25,12 @@ class Definition:
 
 
 def has_definitions(graph: Graph) -> bool:
-    """Tell whether any command defines a function: to look for uses takes an analysis."""
+    """Return whether any command defines a function, which is cheaper than finding its uses."""
     return any(graph.shape[root].head in _DEFINES for root in graph.roots)
 
 
 def definitions(moves: Moves) -> Iterator[Definition]:
-    """Yield the defined functions whose bodies can stand at all of their uses."""
+    """Yield the defined functions that can be expanded at all their uses."""
     graph, known = moves.graph, moves.material.terms.script.definitions
     if not has_definitions(graph):
         return
@@ -64,10 +64,10 @@ def definitions(moves: Moves) -> Iterator[Definition]:
 
 
 def named_terms(moves: Moves) -> tuple[dict[int, int], set[int]]:
-    """Return what stands for the uses of all functions without parameters, and their commands.
+    """Return the replacements of the uses of functions without parameters, and their commands.
 
-    Such a function is a name for a term, as a let is: its body stands for it, and `let` prints what
-    is shared. Commands are those of functions that nothing else uses.
+    Such a function is a name for a term, like a let: its body replaces it, and shared terms are
+    printed by `let`. The commands are those of functions that nothing else uses.
     """
     found = [each for each in definitions(moves) if not each.variables]
     replaced = {call: each.body for each in found for call in each.calls}
@@ -77,8 +77,7 @@ def named_terms(moves: Moves) -> tuple[dict[int, int], set[int]]:
 
 
 def inline(moves: Moves) -> Iterator[Candidate]:
-    """A defined function goes: its body, with the arguments in it, stands at each use. All of
-    them, halves, and then one at a time."""
+    """Expands defined functions at each use, and removes them: all, halves, then one at a time."""
     found = [_at_calls(moves, each) for each in definitions(moves)]
     half = len(found) // 2
     for some in (found, found[:half], found[half:]):
@@ -90,9 +89,9 @@ def inline(moves: Moves) -> Iterator[Candidate]:
 
 
 def _at_calls(moves: Moves, definition: Definition) -> dict[int, int]:
-    """Return the bodies that stand for the calls of a function.
+    """Return the expansions of the calls of a function.
 
-    Of calls within calls those are the inner ones. The others have a round of their own.
+    Of nested calls, only the inner ones are expanded. The others follow in the next round.
     """
     inner = set(definition.calls)
     cone, args = moves.analysis.cone, moves.graph.args
@@ -105,20 +104,20 @@ def _at_calls(moves: Moves, definition: Definition) -> dict[int, int]:
 
 
 def nested(moves: Moves) -> Iterator[Candidate]:
-    """A quantifier directly within one of its kind becomes part of it; a variable of one becomes
-    another, or what an equation says that it is."""
+    """Merges directly nested quantifiers of the same kind; replaces a bound variable by another, or
+    by the other side of an equation."""
     graph = moves.graph
     for node in moves.nodes:
         shape = graph.shape[node]
-        if shape.head in QUANTIFIERS and len(graph.args[node]) == 1 and not shape.names:
+        if _is_plain(moves, node):
             yield from _fewer(moves, node)
     for node in moves.nodes:
         shape = graph.shape[node]
-        if shape.head not in QUANTIFIERS or len(shape.binds) != 1 or shape.names:
+        if not _is_plain(moves, node) or not shape.binds:
             continue
         (inner,) = graph.args[node]
         below = graph.shape[inner]
-        if below.head != shape.head or len(below.binds) != 1 or below.names:
+        if below.head != shape.head or not _is_plain(moves, inner) or not below.binds:
             continue
         if len(moves.analysis.users[inner]) > 1:
             continue  # its variables would belong to two binders
@@ -130,8 +129,19 @@ def nested(moves: Moves) -> Iterator[Candidate]:
         yield Candidate("merge quantifiers", graph, {node: merged}, node)
 
 
+def _is_plain(moves: Moves, node: int) -> bool:
+    """Return whether a node is a quantifier without patterns and name, whose sorts are known."""
+    shape = moves.graph.shape[node]
+    return (
+        shape.head in QUANTIFIERS
+        and len(moves.graph.args[node]) == 1
+        and not shape.names
+        and moves.are_sorted(_bound(shape))
+    )
+
+
 def _fewer(moves: Moves, node: int) -> Iterator[Candidate]:
-    """Yield a quantifier without one of its variables, another term in its place."""
+    """Yield a quantifier with one of its variables replaced by another term."""
     graph, free = moves.graph, moves.analysis.free
     shape, (body,) = graph.shape[node], graph.args[node]
     bound = _bound(shape)

@@ -1,8 +1,8 @@
-"""The commands of a graph as they are printed, and what a replaced node changes of them.
+"""The printed commands of a graph, and how replacing nodes changes them.
 
-Only commands that a replaced node stands in are printed again, and a
-declaration goes with the last command that uses it. So a candidate is a few
-edits of commands.
+Only the commands that contain a replaced node are printed again, and a
+declaration is removed with the last command that uses it. So a candidate is a
+few edits of commands.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable,
 PrintOne = Callable[[Graph, int, Style, Mapping[int, int]], Command]
 """Prints one command with nodes replaced."""
 _MOST = 1 << 26
-"""More bytes are not printed."""
+"""The maximum number of bytes to print."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The commands of a script. `None` is one that has been dropped. Immutable."""
+    """The commands of a script; `None` for a dropped one. Immutable."""
 
     around: ScriptContext
     commands: Sequence[Command | None]
     count: Mapping[int, int]
-    """How many commands use each definition."""
+    """The number of commands that use each definition."""
     fresh: Mapping[bytes, int]
     """The command before which each new variable is declared."""
     dropped: Mapping[int, Command] = field(default_factory=dict)
-    """The declarations that have gone, as they come back when one is used again."""
+    """The dropped declarations, which are restored when they are used again."""
 
     def text(self, command: int) -> bytes | None:
-        """Return what stands in place of a command of the document; None for nothing."""
+        """Return the text that replaces a command of the document; None if it is dropped."""
         own = self.commands[command]
         parts = [declaration for declaration, at in self.fresh.items() if at == command]
         if own is not None:
@@ -61,7 +61,7 @@ class Listing:
         commands: Iterable[int],
         print_one: PrintOne = print_command,
     ) -> tuple[Listing, set[int]]:
-        """Print some commands anew; return the listing, and which commands are different.
+        """Print some commands again; return the listing, and the commands that differ.
 
         Raises Unprintable.
         """
@@ -88,7 +88,7 @@ class Listing:
             for declaration in after.fresh:
                 first = around.outer[command]
                 known = fresh.get(declaration, first + 1)
-                if first < known:  # it is to stand before its first use
+                if first < known:  # it must come before its first use
                     fresh[declaration] = first
                     changed |= {first, known} if declaration in self.fresh else {first}
         while used:
@@ -120,7 +120,7 @@ class Listing:
         return Listing(around, new, count, fresh, dropped), changed
 
     def change(self, changed: Iterable[int], what: str, local: bytes = b"") -> Change:
-        """Return the change of a document that gives commands of it the text they have here."""
+        """Return the change that replaces commands of the document by their text here."""
         edits = []
         for command in sorted(changed):
             text = self.text(command)
@@ -129,7 +129,7 @@ class Listing:
 
 
 def _take_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
-    """Count one user more of some definitions; return those that had none."""
+    """Count one more user of some definitions; return those that had none."""
     first = []
     for number in numbers:
         count[number] = count.get(number, 0) + 1
@@ -139,7 +139,7 @@ def _take_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
 
 
 def _give_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
-    """Count one user less of some definitions; return those without any left."""
+    """Count one user less of some definitions; return those that have none left."""
     without = []
     for number in numbers:
         count[number] -= 1
@@ -149,7 +149,7 @@ def _give_up(count: dict[int, int], numbers: Iterable[int]) -> list[int]:
 
 
 def _check_names(around: ScriptContext, commands: Iterable[Command | None]) -> None:
-    """Raise Unprintable if a name made by `:named` is used and missing, or made twice."""
+    """Raise Unprintable if a name made by `:named` is used but missing, or made twice."""
     provided: Counter[int] = Counter()
     used: set[int] = set()
     for command in commands:

@@ -1,17 +1,17 @@
-"""A script as a graph: equal terms are one node, and a let is only a way to print.
+"""A script as a graph: equal terms are one node, and a let only affects printing.
 
-The idea is that sharing is not structure. `(let ((x t)) (f x x))` and `(f t t)`
-are the same graph, so no search ever has to reduce a let, and replacing a node
-replaces it at all its uses at once.
+Sharing is not structure: `(let ((x t)) (f x x))` and `(f t t)` are the same graph,
+so no search ever has to reduce a let, and replacing a node replaces it at all its
+uses at once.
 
 A node is a shape and its arguments. The shape holds all text around the
-arguments, so that any form of SMT-LIB (an application, a quantifier, a match,
-an annotation, a whole command) is printed in the same way. A command is a node
-too: the graph has one root a command.
+arguments, so that every form of SMT-LIB (an application, a quantifier, a match,
+an annotation, a whole command) is printed in the same way. A command is a node,
+too: the graph has one root per command.
 
 A bound variable is a leaf that belongs to one binder. Two binders of the same
-name bind different variables, so names are only a matter of printing, and what
-a node needs around it is the set of its free variables.
+name bind different variables, so names only affect printing, and the context that
+a node needs is the set of its free variables.
 """
 
 from __future__ import annotations
@@ -23,52 +23,47 @@ from dataclasses import dataclass, field, replace
 from reducekit.frontends.smt2.sorts import Sort
 
 TIGHT = b"\0"
-"""Stands where the input has no blank around an argument, as in `(and(or p q)(not p))`.
+"""Marks where the input has no blank around an argument, as in `(and(or p q)(not p))`.
 
-It is printed as nothing beside a parenthesis, and as a blank between what would be one name."""
+It is printed as nothing next to a parenthesis, and as a blank between names that would merge."""
 _BESIDE = re.compile(rb"(?<=[()])\0|\0(?=[()])")
 
 Items = tuple[bytes | int, ...]
 """The text of a shape: bytes, `~i` for its argument i, `v >= 0` for the name of the variable v."""
 
 
-def untight(text: bytes) -> bytes:
-    """Return what is printed for a text with `TIGHT` in it."""
-    return _BESIDE.sub(b"", text).replace(TIGHT, b" ") if TIGHT in text else text
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """What a node is, apart from its arguments. Shapes are interned: compare them by identity."""
+    """A node without its arguments. Shapes are interned: compare them by identity."""
 
     items: Items
     head: bytes
-    """The operator or keyword as it is written, `(_ extract 7 0)` for one; a leaf's text."""
+    """The operator or keyword as written, such as `(_ extract 7 0)`; the text of a leaf."""
     arity: int
     binds: tuple[tuple[int, ...], ...] = ()
     """The variables bound in each argument; empty if none binds any."""
     raw: frozenset[int] = frozenset()
-    """Arguments in which no let may stand, such as those of a `:pattern`."""
+    """Arguments in which no let is allowed, such as those of a `:pattern`."""
     uses: tuple[int, ...] = ()
-    """The definitions of the script that the text names."""
+    """The definitions of the script that the text uses."""
     variable: int = -1
-    """The bound variable that the node is, -1 for any other node."""
+    """The number of the bound variable; -1 for any other node."""
     names: tuple[int, ...] = ()
-    """The definitions that the text makes by `:named`: it is to be printed once."""
+    """The definitions that the text makes by `:named`: it must be printed exactly once."""
     fresh: bytes = b""
-    """The declaration that the node needs, if it is a variable that a search has made."""
+    """The declaration of the node, if it is a fresh variable."""
     size: int = 0
-    """The bytes of the text without the arguments."""
+    """The size of the text in bytes, without the arguments."""
 
 
 class Shapes:
-    """All shapes, each once."""
+    """The table of interned shapes."""
 
     def __init__(self) -> None:
         self._known: dict[object, Shape] = {}
 
     def get(self, shape: Shape) -> Shape:
-        """Return the one shape that is equal to this one."""
+        """Return the interned shape that equals this one."""
         key = (shape.items, shape.binds, shape.raw, shape.uses, shape.names, shape.fresh)
         known = self._known.get(key)
         if known is None:
@@ -81,7 +76,7 @@ class Shapes:
         return self.get(Shape((text,), text, 0, uses=uses, fresh=fresh))
 
     def application(self, head: bytes, arity: int, uses: tuple[int, ...] = ()) -> Shape:
-        """Return the shape of an operator with so many arguments, at least one."""
+        """Return the shape of an operator with `arity` arguments, at least one."""
         items: list[bytes | int] = [b"(" + head + b" ", ~0]
         for argument in range(1, arity):
             items += (b" ", ~argument)
@@ -90,35 +85,43 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class ScriptContext:
-    """What is known of the commands and definitions of a script. Lists are by command."""
+    """Facts about the commands and definitions of a script. Lists are indexed by command."""
 
     nodes: Sequence[int]
     """The commands in the document."""
     gaps: Sequence[bytes]
-    """What stands before each command; one more for the end of the text."""
+    """The text before each command, and that after the last one."""
     defines: Sequence[tuple[int, ...]]
-    """The definitions that go when the command goes; empty for what is not to be dropped."""
+    """The definitions removed with the command; empty if the command must stay."""
     outer: Sequence[int]
-    """The command before which a declaration can be put that is to be seen from a command on."""
+    """The command before which a declaration must be placed to be visible from a command on."""
     visible: Mapping[int, tuple[int, int]]
-    """From which command on, and before which one, a definition is visible."""
+    """The range of commands (first, end) in which a definition is visible."""
     named: frozenset[int]
-    """The definitions by `:named` that are used."""
+    """The used definitions by `:named`."""
     barrier: bool
     """Whether there is a reset, after which no earlier declaration is visible."""
     spare: Sequence[bytes]
-    """Short symbols that mean nothing in the script, without end."""
+    """An infinite sequence of short symbols that do not occur in the script."""
+    tight: bool = True
+    """Whether `TIGHT` marks anything: not if the script itself has that character."""
+
+    def text(self, printed: bytes) -> bytes:
+        """Return what is printed for a text with marks in it."""
+        if not self.tight or TIGHT not in printed:
+            return printed
+        return _BESIDE.sub(b"", printed).replace(TIGHT, b" ")
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A script. A changed graph is another one, in which nodes keep their numbers.
+    """A script. A change makes a new graph, in which nodes keep their numbers.
 
-    What the roots reach never changes; nodes are only added, for the graphs to come.
+    The nodes reachable from the roots never change; nodes are only added, for later graphs.
 
-    `shape`, `args` and `sort` are by node; nodes that no root reaches are not
-    part of the script. `roots` are the commands. `bound` are the nodes that a
-    let has bound in the input. `names` are by variable.
+    `shape`, `args` and `sort` are indexed by node; nodes that no root reaches are
+    not part of the script. `roots` are the commands. `bound` are the nodes bound by
+    a let in the input. `names` are indexed by variable.
     """
 
     shape: list[Shape]
@@ -131,16 +134,18 @@ class Graph:
     variables: list[Sort | None]
     bound: frozenset[int] = frozenset()
     fresh: int = 0
-    """How many variables a search has made."""
+    """The number of fresh variables."""
     signatures: Mapping[int, tuple[Sort | None, ...]] = field(default_factory=dict)
-    """The sorts of declared functions that are not those of the input, the result's last."""
+    """The sorts of declared functions that differ from the input, the result's last."""
+    coarse: bool = False
+    """Whether some terms are only text in a node: then a node without arguments is no constant."""
     ordered: bool = True
     """Whether the numbers of nodes follow the order of the input: arguments come first."""
 
     def add(self, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
         """Add a node that no root reaches yet; return its number.
 
-        All graphs of a search share their shapes, so a number is never given twice.
+        All graphs of a search share their shapes, so a number is never reused.
         """
         node = len(self.shape)
         self.shape.append(shape)
@@ -150,15 +155,18 @@ class Graph:
         return node
 
     def live(self) -> list[int]:
-        """Return the nodes that the roots reach, arguments before those that use them."""
+        """Return the nodes that the roots reach, arguments before their users."""
         return post_order(self.args, self.roots)
 
     def rebuilt(self, replaced: Mapping[int, int]) -> Graph:
-        """Return the graph with nodes replaced; what is equal then is one node.
+        """Return the graph with nodes replaced; nodes that become equal are merged.
 
-        A node that stays keeps its number, and so does one whose arguments change.
+        A node that is not replaced keeps its number, even if its arguments change.
         """
         shape, args = self.shape, self.args
+        # Hash-consing (Ershov 1958; Filliatre and Conchon, ML 2006), one pass from the leaves up:
+        # after a replacement, terms that differed only in the replaced part become one node, with
+        # all users.
         order = post_order(args, self.roots, replaced)
         after = args[:]
         same = dict(replaced)
@@ -180,7 +188,7 @@ class Graph:
 
 
 def follow(same: Mapping[int, int], node: int) -> int:
-    """Return what stands for a node in the end."""
+    """Return the final replacement of a node."""
     while (other := same.get(node, node)) != node:
         node = other
     return node
@@ -189,9 +197,9 @@ def follow(same: Mapping[int, int], node: int) -> int:
 def post_order(
     args: Sequence[tuple[int, ...]], roots: Iterable[int], replaced: Mapping[int, int] | None = None
 ) -> list[int]:
-    """Return what is reached from the roots, each node after all that it uses; without recursion.
+    """Return the nodes reached from the roots in post-order, without recursion.
 
-    A node in `replaced` is passed over for the one that replaces it.
+    A node in `replaced` is skipped in favour of its replacement.
     """
     order: list[int] = []
     state = bytearray(len(args))  # 1: opened, 2: done

@@ -1,4 +1,4 @@
-"""What a node of a graph can become: a constant, a variable, or a term below it."""
+"""The replacements of a node in a graph: constants, variables and subterms."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from reducekit.frontends.smt2.graph.analysis import Analysis
-from reducekit.frontends.smt2.graph.model import Graph, Shape
+from reducekit.frontends.smt2.graph.model import TIGHT, Graph, Shape
 from reducekit.frontends.smt2.sorts import Sort, is_open, print_sort, write_sort
 from reducekit.frontends.smt2.terms import Terms
 
 SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
+# Subterms of several sizes are hoisted, the small ones first: the needed part of a large term is
+# rarely next to its root, and some hoists, one after the other, reach it at any depth.
 _SHARES = (0.03, 0.1, 0.25, 0.5, 0.8)
 HUGE, LARGE = 0.5, 0.1
-"""Shares of the whole above which a node is handled in another order."""
+"""Shares of the graph's weight above which the moves on a node are tried in another order."""
 _MANY_DIRECT = 8
 _MEASURED = 24
-"""So many terms below a node are measured, to find some of certain sizes."""
+"""The number of subterms of a node that are measured to find some of certain sizes."""
 _GLOBAL = frozenset(("fun", "define", "constructor", "selector", "sort", "named"))
 _AT_LEAST: Mapping[bytes, int] = {
     **dict.fromkeys(
@@ -29,44 +32,45 @@ _AT_LEAST: Mapping[bytes, int] = {
     **dict.fromkeys(b"=> - bvsub / div".split(), 1),
     **dict.fromkeys(b"= distinct < <= > >=".split(), 2),
 }
-"""Operators that take any number of arguments, and the least number."""
+"""Operators that take any number of arguments, with the minimum number."""
 _CONNECTIVES = frozenset((b"not", b"and", b"or", b"=>", b"xor", b"=", b"ite"))
 _QUESTIONS = (b"check-", b"get-", b"query", b"simplify", b"apply")
 QUANTIFIERS = frozenset((b"forall", b"exists"))
+_BLANK = b" \t\r\n\f\v" + TIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A graph that may be tried: nodes replaced, on a graph that has what replaces them."""
+    """A graph to try: which nodes are replaced, and a graph that contains their replacements."""
 
     what: str
     graph: Graph
     replaced: Mapping[int, int]
     node: int
-    """The node that it is about, for going on there."""
+    """The node that the move applies to, where the search continues."""
     run: tuple[int, int] | None = None
-    """Where to go on dropping arguments: before which one, and how many at once."""
+    """Where to continue dropping arguments: before which one, and how many at once."""
     printed: frozenset[int] = frozenset()
-    """Nodes that are not replaced and yet printed in another way."""
+    """Nodes that are printed differently without being replaced."""
     stride: int = 0
-    """How many levels a term was hoisted by, from one directly below to the next."""
+    """By how many levels a subterm was hoisted, one direct subterm after the other."""
 
 
 class Material:
-    """What replacements are made of: the constants and declarations of the script."""
+    """The constants and declarations of the script, from which replacements are built."""
 
     def __init__(self, terms: Terms, shuffle: int = 0) -> None:
         self.terms = terms
         self.shuffle = shuffle
-        """Another order of nodes of about the same weight for each number; 0: by the weight."""
+        """A seed that reorders nodes of similar weight; 0 orders strictly by weight."""
         definitions = terms.script.definitions
         self._globals = {each.name: i for i, each in enumerate(definitions) if each.kind in _GLOBAL}
         self._named: dict[bytes, tuple[int, ...]] = {}
-        # Not every solver knows declare-const.
+        # Not every solver supports declare-const.
         self.declare_const = b"declare-const" in terms.script.names
 
     def uses_of(self, text: bytes) -> tuple[int, ...]:
-        """Return the definitions that a text without bound names may use."""
+        """Return the definitions that a text without bound names uses."""
         found = self._named.get(text)
         if found is None:
             tokens = dict.fromkeys(SYMBOL.findall(text))
@@ -84,7 +88,7 @@ class Material:
     def sorts_of(self, graph: Graph, definition: int) -> tuple[Sort | None, ...]:
         """Return the sorts of the parameters and of the result of a definition.
 
-        They are those of the graph: a search may have given a function others.
+        These are the sorts in the graph, which a search may have changed.
         """
         known = graph.signatures.get(definition)
         if known is not None:
@@ -111,7 +115,7 @@ class Moves:
 
     @cached_property
     def nodes(self) -> list[int]:
-        """The nodes that can be replaced, the heaviest first."""
+        """The replaceable nodes, the heaviest first."""
         graph, analysis = self.graph, self.analysis
         roots = set(graph.roots)
         found = [
@@ -128,15 +132,16 @@ class Moves:
         return found
 
     def of(self, node: int, run: tuple[int, int] | None = None) -> Iterator[Candidate]:
-        """Yield the candidates for a node, in the order that its share of the whole tells."""
+        """Yield the candidates for a node, in an order that depends on its share of the graph."""
         if run is not None:
+            yield from self.bindings(node, run)
             yield from self.drops(node, run)
             return
         for _, candidates in self.kinds(node):
             yield from candidates
 
     def kinds(self, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
-        """Yield the kinds of candidates for a node, each with the candidates, not made yet."""
+        """Yield the kinds of candidates for a node, each with a lazy iterator over them."""
         analysis, graph = self.analysis, self.graph
         shape, sort = graph.shape[node], graph.sort[node]
         truth = sort == "Bool"
@@ -149,6 +154,8 @@ class Moves:
                     yield "other constant", self.to_constants(node, 2, 1)
                     yield declared
             return
+        # The order of the kinds is a bet on what succeeds. For most of the graph, it is a hoist:
+        # the failure is inside. For a small part, it is a constant: the failure is elsewhere.
         share = analysis.weight[node] / analysis.total
         direct, far = ("hoist", self.direct(node)), ("far hoist", self.far(node))
         if sort is None:
@@ -162,14 +169,19 @@ class Moves:
             fresh = ("fresh variable", self.to_fresh(node, 4))
             yield from (constants, direct, far, declared, fresh)
         yield "drop arguments", self.drops(node, None)
+        if shape.head == b"let":
+            yield "drop bindings", self.bindings(node, None)
+            yield "expand bindings", self.expanded(node)
         if shape.head in QUANTIFIERS:
             yield "drop bound variable", self.unbound(node)
 
-    # One node by another one
+    # Replacing a node by another one
 
     def replace(self, what: str, node: int, other: int) -> Iterator[Candidate]:
-        """Replace a node by one below it; what would be unbound there becomes a constant."""
+        """Replace a node by a subterm; variables that would be unbound there become constants."""
         analysis, graph = self.analysis, self.graph
+        # A hoisted term leaves the binders between the two places. Its variables that they bind get
+        # constants, so that the candidate is closed: an open one would only test the parser.
         outside = analysis.outside(other, node)
         if outside:
             values: dict[int, int] = {}
@@ -182,7 +194,7 @@ class Moves:
         yield Candidate(what, graph, {node: other}, node)
 
     def _constant(self, sort: Sort | None, node: int) -> int | None:
-        """Add a constant of a sort that is visible where a node stands; None without one."""
+        """Add a constant of a sort that is visible at a node; None if there is none."""
         for text in self.constants(sort)[:1]:
             if self._visible(text, node):
                 return self.leaf(text, sort)
@@ -194,7 +206,7 @@ class Moves:
         return self.graph.add(shape, (), sort)
 
     def _visible(self, text: bytes, node: int) -> bool:
-        """Tell whether what a text uses is declared in all commands that a node stands in."""
+        """Return whether all that a text uses is declared in all commands that contain a node."""
         uses = self.material.uses_of(text)
         if not uses:
             return True
@@ -206,14 +218,14 @@ class Moves:
         )
 
     def constants(self, sort: Sort | None) -> list[bytes]:
-        """Return the smallest values of a sort; of one without values a declared constant."""
+        """Return the smallest values of a sort; for a sort without values, a declared constant."""
         found = self.material.constants(sort)
         if sort is not None and self.graph.signatures and found == self.material.declared(sort)[:1]:
             return self.declared(sort)[:1]
         return found
 
     def declared(self, sort: Sort) -> list[bytes]:
-        """Return the declared constants of a sort, as they are declared in this graph."""
+        """Return the constants that are declared with a sort in this graph."""
         known, signatures = self.material.declared(sort), self.graph.signatures
         if not signatures:
             return known
@@ -231,7 +243,7 @@ class Moves:
         ]
 
     def fits(self, other: int, node: int) -> bool:
-        """Tell whether all that a node names is declared wherever another one stands."""
+        """Return whether all that a node uses is declared wherever the other node occurs."""
         first, last = self.analysis.commands[node]
         if not self.graph.around.visible:
             return True
@@ -239,7 +251,7 @@ class Moves:
         return (low <= first and last <= high) or self.analysis.is_visible(other, first, last)
 
     def above(self, node: int) -> set[int]:
-        """Return all that a node is part of."""
+        """Return all nodes that contain a node."""
         users = self.analysis.users
         found: set[int] = set()
         todo = [node]
@@ -269,19 +281,22 @@ class Moves:
         return self.graph.shapes.get(Shape((text,), head, 0, uses=tuple(uses)))
 
     def simple(self, node: int) -> Iterator[Candidate]:
-        """Yield the terms directly below, a declared variable, and constants for a variable."""
+        """Yield direct subterms, a declared variable, and, for a variable, constants."""
         if not self.graph.args[node]:
             yield from self.to_constants(node, 2)
         yield from self.direct(node)
         yield from self.to_declared(node)
 
     def substituted(self, node: int, values: Mapping[int, int]) -> int:
-        """Add a copy of a node in which nodes stand for free variables.
+        """Add a copy of a node in which free variables are replaced by nodes.
 
-        A binder that is copied binds other variables than the first, so that each
-        variable still belongs to one binder.
+        A copied binder binds new variables, so that each variable still belongs to one binder.
         """
         graph = self.graph
+        # Substitution copies only what has one of the variables free. A copied binder needs
+        # variables of its own: with the old ones, two binders would bind one variable, and
+        # `Regions` assumes that none do (the convention of Barendregt, The Lambda Calculus,
+        # 2.1.13).
         cone, free = self.analysis.cone(node), self.analysis.free
         touched = set(values)
         others: dict[int, int] = {}
@@ -310,41 +325,41 @@ class Moves:
     # Kinds of candidates
 
     def to_constants(self, node: int, most: int, first: int = 0) -> Iterator[Candidate]:
-        """Replace a node by the smallest values of its sort."""
+        """Replaces a node by the smallest values of its sort."""
         graph = self.graph
         sort, own = graph.sort[node], graph.shape[node].head
         if sort == "Bool" and graph.args[node] and self._is_connected(node):
             return
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
-                return  # what follows is no smaller
+                return  # the following ones are not smaller
             if sort == "Bool" and self._is_asserted(node) and (text == b"true" or not self._asks):
-                continue  # as good as no assertion, which the pass over commands has tried
+                continue  # equivalent to dropping the assertion, which the commands pass has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
 
     def _is_connected(self, node: int) -> bool:
-        """Tell whether a term stands below connectives only.
+        """Return whether a term occurs only below connectives.
 
-        There a truth value says what another argument says, or what it says of the whole: hoisting
-        the one and replacing the other are tried.
+        There a truth value makes the connective equal to another argument, or to a truth value.
+        Hoisting that argument and replacing the connective are tried anyway.
         """
         shape = self.graph.shape
         return all(shape[user].head in _CONNECTIVES for user in self.analysis.users[node])
 
     @cached_property
     def _asks(self) -> bool:
-        """Whether any command asks for what follows from the assertions."""
+        """Whether any command queries the assertions."""
         graph = self.graph
         return any(graph.shape[root].head.startswith(_QUESTIONS) for root in graph.roots)
 
     def _is_asserted(self, node: int) -> bool:
-        """Tell whether a term stands in assertions only, each time as the whole."""
+        """Return whether every occurrence of a term is a whole assertion."""
         shape = self.graph.shape
         return all(shape[user].head == b"assert" for user in self.analysis.users[node])
 
     def to_declared(self, node: int) -> Iterator[Candidate]:
-        """Replace a node by a declared constant of its sort: the first one that is visible."""
+        """Replaces a node by the first visible declared constant of its sort."""
         graph = self.graph
         sort = graph.sort[node]
         if sort is None:
@@ -357,9 +372,11 @@ class Moves:
                 return
 
     def to_fresh(self, node: int, least: int = 1) -> Iterator[Candidate]:
-        """Replace a node by a new variable, if it is so many times as long as its declaration."""
+        """Replaces a node by a new variable, if it is long compared to the declaration."""
         graph = self.graph
         sort, around = graph.sort[node], graph.around
+        # A fresh variable says "any value": it cuts a term off without choosing what it is worth,
+        # where a constant may be simplified away, and with it the path of the solver that fails.
         if sort is None or around.barrier or not _is_declarable(sort):
             return
         written = print_sort(sort)
@@ -377,9 +394,9 @@ class Moves:
         yield Candidate("fresh variable", after, {node: leaf}, node)
 
     def direct(self, node: int) -> Iterator[Candidate]:
-        """Replace a node by its arguments of the same sort, the heaviest first.
+        """Replaces a node by its arguments of the same sort, the heaviest first.
 
-        The patterns of a quantifier go with it: they are allowed nowhere else.
+        The patterns of a quantifier are removed with it: they are allowed nowhere else.
         """
         graph, weight = self.graph, self.analysis.weight
         sort, args = graph.sort[node], graph.args[node]
@@ -392,14 +409,15 @@ class Moves:
                 yield replace(candidate, stride=1)
 
     def _unannotated(self, node: int) -> int:
-        """Return the term of an annotation that names nothing; any other term itself."""
+        """Return the term inside an annotation without a name; any other term unchanged."""
         shape = self.graph.shape[node]
-        return self.graph.args[node][0] if shape.head == b"!" and not shape.names else node
+        annotated = shape.head == b"!" and shape.arity and not shape.names
+        return self.graph.args[node][0] if annotated else node
 
     def onwards(self, node: int, stride: int) -> Iterator[Candidate]:
-        """Replace a node by one so many levels below it, after as many have gone at once.
+        """Hoist by twice `stride` levels, or by `stride`, after a hoist by `stride` has succeeded.
 
-        From each term the way leads to the heaviest one of the same sort directly below.
+        Each level leads to the heaviest direct subterm of the same sort.
         """
         graph, weight = self.graph, self.analysis.weight
         path = [node]
@@ -413,19 +431,34 @@ class Moves:
                 for candidate in self.replace("hoist", node, path[levels]):
                     yield replace(candidate, stride=levels)
 
-    def bodies(self, node: int) -> Iterator[Candidate]:
-        """Replace an annotated term of unknown sort by the term."""
-        if self.graph.shape[node].head == b"!":
-            yield from self.replace("hoist", node, self.graph.args[node][0])
+    def bodies(self, top: int) -> Iterator[Candidate]:
+        """Replace a term of unknown sort by one that has the same.
+
+        That is the term without its annotation, or a few bodies of nested lets, the innermost
+        first: stepping through a long chain of lets would take too many checks.
+        """
+        shape, args, node = self.graph.shape, self.graph.args, top
+        if shape[node].head == b"!":
+            yield from self.replace("hoist", node, args[node][0])
+        found: list[int] = []
+        while args[node] and len(found) < len(shape):
+            head, below = shape[node].head, args[node][-1]
+            # In a coarse graph a chain of lets is text with an inner let as its last argument.
+            chain = not head and _begins_as_let(shape[node]) and self.graph.sort[below] is None
+            if head != b"let" and not chain:
+                break
+            node = below
+            found.append(node)
+        for half in range(len(found).bit_length()):
+            yield from self.replace("hoist", top, found[(len(found) >> half) - 1])
 
     def far(self, node: int) -> Iterator[Candidate]:
-        """Replace a node by terms of its sort far below: of several sizes, the small ones first.
+        """Replaces a node by deep subterms of its sort, in several sizes, the small ones first.
 
-        The size of a term, with all that it shares counted once, is not known without
-        walking through it. So the terms are ranked by what bounds it, and some from
-        all over the ranking are measured: it is at most what it takes to write the
-        term out, and at most all that comes before it when the node is walked
-        through, arguments first.
+        Computing the size of a term, with shared subterms counted once, takes a traversal of it.
+        So the terms are ranked by an upper bound, and a sample of the ranking is measured. The
+        bound is the smaller of two: the size of the term written out without sharing, and the
+        total size of all nodes before it in the post-order of the node.
         """
         graph, sizes, shapes = self.graph, self.analysis.tree_size, self.graph.shape
         sort = graph.sort[node]
@@ -439,6 +472,9 @@ class Moves:
                 continue
             if each != node and each not in direct:
                 ranked.append((min(passed, sizes[each]), each))
+        # Exact sizes with sharing take a traversal each, which for all subterms is quadratic. Two
+        # upper bounds are free, and the order that they give is right often enough to choose whom
+        # to measure.
         ranked.sort()
         if len(ranked) > _MEASURED:
             last = len(ranked) - 1
@@ -457,7 +493,7 @@ class Moves:
             yield from self.replace("far hoist", node, each)
 
     def drops(self, node: int, run: tuple[int, int] | None) -> Iterator[Candidate]:
-        """Drop arguments of an operator that takes any number, from the back in runs."""
+        """Drops runs of arguments of a variadic operator, from the back."""
         graph = self.graph
         shape, args = graph.shape[node], graph.args[node]
         least = _AT_LEAST.get(shape.head)
@@ -468,6 +504,9 @@ class Moves:
         sorts = {graph.sort[each] for each in (node, *args)} - {None}
         if least == 1 and len(sorts) > 1:
             return
+        # From the back, as later arguments rarely are what earlier ones need, and by halves, as
+        # ddmin does (Zeller and Hildebrandt, TSE 2002), but without trying complements: those are
+        # hoists.
         end, size = run or (len(args), max(1, (len(args) - least) // 2))
         end = min(end, len(args))
         while end > 0:
@@ -483,11 +522,55 @@ class Moves:
             else:
                 end -= 1
 
+    def bindings(self, node: int, run: tuple[int, int] | None) -> Iterator[Candidate]:
+        """Drops runs of bindings of a let in the script, with constants instead of the names."""
+        graph, bound = self.graph, _names_of_let(self.graph.shape[node])
+        body = graph.args[node][-1] if bound else node
+        end, size = run or (len(bound), len(bound))
+        end = min(end, len(bound))
+        while end > 0:
+            size = min(size, end)
+            values: dict[int, int | None] = {
+                each: self._constant(graph.variables[each], node)
+                for each in bound[end - size : end]
+                if each in self.analysis.free[body]
+            }
+            if None not in values.values():
+                other = self._unbound_from_let(node, bound[end - size : end], values)
+                yield Candidate(
+                    "drop bindings", graph, {node: other}, other, (end - size, 2 * size)
+                )
+            if size > 1:
+                size //= 2
+            else:
+                end -= 1
+
+    def expanded(self, node: int) -> Iterator[Candidate]:
+        """Writes out the names of a let: all, then each."""
+        bound = _names_of_let(self.graph.shape[node])
+        terms = dict(zip(bound, self.graph.args[node], strict=False))
+        for some in dict.fromkeys((bound, *((each,) for each in bound))):
+            other = self._unbound_from_let(node, some, {each: terms[each] for each in some})
+            yield Candidate("expand bindings", self.graph, {node: other}, other)
+
+    def _unbound_from_let(self, node: int, gone: Sequence[int], values: Mapping[int, Any]) -> int:
+        """Add a let without some of its bindings, with other terms in place of their names."""
+        graph, bound = self.graph, _names_of_let(self.graph.shape[node])
+        args = graph.args[node]
+        body = self.substituted(args[-1], values) if values else args[-1]
+        left = [place for place, each in enumerate(bound) if each not in gone]
+        if not left:
+            return body
+        kept = (*(args[place] for place in left), body)
+        return graph.add(_let(graph, [bound[place] for place in left]), kept, graph.sort[node])
+
     def unbound(self, node: int) -> Iterator[Candidate]:
-        """Drop a variable of a quantifier; a value stands for it."""
+        """Drops a variable of a quantifier, replacing its uses by a value."""
         graph = self.graph
         shape = graph.shape[node]
         bound = shape.binds[0] if shape.binds else ()
+        if not self.are_sorted(bound):
+            return
         body = graph.args[node][0]
         for variable in bound:
             inner = body
@@ -501,6 +584,10 @@ class Moves:
                 quantifier = self.quantifier(shape.head, left)
                 inner = graph.add(quantifier, (inner,), graph.sort[node])
             yield Candidate("drop bound variable", graph, {node: inner}, node)
+
+    def are_sorted(self, variables: Sequence[int]) -> bool:
+        """Return whether the sorts of all these variables are known."""
+        return all(self.graph.variables[each] is not None for each in variables)
 
     def quantifier(self, head: bytes, bound: Sequence[int]) -> Shape:
         """Return the shape of a quantifier without patterns."""
@@ -521,20 +608,52 @@ class Moves:
 _RAW = frozenset((-1,))
 
 
+def _names_of_let(shape: Shape) -> tuple[int, ...]:
+    """Return the variables of a let, one for each value; none if it has another form."""
+    bound = shape.binds[-1] if shape.head == b"let" and shape.binds else ()
+    expected = [item for place, each in enumerate(bound) for item in (each, ~place)]
+    if [item for item in shape.items if isinstance(item, int)] != [*expected, ~len(bound)]:
+        return ()
+    # A coarse graph has values that are only part of a binding.
+    values = range(3, len(shape.items) - 3, 4)
+    return bound if all(not shape.items[at - 1].strip(_BLANK) for at in values) else ()  # type: ignore[union-attr]
+
+
+def _begins_as_let(shape: Shape) -> bool:
+    first = shape.items[0]
+    return isinstance(first, bytes) and first.startswith(b"(let")
+
+
+def _let(graph: Graph, bound: Sequence[int]) -> Shape:
+    """Return the shape of a let that binds variables."""
+    items: list[bytes | int] = [b"(let ("]
+    for place, variable in enumerate(bound):
+        items += (b"(" if place == 0 else b" (", variable, b" ", ~place, b")")
+    items += (b") ", ~len(bound), b")")
+    merged: list[bytes | int] = []
+    for item in items:
+        if merged and isinstance(item, bytes) and isinstance(last := merged[-1], bytes):
+            merged[-1] = last + item
+        else:
+            merged.append(item)
+    binds = (*((),) * len(bound), tuple(bound))
+    return graph.shapes.get(Shape(tuple(merged), b"let", len(bound) + 1, binds))
+
+
 def _factor(node: int, shuffle: int) -> float:
-    """Return a number between a quarter and four that looks like a random one."""
+    """Return a pseudo-random factor between a quarter and four."""
     mixed = (node + 1) * 0x9E3779B1 ^ shuffle * 0x85EBCA77
     mixed = (mixed ^ mixed >> 15) * 0xC2B2AE3D
     return float(4.0 ** ((mixed >> 8 & 0xFFFF) / 0x8000 - 1))
 
 
 def _is_declarable(sort: Sort) -> bool:
-    """Tell whether there can be variables of a sort."""
+    """Return whether variables of a sort can be declared."""
     return sort != "RegLan" and not is_open(sort) and not (sort[0] == "->" and len(sort) > 1)
 
 
 def with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Shape:
-    """Return a shape with other variables in place of some."""
+    """Return a shape with some of its variables replaced by others."""
     if not others or not any(item in others for item in shape.items if isinstance(item, int)):
         return shape
     items = tuple(others.get(item, item) if isinstance(item, int) else item for item in shape.items)

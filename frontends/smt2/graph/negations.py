@@ -1,7 +1,7 @@
-"""Closing moves on negations: they go into what they stand around, or what needs them is shorter.
+"""Closing moves on negations: pushing them inwards, or rewriting the term without them.
 
-A negation that is pushed inwards often ends at a relation, where it costs nothing. On the way a
-text may get longer, so it is pushed by several levels at once, to where it may end.
+A negation that is pushed inwards often disappears in a relation. On the way the text may get
+longer, so it is pushed by several levels at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves
 
 _LEVELS = (1, 2, 4)
-"""How far a negation is pushed at once."""
+"""The numbers of levels by which a negation is pushed at once."""
 RELATIONS: Mapping[bytes, bytes] = {
     b"<": b">=",
     b">=": b"<",
@@ -30,7 +30,7 @@ RELATIONS: Mapping[bytes, bytes] = {
     b"distinct": b"=",
     b"xor": b"=",
 }
-"""What each relation of two terms is the negation of."""
+"""The negation of each binary relation."""
 _OTHER: Mapping[bytes, bytes] = {
     b"and": b"or",
     b"or": b"and",
@@ -41,8 +41,8 @@ _VALUES: Mapping[bytes, bytes] = {b"true": b"false", b"false": b"true"}
 
 
 def negations(moves: Moves) -> Iterator[Candidate]:
-    """A negation goes into a connective, quantifier or relation; an equality with a truth value
-    becomes the other side, `(or (not a) b)` an implication."""
+    """Pushes a negation into its argument; replaces an equality with a truth
+    value by its other side, and `(or (not a) b)` by an implication."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
@@ -74,13 +74,13 @@ def negations(moves: Moves) -> Iterator[Candidate]:
 
 
 def is_plain(moves: Moves, node: int) -> bool:
-    """Tell whether a node is an application of an operator of the theories and nothing more."""
+    """Return whether a node is a plain application of a theory operator."""
     shape = moves.graph.shape[node]
     return bool(shape.arity) and not (shape.uses or shape.names or shape.raw or shape.binds)
 
 
 def negated(moves: Moves, node: int, levels: int) -> int | None:
-    """Add what a term says if it is false, pushed so far; None if it can only stand in a `not`."""
+    """Add the negation of a term, pushed by `levels`; None if that is just a `not` around it."""
     graph = moves.graph
     shape, args = graph.shape[node], graph.args[node]
     head = shape.head
@@ -111,7 +111,7 @@ def negated(moves: Moves, node: int, levels: int) -> int | None:
 
 
 def _can_turn(moves: Moves, node: int) -> bool:
-    """Tell whether a quantifier can become the other one: nothing else needs its variables."""
+    """Return whether a quantifier can become the other one: nothing else uses its variables."""
     shape: Shape = moves.graph.shape[node]
     plain = not (shape.raw or shape.names) and shape.arity == 1
     return plain and len(moves.analysis.users.get(node, ())) == 1

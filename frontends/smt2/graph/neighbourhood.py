@@ -1,4 +1,4 @@
-"""Recognises a candidate that was refuted before, on a graph that differs only elsewhere."""
+"""Recognises candidates that were refuted before, on a graph that differs only elsewhere."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from reducekit.frontends.smt2.graph.moves import SYMBOL, Material
 class Neighbourhood:
     """The keys of candidates on one graph.
 
-    What a candidate looks like does not depend on what it takes away. So its key
-    stands for what comes in place of each node, with all below it, and for the
-    terms right above the node with all that stands beside it. The names of what
-    is declared are no part of it: they change when all is renamed.
+    A candidate does not depend on the nodes it removes. So its key covers the
+    replacement of each node, with everything below it, and the terms directly above
+    the node with their other arguments. It does not cover the names of declared
+    symbols, which change when symbols are renamed.
     """
 
     def __init__(self, analysis: Analysis, material: Material) -> None:
@@ -29,10 +29,14 @@ class Neighbourhood:
         self._own: dict[Shape, int] = {}
 
     def key(self, replaced: Mapping[int, int]) -> bytes:
-        """Return what stands for a candidate; empty if it has no place of its own."""
+        """Return the key of a candidate; empty if it replaces no particular node."""
         if not replaced:
             return b""
         shape = self.graph.shape
+        # What refuted a candidate is mostly local: the term that was needed and its surroundings.
+        # The rest of the script only shrinks. So a candidate whose surroundings are unchanged is
+        # taken as refuted until nothing else helps; the engine then checks such candidates after
+        # all.
         parts = [
             (self._shape(shape[node]), self._hash(other), self._above(node))
             for node, other in replaced.items()
@@ -40,7 +44,7 @@ class Neighbourhood:
         return b"%x" % (hash(tuple(sorted(parts))) & _MASK)
 
     def _above(self, node: int) -> int:
-        """Return a number for the terms right above a node, without the node."""
+        """Return a hash of the terms directly above a node, without the node."""
         graph = self.graph
         found = []
         for user in dict.fromkeys(self.users.get(node, ())):
@@ -49,7 +53,7 @@ class Neighbourhood:
         return hash(frozenset(found))
 
     def _shape(self, shape: Shape) -> int:
-        """Return a number for a shape, whatever what it uses is called."""
+        """Return a hash of a shape that is independent of the names of the symbols it uses."""
         if not shape.uses and not shape.fresh:
             return hash(shape.items)
         known = self._own.get(shape)
@@ -69,11 +73,13 @@ class Neighbourhood:
 
     @cached_property
     def _labels(self) -> Mapping[int | Shape, Hashable]:
-        """What stands for each definition: its sorts, and how many of these sorts come before.
+        """The label of each definition: its sorts, and the number of earlier ones with these sorts.
 
-        The sorts are those of the graph. A variable that the search has made is
-        what it will be when the script is read again: one more definition.
+        The sorts are those in the graph. A fresh variable gets the label it will have
+        when the script is parsed again, that of one more definition.
         """
+        # Names cannot be in a key, since short names are reassigned after each success. Numbers
+        # cannot either, since they shift. Sorts and the rank among equal sorts do neither.
         graph, definitions = self.graph, self.material.terms.script.definitions
         used = {each for node in self.analysis.order for each in graph.shape[node].uses}
         sorts: dict[int | Shape, Hashable] = {}
@@ -90,7 +96,7 @@ class Neighbourhood:
         return labels
 
     def _hash(self, node: int) -> int:
-        """Return a number that is equal for equal terms, and for hardly any others."""
+        """Return a hash of a term."""
         known, graph = self._known, self.graph
         stack = [node]
         while stack:

@@ -1,10 +1,10 @@
-"""Prints a large command again where little of it has changed: only what lets bind around there.
+"""Reprints only the changed parts of a large command: the let-bound terms around the change.
 
-A candidate replaces a few nodes, but a script of one large assert was printed as
-a whole for each. Here the text of what each let binds is kept. A candidate
-prints those anew that a replaced node stands in, leaves out what is not reached
-any more, and joins the rest. What lets bind stays as it is until a success, so
-such a text may have a let that is used only once.
+A candidate replaces only a few nodes, so printing a large assert as a whole for each
+candidate would be wasteful. Here the text of each let-bound term is cached. For a
+candidate, the terms that contain a replaced node are printed again, unreachable ones
+are dropped, and the rest is joined. The choice of let-bound terms does not change
+until a success, so such a text may have a let that is used only once.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order, untight
+from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
 from reducekit.frontends.smt2.graph.printing import Command, Style, plan_term
 
 FEW = 1500
-"""Commands of fewer nodes are printed as a whole: that takes a few milliseconds at most."""
+"""Commands with fewer nodes are printed as a whole, which takes a few milliseconds at most."""
 _GROWN = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of a node that a let binds, or of the body, and what it needs."""
+    """The text of a let-bound node, or of the body, and its dependencies."""
 
     text: bytes
     bound: tuple[int, ...]
-    """The nodes that lets bind whose names stand in it."""
+    """The let-bound nodes whose names occur in it."""
     uses: int
-    """The definitions that it uses, a bit for each."""
+    """The definitions that it uses, as a bit set."""
     fresh: tuple[bytes, ...]
 
 
 class Pieces:
-    """A command of one large term in print, to be printed again with nodes replaced."""
+    """A printed command of one large term, which can be reprinted with nodes replaced."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Pieces:
         self.level = level
         self.order = order
         self.grouped = grouped
-        """Whether one let binds all of a level."""
+        """Whether one let binds all nodes of a level."""
         self._pieces = {node: self._made(node, {}) for node in (*order, self.top)}
         self._count = dict.fromkeys(self._pieces, 0)
         for piece in self._pieces.values():
@@ -63,7 +63,10 @@ class Pieces:
     def again(
         self, graph: Graph, replaced: Mapping[int, int], users: Mapping[int, Sequence[int]]
     ) -> Command | None:
-        """Return the command with nodes replaced; None if it has to be planned anew."""
+        """Return the command with nodes replaced; None if its lets have to be planned again."""
+        # The plan of lets is kept from the last success on. It stays valid while every bound term
+        # still comes after all that it uses; otherwise the command is planned and printed from the
+        # start.
         if self.root in replaced or self.top in replaced:
             return None
         changed: set[int] = set()
@@ -82,13 +85,13 @@ class Pieces:
             grown += len(piece.text) - len(self._pieces[node].text)
             level = self.level.get(node, 0)
             if node != self.top and any(self.level[each] >= level for each in piece.bound):
-                return None  # it would stand before what it uses
+                return None  # it would come before a node that it uses
             if grown > _GROWN * self.size:
                 return None
         return self._joined(made, self._lost(made))
 
     def _lost(self, made: Mapping[int, Piece]) -> set[int]:
-        """Return the pieces that nothing needs any more, given those made anew."""
+        """Return the pieces that become unused, given the reprinted ones."""
         pieces, count = self._pieces, self._count
         change: dict[int, int] = {}
         for node, piece in made.items():
@@ -108,7 +111,7 @@ class Pieces:
         return lost
 
     def _joined(self, made: Mapping[int, Piece], lost: set[int]) -> Command:
-        """Put the pieces together but for those that are lost."""
+        """Join the pieces, except for those that are lost."""
         pieces, names, levels = self._pieces, self.names, self.level
         before, after = self.graph.shape[self.root].items[0], self.graph.shape[self.root].items[-1]
         assert isinstance(before, bytes)
@@ -135,10 +138,10 @@ class Pieces:
         uses |= body.uses
         fresh.update(dict.fromkeys(body.fresh))
         out += (b") " if count else b"", body.text, b")" * count, after)
-        return Command(untight(b"".join(out)), _numbers(uses), frozenset(), tuple(fresh))
+        return Command(self.graph.around.text(b"".join(out)), _numbers(uses), fresh=tuple(fresh))
 
     def _made(self, top: int, replaced: Mapping[int, int], graph: Graph | None = None) -> Piece:
-        """Print what a let binds, or the body."""
+        """Print a let-bound node, or the body."""
         graph = graph or self.graph
         shapes, args, names = graph.shape, graph.args, self.names
         out: list[bytes] = []
@@ -184,7 +187,7 @@ def _numbers(bits: int) -> frozenset[int]:
 
 
 def pieces_of(graph: Graph, command: int, style: Style) -> Pieces | None:
-    """Return a command in pieces; None where it is small, or has binders or names."""
+    """Return a command in pieces; None if it is small, or has binders or names."""
     root = graph.roots[command]
     shape = graph.shape[root]
     if len(graph.args[root]) != 1 or len(shape.items) != 3 or shape.binds:

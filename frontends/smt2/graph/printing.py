@@ -1,10 +1,10 @@
 """Prints a graph as a script: terms are written out, or bound by a let where that is shorter.
 
-A node that stands at several places of a term is printed once, by a let, if
-that takes fewer bytes, and written out at each place otherwise. The let stands
-around the body of the innermost binder that holds all places of its node. A
-node with a free variable is only ever reached through the binder of that
-variable, so the variable is visible there.
+A node that occurs several times in a term is bound by a let if that takes fewer
+bytes, and written out at each place otherwise. The let is placed around the body
+of the innermost binder that contains all occurrences of its node. A node with a
+free variable is only reached through the binder of that variable, so the variable
+is visible there.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order, untight
+from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
 
 _LET = len(b"(let (( )) )")
 _MOST = 1 << 26
-"""More bytes are not printed: written out, a graph may be exponentially larger."""
+"""The maximum number of bytes to print: written out, a graph may be exponentially larger."""
 _NOTHING: Mapping[int, int] = {}
 _TOP = (-1, 0)
 """The region around the term itself."""
@@ -27,26 +27,26 @@ class Style(Enum):
     """Which nodes a let binds."""
 
     SHORTEST = "lets where they are shorter"
-    """What does not need each other is bound by one let."""
+    """One let binds all terms that do not depend on each other."""
     IN_ORDER = "lets where they are shorter, in the order of the input"
     """A failure may depend on which of two terms a solver reads first."""
     AS_INPUT = "lets where the input has them"
 
 
 class Unprintable(Exception):
-    """No script is like this: a `:named` term is printed twice, or used and not printed."""
+    """No script represents this graph: a `:named` term is printed twice, or used but missing."""
 
 
 class Command(NamedTuple):
-    """A command as it is printed, and what it needs of others."""
+    """A printed command, and its dependencies on others."""
 
     text: bytes
     uses: frozenset[int] = frozenset()
     """The definitions that it uses."""
     provided: frozenset[int] = frozenset()
-    """The definitions by `:named` that it makes, of those that are used anywhere."""
+    """The definitions by `:named` in it that are used anywhere."""
     fresh: tuple[bytes, ...] = ()
-    """The declarations that it needs of variables that a search has made."""
+    """The declarations of the fresh variables that it uses."""
 
 
 def print_command(
@@ -54,17 +54,16 @@ def print_command(
 ) -> Command:
     """Return a command of a graph, with nodes replaced. Raises Unprintable."""
     printer = _Printer(graph, style, replaced)
-    text = untight(printer.command(follow(replaced, graph.roots[command])))
+    text = graph.around.text(printer.command(follow(replaced, graph.roots[command])))
     return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
 
 
 def plan_term(
     graph: Graph, top: int, style: Style, used: int
 ) -> tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]] | None:
-    """Return the names, the levels, and in their order the nodes that lets bind in a term.
+    """Return the names, the levels, and the ordered nodes that lets bind in a term.
 
-    The first `used` of the spare names are left out. None if the term needs more than one place
-    for lets.
+    The first `used` spare names are skipped. None if the term needs lets at more than one place.
     """
     printer = _Printer(graph, style, _NOTHING)
     printer.used = used
@@ -77,28 +76,28 @@ def plan_term(
 
 
 class _Printer:
-    """Prints one command, and notes what it needs of others."""
+    """Prints one command, and records its dependencies on others."""
 
     def __init__(self, graph: Graph, style: Style, replaced: Mapping[int, int]) -> None:
         self.graph = graph
         self.style = style
         self.replaced = replaced
         self.uses: set[int] = set()
-        """The definitions that are used."""
+        """The used definitions."""
         self.provided: set[int] = set()
-        """The definitions by `:named` that are made."""
+        """The definitions made by `:named`."""
         self.fresh: dict[bytes, None] = {}
-        """The declarations of variables that a search has made."""
+        """The declarations of fresh variables."""
         self.names: dict[int, bytes] = {}
-        """The names of what a let binds in the present term, by node."""
+        """By node: the name that a let gives it in the current term."""
         self.regions: dict[tuple[int, int], list[int]] = {}
-        """What lets bind around an argument that a binder has, by node and argument."""
+        """By binder and argument: the nodes bound by lets around that argument."""
         self.level: dict[int, int] = {}
-        """Of a node, how many lets one within the other it needs at least."""
+        """By node: the minimum number of nested lets that it needs."""
         self.renamed: dict[int, bytes] = {}
-        """Names of variables that would be taken for others."""
+        """New names of variables that would otherwise be captured."""
         self.used = 0
-        """How many of the spare names are in use."""
+        """The number of spare names in use."""
 
     def command(self, root: int) -> bytes:
         """Return the text of a command."""
@@ -130,7 +129,7 @@ class _Printer:
         return self._text(top)
 
     def _arguments(self, node: int) -> tuple[int, ...]:
-        """Return the arguments of a node as they are with the replaced nodes."""
+        """Return the arguments of a node, after replacement."""
         own = self.graph.args[node]
         replaced = self.replaced
         if replaced and not replaced.keys().isdisjoint(own):
@@ -138,9 +137,12 @@ class _Printer:
         return own
 
     def _plan(self, top: int) -> None:
-        """Decide for one term which nodes lets bind, and where."""
+        """Decide which nodes of a term are bound by lets, and where."""
         graph, shapes = self.graph, self.graph.shape
         order = post_order(graph.args, (top,), self.replaced)
+        # A node is counted once for each use in the graph, not in the written-out term: under a
+        # shared parent it is written once, as its parent is bound by a let itself if that is
+        # shorter.
         counts: dict[int, int] = dict.fromkeys(order, 0)
         binders = pinned = False
         for node in order:
@@ -170,7 +172,7 @@ class _Printer:
             self._place(order, top, lets)
         else:
             self.regions[_TOP] = lets
-        # What stands for an earlier node may come after what uses that: then not by number.
+        # A replacement may have a higher number than its users: then the order is not by number.
         ordered = graph.ordered and all(
             follow(self.replaced, each) <= each for each in self.replaced
         )
@@ -181,7 +183,7 @@ class _Printer:
                 nodes.sort()
 
     def _lets(self, order: Sequence[int], counts: Mapping[int, int], pinned: bool) -> list[int]:
-        """Choose what lets bind; note names and levels."""
+        """Choose the nodes that lets bind, with names and levels."""
         graph, shapes, spare = self.graph, self.graph.shape, self.graph.around.spare
         as_input = self.style is Style.AS_INPUT
         size: dict[int, int] = {}
@@ -218,11 +220,13 @@ class _Printer:
         return lets
 
     def _place(self, order: Sequence[int], top: int, lets: Sequence[int]) -> None:
-        """Put each let around the innermost binder's body that holds all places of its node."""
+        """Place each let around the innermost binder body that contains all uses of its node."""
         shapes = self.graph.shape
         place: dict[int, tuple[int, int]] = {top: _TOP}
         above: dict[tuple[int, int], tuple[int, int]] = {}
         depth: dict[tuple[int, int], int] = {_TOP: 0}
+        # The innermost region of all uses: the nearest common ancestor in the tree of binder
+        # bodies, found by climbing from the deeper of the two.
         for node in reversed(order):
             shape, here = shapes[node], place[node]
             for position, each in enumerate(self._arguments(node)):
@@ -242,8 +246,11 @@ class _Printer:
             self.regions.setdefault(place[node], []).append(node)
 
     def _rename(self, order: Sequence[int]) -> None:
-        """Rename variables whose name another one has that is free in their binder's body."""
+        """Rename variables that would capture another one that is free in their binder's body."""
         graph, names = self.graph, self.graph.names
+        # Capture: a term moved below a binder of a variable with the name of one of its own free
+        # variables. The binder is renamed, never the free variable, whose other uses may be far
+        # away.
         free: dict[int, frozenset[int]] = {}
         nothing: frozenset[int] = frozenset()
         for node in order:
@@ -269,8 +276,8 @@ class _Printer:
         graph = self.graph
         shapes, names, regions, renamed = graph.shape, self.names, self.regions, self.renamed
         out: list[bytes] = []
-        # What is yet to be written, the last first: text, or a node with whether it is written
-        # out though a let binds it (1), or because no let is allowed there (2).
+        # What is still to be written, the last first: text, or a node and a mode: write it out
+        # although a let binds it (1), or because no let is allowed there (2).
         stack: list[bytes | tuple[int, int]] = [(top, 1)]
         if _TOP in regions:
             stack.clear()
@@ -286,8 +293,8 @@ class _Printer:
                 out.append(names[node])
                 continue
             shape = shapes[node]
-            if shape.arity == 0 and shape.variable < 0:
-                out += shape.items  # type: ignore[arg-type]  # no variables
+            if len(shape.items) == 1 and isinstance(shape.items[0], bytes):
+                out.append(shape.items[0])
                 continue
             args = self._arguments(node)
             below = 2 if mode == 2 or shape.raw == _RAW else 0

@@ -1,9 +1,9 @@
-"""Which bound variables are bound wherever a node stands: by the regions that binders open.
+"""Finds the variables that are bound at every occurrence of a node, by regions.
 
 A binder opens a region around its body. The region of a node is the innermost
-one that holds all its places. So a variable is bound around a node if its region
-is that of the node, or one further out. Sets of variables at each node would
-take quadratic memory in a deep nest of binders.
+one that contains all its occurrences. So a variable is bound at a node if its
+region is that of the node or one further out. Sets of variables at each node would
+take quadratic memory in deeply nested binders.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _TOP = 0
 
 
 class Regions:
-    """The regions of a graph, as a tree in which the nearest common one is found fast.
+    """The regions of a graph, as a tree with fast nearest common ancestors.
 
-    Each region has the one around it, and one far out to jump to, as in `Analysis.weight`.
+    Each region has a parent, and a jump pointer further out, as in `Analysis.weight`.
     """
 
     def __init__(self, graph: Graph, order: Sequence[int]) -> None:
@@ -32,7 +32,7 @@ class Regions:
             for position, each in enumerate(graph.args[node]):
                 region = here
                 if binds and binds[position]:
-                    # A body and its patterns are bound alike: they are one region.
+                    # The same variables are bound in a body and its patterns: they are one region.
                     bound = binds[position]
                     if bound not in opened:
                         opened[bound] = self._open(here, bound)
@@ -43,6 +43,8 @@ class Regions:
     def _open(self, around: int, bound: Sequence[int]) -> int:
         above, jump, depth = self._above, self._jump, self._depth
         region = len(above)
+        # Skew-binary jump pointers: one pointer a node, ancestors at any depth in logarithmic time
+        # (Myers, IPL 17, 1983). A table of 2^k-th ancestors would take n log n memory.
         far = jump[around]
         even = depth[around] - depth[far] == depth[far] - depth[jump[far]]
         above.append(around)
@@ -53,14 +55,14 @@ class Regions:
         return region
 
     def _at_depth(self, region: int, level: int) -> int:
-        """Return the region around one that is so deep."""
+        """Return the region around this one at the given depth."""
         above, jump, depth = self._above, self._jump, self._depth
         while depth[region] > level:
             region = jump[region] if depth[jump[region]] >= level else above[region]
         return region
 
     def _common(self, first: int, other: int) -> int:
-        """Return the innermost region that holds two."""
+        """Return the innermost region that contains both."""
         above, jump, depth = self._above, self._jump, self._depth
         level = min(depth[first], depth[other])
         first, other = self._at_depth(first, level), self._at_depth(other, level)
@@ -72,7 +74,7 @@ class Regions:
         return first
 
     def binds(self, variable: int, node: int) -> bool:
-        """Tell whether a variable is bound wherever a node stands."""
+        """Return whether a variable is bound at every occurrence of a node."""
         here = self._of[node]
         return any(
             self._at_depth(here, self._depth[region]) == region

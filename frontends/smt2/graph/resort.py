@@ -1,11 +1,11 @@
-"""Terms that have to be of one sort together get another one: Bool, Int, a smaller float.
+"""Changes the sort of all terms that must have the same one: to Bool, Int, a smaller float.
 
-Which terms have to be of one sort follows from the operators, as for widths. A
-class of terms gets another sort as a whole: symbols are declared anew, bound
-variables get another sort, literals become literals of the new sort. An
-operator that the new sort does not have is replaced by one of its arguments, a
-relation by an equality, and what no argument can stand for by a constant. So
-what is left is well sorted, and often has lost a level.
+Which terms must have the same sort follows from the operators, as for widths. A
+class of such terms changes its sort as a whole: symbols are redeclared, bound
+variables change their sort, and literals become literals of the new sort. An
+operator that the new sort does not have is replaced by one of its arguments, or
+by a constant if no argument fits, and a relation by an equality. The result is
+well-sorted, and often one level less deep.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclar
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _CLASSES = 12
-"""So many classes at most are tried, the largest first."""
+"""The maximum number of classes to try, the largest first."""
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
 _SIDES = frozenset((b"=", b"distinct"))
 _ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
@@ -41,14 +41,14 @@ _FLOATS: Sequence[Sort] = (
 )
 
 Skeleton = Any
-"""A sort in which the number of a class stands for each sort without parameters."""
+"""A sort in which each sort without parameters is replaced by the number of its class."""
 
 
 class SortClasses(Unions):
-    """The classes of terms of a graph that have to be of one sort.
+    """The classes of terms of a graph that must have the same sort.
 
-    Arrays, sets and the like have no class of their own, but what they hold has; with
-    `containers`, those that hold no others have one as they are.
+    Arrays, sets and other containers have no class themselves, only their elements do. With
+    `containers`, a container of elements that are not containers has a class instead.
     """
 
     def __init__(self, moves: Moves, *, containers: bool = False) -> None:
@@ -59,19 +59,19 @@ class SortClasses(Unions):
         self.sorts: list[Sort] = []
         self.skeleton: dict[int, Skeleton] = {}
         self.signature: dict[int, tuple[Skeleton, ...]] = {}
-        """Of each declared function: the skeletons of its parameters and its result."""
+        """By declared function: the skeletons of its parameters and its result."""
         self.variable: dict[int, Skeleton] = {}
         self.literal: dict[tuple[int, int], Skeleton] = {}
-        """Of each literal as an argument, by node and position: at each place it is another one."""
+        """By node and position: the skeleton of a literal argument. Each use may differ."""
         self.named: set[int] = set()
-        """Classes of declared symbols, bound variables and what holds others; they may have been
-        joined since."""
+        """Classes of declared symbols, bound variables and containers; they may have been joined
+        with others since."""
         self.floats: set[int] = set()
-        """Those of floating-point literals."""
+        """The classes of floating-point literals."""
         self._read()
 
     def sort(self, skeleton: Skeleton, changed: int, target: Sort) -> Sort | None:
-        """Return the sort of a skeleton where a class is of another sort."""
+        """Return the sort of a skeleton if a class changes its sort to `target`."""
         if isinstance(skeleton, int):
             number = self.find(skeleton)
             return target if number == changed else self.sorts[number]
@@ -80,7 +80,7 @@ class SortClasses(Unions):
         return (skeleton[0], *(self.sort(each, changed, target) for each in skeleton[1:]))
 
     def _new(self, sort: Sort | None) -> Skeleton:
-        """Return the skeleton of a sort, with classes of its own."""
+        """Return the skeleton of a sort, with new classes."""
         if is_container(sort) and not (self.containers and _is_innermost(sort)):
             return (sort[0], *map(self._new, sort[1:]))
         if not _has_class(sort) and not (self.containers and is_container(sort)):
@@ -110,8 +110,12 @@ class SortClasses(Unions):
                 self._freeze(*skeleton[1:])
 
     def _read(self) -> None:
-        """Find the classes and what joins them."""
+        """Find the classes and join them."""
         graph, skeleton = self.graph, self.skeleton
+        # Unification of sorts, as in the inference of Damas and Milner (POPL 1982) but over a
+        # finished graph: each operator says which of its places agree; classes that meet a place
+        # with a fixed sort are frozen. What is left can change as a whole, and the result is well-
+        # sorted.
         declared = redeclarable(self.moves)
         roots = set(graph.roots)
         for node in self.moves.analysis.order:
@@ -122,12 +126,12 @@ class SortClasses(Unions):
                 continue
             own = skeleton[node] = self._new(graph.sort[node])
             if node in roots:
-                if shape.head not in _FREE_ROOTS:  # a definition says the sorts of its parameters
+                if shape.head not in _FREE_ROOTS:  # a definition spells the sorts of its parameters
                     bound = {variable for each in shape.binds for variable in each}
                     parameters = bound.union(item for item in shape.items if _is_variable(item))
                     self._freeze(*given, *map(self._variable, sorted(parameters)))
             elif shape.fresh or shape.names or graph.sort[node] is None:
-                self._freeze(own, *given)
+                self._freeze(own, *given, *map(self._variable, filter(_is_variable, shape.items)))
             elif shape.uses and shape.uses[0] in declared and not shape.uses[1:]:
                 self._read_application(shape.uses[0], (*given, own))
             elif shape.binds:
@@ -157,10 +161,11 @@ class SortClasses(Unions):
         return known
 
     def _read_binder(self, shape: Shape, own: Skeleton, given: Sequence[Skeleton]) -> None:
-        """Variables of what is no plain quantifier keep their sort."""
+        """Freeze the variables of a binder that is not a plain quantifier."""
         bound = dict.fromkeys(variable for each in shape.binds for variable in each)
         items = [item for item in shape.items if _is_variable(item)]
-        if shape.head not in QUANTIFIERS or shape.raw or shape.arity != 1:
+        plain = shape.head in QUANTIFIERS and not shape.raw and shape.arity == 1
+        if not plain or not self.moves.are_sorted(items):
             self._freeze(*(self._variable(each) for each in (*bound, *items)), own, *given)
         elif set(items) != bound.keys():
             self._freeze(*(self._variable(each) for each in (*bound, *items)))
@@ -206,7 +211,10 @@ class SortClasses(Unions):
         elif shape.uses or shape is not graph.shapes.application(head, shape.arity):
             self._freeze(own, *given)
         else:
-            # Arguments of one sort stay of one sort: so an argument can stand for the whole.
+            # Keep arguments of the same sort together, so that one of them can replace the term.
+            # Nothing says that these agree. But the operator goes with its sort, and one of its
+            # arguments takes its place: that works only if the arguments of one sort change
+            # together.
             first: dict[Sort, int] = {}
             for each in (own, *given):
                 if isinstance(each, int):
@@ -216,7 +224,7 @@ class SortClasses(Unions):
 
 
 def is_literal(graph: Graph, node: int) -> bool:
-    """Tell whether a node is a literal of a theory."""
+    """Return whether a node is a literal of a theory."""
     shape = graph.shape[node]
     if shape.arity or shape.variable >= 0 or shape.fresh:
         return False
@@ -242,21 +250,21 @@ def _is_innermost(sort: Any) -> bool:
 
 
 def _has_class(sort: Sort | None) -> bool:
-    """Tell whether terms of a sort may get another one."""
+    """Return whether terms of this sort can change their sort."""
     if isinstance(sort, tuple):
         return sort[0] in ("BitVec", "FloatingPoint") and isinstance(sort[-1], int)
     return sort not in (None, "", "Bool", "RegLan", "RoundingMode")
 
 
 def resort(moves: Moves) -> Iterator[Candidate]:
-    """Terms that have to be of one sort together become Bool, Int, or a float of fewer bits."""
+    """Changes all terms that must have the same sort to Bool, Int, or a float of fewer bits."""
     yield from _resorted(moves, SortClasses(moves))
     if any(is_container(moves.graph.sort[node]) for node in moves.nodes):
         yield from _resorted(moves, SortClasses(moves, containers=True))
 
 
 def _resorted(moves: Moves, classes: SortClasses) -> Iterator[Candidate]:
-    """Yield the graphs in which a class has another sort; of containers, if these have classes."""
+    """Yield the graphs in which one class has another sort."""
     skeletons = (*classes.skeleton.values(), *classes.literal.values())
     named = {classes.find(number) for number in classes.named}
     floats = {classes.find(number) for number in classes.floats} - named
@@ -274,7 +282,7 @@ def _resorted(moves: Moves, classes: SortClasses) -> Iterator[Candidate]:
 
 
 def _targets(sort: Sort) -> list[Sort]:
-    """Return the sorts to try for terms of one, the simplest first."""
+    """Return the sorts to try instead of one, the simplest first."""
     if isinstance(sort, tuple):
         if sort[0] == "FloatingPoint":
             return ["Bool", *(each for each in _FLOATS if _is_narrower(each, sort))]
@@ -295,7 +303,7 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
 
 
 def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> Candidate | None:
-    """Return the graph in which a class has another sort; None where that cannot be built."""
+    """Return the graph in which a class has another sort; None if it cannot be built."""
     graph, before = moves.graph, classes.sorts[number]
     if not moves.constants(target):
         return None
@@ -359,12 +367,12 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
 
 
 def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:
-    """Tell whether an operator reads or writes what is an array."""
+    """Return whether an operator is an access to a term that is an array."""
     return shape.head in (b"select", b"store") and _is_array(graph.sort[args[0]])
 
 
 def _is_of_container(graph: Graph, node: int, args: tuple[int, ...], sort: Sort) -> bool:
-    """Tell whether an operator is still one on a set or the like, all else as it was."""
+    """Return whether a container operator is still valid when the other sorts do not change."""
     before = (*(graph.sort[each] for each in graph.args[node]), graph.sort[node])
     after = (*(graph.sort[each] for each in args), sort)
     found = roles(graph.shape[node].head, after)
@@ -374,7 +382,7 @@ def _is_of_container(graph: Graph, node: int, args: tuple[int, ...], sort: Sort)
 
 
 class _Change:
-    """What literals and operators become when terms of one sort are to be of another one."""
+    """Translates literals and operators of one sort to another one."""
 
     def __init__(self, moves: Moves, before: Sort, after: Sort) -> None:
         self.moves = moves
@@ -384,10 +392,10 @@ class _Change:
         self.floats = isinstance(after, tuple)
         self._constants = moves.constants(after)
         if after == "Bool":
-            self._constants = self._constants[::-1]  # the shorter one for the most used literal
+            self._constants = self._constants[::-1]  # the most used literal gets the shorter one
 
     def literal(self, node: int, sort: Sort | None) -> int:
-        """Return the literal that stands for one: the first constant of the sort for the first."""
+        """Return the new literal: the first literal becomes the first constant of the sort, etc."""
         if sort == self.graph.sort[node]:
             return node
         text = self.graph.shape[node].head
@@ -404,7 +412,7 @@ class _Change:
         return self.moves.leaf(other, self.after)
 
     def operator(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
-        """Return what stands for an application of an operator of a theory."""
+        """Return the replacement of an application of a theory operator."""
         graph = self.graph
         shape = graph.shape[node]
         head = shape.head
@@ -415,7 +423,7 @@ class _Change:
         fit = [each for each in args if graph.sort[each] == self.after]
         terms = [each for each in fit if not is_literal(self.graph, each)]
         if self.after == sort == "Bool" and len(terms) == 1:
-            return terms[0]  # an equality with a literal says no more than the other side
+            return terms[0]  # an equality with a literal adds at most a negation
         if head in _SIDES or (self.after == "Int" and head in _ARITHMETIC):
             return graph.add(shape, args, sort)
         if self.after == sort == "Bool" and len(fit) > 1:

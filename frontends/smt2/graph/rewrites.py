@@ -1,4 +1,4 @@
-"""Closing moves that keep what a term means, or nearly: shorter forms, and values of constants."""
+"""Closing moves that preserve the meaning of a term, or nearly: shorter forms, constant folding."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
-from reducekit.frontends.smt2.passes.spelling import shortest
-from reducekit.frontends.smt2.passes.widths import literal_value
+from reducekit.frontends.smt2.spelling import literal_value, shortest
 
 _STRONGER: Mapping[bytes, bytes] = {
     b"<=": b"<",
@@ -32,11 +31,11 @@ _STRONGER: Mapping[bytes, bytes] = {
     b"xor": b"=",
     b"=>": b"=",
 }
-"""Shorter operators of the same sorts: mostly what implies the first."""
+"""Shorter operators of the same sorts, which mostly imply the original."""
 _UNARY: Mapping[bytes, bytes] = {b"-": b"-", b"bvsub": b"bvneg"}
-"""Of operators of two terms those of the first one that need much the same of a solver."""
+"""For binary operators, unary ones that exercise similar parts of a solver."""
 _CHARACTERS = frozenset(b"re.range str.to_re str.to.re".split())
-"""Regular expressions without others in them."""
+"""Regular expressions without regular subexpressions."""
 _EXTRACT = re.compile(rb"\(_ extract ([0-9]+) ([0-9]+)\)")
 _ZERO = re.compile(rb"\(_ zero_extend ([0-9]+)\)")
 _EITHER_SIGN = re.compile(rb"\(_ (?:zero|sign)_extend ([0-9]+)\)")
@@ -45,8 +44,8 @@ _WIDEST = 1 << 12
 
 
 def shorter(moves: Moves) -> Iterator[Candidate]:
-    """A term becomes a shorter form: a stronger relation, a comparison, an operand, a set of fewer
-    elements, any character."""
+    """Replaces a term by a shorter form: a stronger relation, a comparison, an operand, a smaller
+    set, `re.allchar`."""
     graph = moves.graph
     for node in moves.nodes:
         shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
@@ -59,23 +58,22 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
             )
 
         other = None
-        first = graph.shape[args[0]].head
+        first, below = graph.shape[args[0]].head, graph.args[args[0]]
         if shape.head in _STRONGER and len(args) == 2:
             other = applied(_STRONGER[shape.head], *args)
         elif shape.head == b"ite" and sort == ("BitVec", 1) and first == b"=":
-            below = graph.args[args[0]]
             if len(below) == 2 and isinstance(graph.sort[below[0]], tuple):
                 other = applied(b"bvcomp", *below) if _is_vector(moves, below[0]) else None
         elif shape.head in (b"bvnand", b"bvnor") and len(args) == 2:
             other = applied(b"bvnot", args[0])
-        elif shape.head == b"seq.nth" and first == b"seq.unit":
-            other = graph.args[args[0]][0]
+        elif shape.head == b"seq.nth" and first == b"seq.unit" and len(below) == 1:
+            other = below[0]
         elif shape.head in _CHARACTERS and sort == "RegLan":
             other = moves.leaf(b"re.allchar", sort)
         elif shape.head in _UNARY and len(args) == 2:
             other = applied(_UNARY[shape.head], args[0])
         elif shape.head in _RELATIONS and len(args) == 2:
-            inner = [_ZERO.fullmatch(graph.shape[each].head) for each in args]
+            inner = [_unary(moves, _ZERO, each) for each in args]
             if inner[0] is not None and inner[1] is not None and inner[0][1] == inner[1][1]:
                 other = applied(shape.head, *(graph.args[each][0] for each in args))
         if other is not None:
@@ -85,9 +83,15 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
                 left = args[:position] + args[position + 1 :]
                 fewer = applied(shape.head, *left) if len(left) > 1 else left[0]
                 yield Candidate("fewer elements", graph, {node: fewer}, node)
-        match = _EXTRACT.fullmatch(shape.head)
+        match = _unary(moves, _EXTRACT, node)
         if match is not None:
             yield from _extracted(moves, node, int(match[1]), int(match[2]))
+
+
+def _unary(moves: Moves, operator: re.Pattern[bytes], node: int) -> re.Match[bytes] | None:
+    """Return the match of an operator if it has exactly one argument (otherwise ill-sorted)."""
+    one = len(moves.graph.args[node]) == 1
+    return operator.fullmatch(moves.graph.shape[node].head) if one else None
 
 
 def _is_vector(moves: Moves, node: int) -> bool:
@@ -96,15 +100,15 @@ def _is_vector(moves: Moves, node: int) -> bool:
 
 
 def _extracted(moves: Moves, node: int, high: int, low: int) -> Iterator[Candidate]:
-    """Take bits out of what a concatenation, extension or extraction is made of."""
+    """Extract bits from the argument of a concatenation, extension or extraction."""
     graph = moves.graph
     (argument,) = graph.args[node]
     head, below = graph.shape[argument].head, graph.args[argument]
-    inner = _EXTRACT.fullmatch(head)
+    inner = _unary(moves, _EXTRACT, argument)
     target, bits = -1, (high, low)
     if inner is not None:
         target, bits = below[0], (high + int(inner[2]), low + int(inner[2]))
-    elif _EITHER_SIGN.fullmatch(head) and high < _width(moves, below[0]):
+    elif _unary(moves, _EITHER_SIGN, argument) and high < _width(moves, below[0]):
         target = below[0]
     elif head == b"concat":
         offset = 0
@@ -129,8 +133,8 @@ def _width(moves: Moves, node: int) -> int:
 
 
 def eliminate(moves: Moves) -> Iterator[Candidate]:
-    """A declared variable becomes what an equation says that it is (in that itself, a constant), or
-    a constant where what then are asserted constants go."""
+    """Replaces a declared variable by the other side of an equation (in the equation itself, by a
+    constant), or by a constant, dropping assertions that become constant."""
     graph = moves.graph
     yield from _grounded(moves)
     for node in moves.nodes:
@@ -155,7 +159,7 @@ def eliminate(moves: Moves) -> Iterator[Candidate]:
 
 
 def _grounded(moves: Moves) -> Iterator[Candidate]:
-    """Make variables constants that are longer, together with the assertions that go then."""
+    """Replace variables by longer constants, and drop the assertions that become constant."""
     graph, kinds = moves.graph, moves.material.terms.script.definitions
     asserted: dict[int, list[int]] = {}
     count: dict[int, int] = {}
@@ -184,7 +188,7 @@ def _grounded(moves: Moves) -> Iterator[Candidate]:
 
 
 def _without(moves: Moves, term: int, variable: int) -> int | None:
-    """Add a copy of a term in which the first literal of its sort stands for a variable."""
+    """Add a copy of a term in which the first literal of its sort replaces a variable."""
     graph = moves.graph
     sort = graph.sort[variable]
     literals = [each for each in moves.constants(sort) if not moves.material.uses_of(each)]
@@ -200,11 +204,13 @@ def _without(moves: Moves, term: int, variable: int) -> int | None:
 
 
 def values(moves: Moves) -> Iterator[Candidate]:
-    """An operator on constants becomes the value that it has."""
+    """Replaces an operator on constants by its value."""
     graph = moves.graph
     for node in moves.nodes:
         args, sort = graph.args[node], graph.sort[node]
         if not args or graph.shape[node].uses or any(graph.args[each] for each in args):
+            continue
+        if sort != "Bool" and not (_is_vector(moves, node) and _width(moves, node) <= _WIDEST):
             continue
         known = [_value(moves, each) for each in args]
         if any(value is None for value in known):
@@ -213,14 +219,12 @@ def values(moves: Moves) -> Iterator[Candidate]:
         result = _evaluated(
             graph.shape[node].head, operands, [_width(moves, each) for each in args]
         )
-        if result is None or sort is None:
+        if result is None:
             continue
         if sort == "Bool":
             text = b"true" if result else b"false"
-        elif _is_vector(moves, node) and _width(moves, node) <= _WIDEST:
-            text = shortest(result, _width(moves, node))
         else:
-            continue
+            text = shortest(result, _width(moves, node))
         yield Candidate("value", graph, {node: moves.leaf(text, sort)}, node)
 
 
@@ -256,7 +260,7 @@ _BINARY: Mapping[bytes, Callable[[int, int], int]] = {
 
 
 def _evaluated(head: bytes, operands: list[int], widths: list[int]) -> int | None:
-    """Return the value of an operator; a bit-vector's may be beyond its width."""
+    """Return the value of an operator; that of a bit-vector may exceed its width."""
     binary = _BINARY.get(head)
     if binary is not None and len(operands) == 2:
         return binary(*operands)

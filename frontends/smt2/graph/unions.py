@@ -1,4 +1,4 @@
-"""Classes of what has to be alike: joined two at a time, and frozen where they have to stay."""
+"""Union-find of terms that must change together; classes that must not change are frozen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DECLARES = (b"declare-fun", b"declare-const")
 
 
 class Unions:
-    """Classes by number. What holds of one of them holds of all that are joined."""
+    """Numbered classes, which can be joined and frozen."""
 
     def __init__(self) -> None:
         self._above: list[int] = []
@@ -26,7 +26,8 @@ class Unions:
         return len(self._above) - 1
 
     def find(self, number: int) -> int:
-        """Return the class that stands for one."""
+        """Return the representative of a class."""
+        # Path halving (Tarjan and van Leeuwen, JACM 1984): no second pass, no recursion.
         above = self._above
         while above[number] != number:
             above[number] = above[above[number]]
@@ -34,28 +35,29 @@ class Unions:
         return number
 
     def join(self, one: int, other: int) -> None:
-        """Make two classes one."""
+        """Join two classes."""
         one, other = self.find(one), self.find(other)
         self._above[one] = other
         self._frozen[other] = self._frozen[other] or self._frozen[one]
 
     def freeze(self, number: int) -> None:
-        """Let a class stay as it is."""
+        """Mark a class as not to be changed."""
         self._frozen[self.find(number)] = True
 
     def is_frozen(self, number: int) -> bool:
-        """Tell whether a class has to stay as it is."""
+        """Return whether a class must not be changed."""
         return self._frozen[self.find(number)]
 
     def largest(self, members: Iterable[int]) -> list[int]:
-        """Return the classes of these that are not frozen, those that are met most often first."""
+        """Return the classes of these members that are not frozen, the most frequent first."""
+        # Largest first: a class with many members removes the most text, and is the least special.
         size = Counter(map(self.find, members))
         free = (number for number in size if not self.is_frozen(number))
         return sorted(free, key=lambda number: (-size[number], number))
 
 
 def redeclarable(moves: Moves) -> set[int]:
-    """Return the definitions whose declaring command can be written anew."""
+    """Return the definitions whose declaring command can be rewritten."""
     graph, found = moves.graph, set()
     definitions = moves.material.terms.script.definitions
     for command, root in enumerate(graph.roots):

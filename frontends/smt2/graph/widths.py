@@ -1,10 +1,10 @@
-"""Bit-vectors of a graph become narrower: all that have to be of one width together.
+"""Narrows bit-vectors of a graph: all that must have the same width, together.
 
-Which widths have to be the same follows from the operators: those of the two
-sides of an equality, of an index and the array it is for, of all that a
-declared function is applied to. The widths are classes of a union-find; one
-class is given another width, and where it meets others (extract, extend,
-concat) the operator is adapted or goes.
+Which widths must be equal follows from the operators: for example those of the two
+sides of an equality, of an index and its array's indices, and of all arguments of
+a declared function at one position. The widths are classes of a union-find. One
+class is given another width, and where it meets others (extract, extend, concat)
+the operator is adapted or removed.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from reducekit.frontends.smt2.graph.containers import (
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
-from reducekit.frontends.smt2.passes.spelling import shortest
-from reducekit.frontends.smt2.passes.widths import literal_value
 from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.spelling import literal_value, shortest
 
 _TARGETS = (1, 2, 4, 8, 16, 32)
 _CLASSES = 24
-"""So many classes at most are tried, the largest first."""
+"""The maximum number of classes to try, the largest first."""
 _SAME = frozenset(
     b"bvadd bvmul bvand bvor bvxor bvsub bvudiv bvurem bvsdiv bvsrem bvsmod bvshl bvlshr bvashr"
     b" bvnand bvnor bvxnor bvneg bvnot ite ext_rotate_left ext_rotate_right".split()
 )
-"""Operators whose arguments and result are of one width; of `ite` but the condition."""
+"""Operators whose arguments and result have one width, except for the condition of `ite`."""
 _PREDICATES = frozenset(
     b"= distinct bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge bvcomp bvnego bvuaddo bvsaddo"
     b" bvumulo bvsmulo bvusubo bvssubo bvsdivo".split()
 )
 _FROM_ANY = re.compile(rb"bv2nat|bv2int|[us]bv_to_int|\(_ to_fp(?:_unsigned)? [0-9]+ [0-9]+\)")
-"""Of a bit-vector of any width; `to_fp` only where a rounding mode comes first."""
+"""Operators on bit-vectors of any width; `to_fp` only if a rounding mode comes first."""
 _TO_ANY = re.compile(rb"\(_ (int2bv|nat2bv|int_to_bv|fp\.to_[us]bv) [0-9]+\)")
 _BOUNDARY = re.compile(rb"\(_ (extract|zero_extend|sign_extend|repeat) ([0-9]+)(?: ([0-9]+))?\)")
 _ROTATE = re.compile(rb"\(_ rotate_(?:left|right) [0-9]+\)")
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
+_ACCESSES = {b"select": 2, b"store": 3}
+"""Array accesses, with their number of arguments."""
 
 Skeleton = Any
-"""A sort in which the number of a class stands for each width."""
+"""A sort in which each width is replaced by the number of its class."""
 
 
 class Classes(Unions):
@@ -60,13 +61,13 @@ class Classes(Unions):
         self.width: list[int] = []
         self.skeleton: dict[int, Skeleton] = {}
         self.signature: dict[int, tuple[Skeleton, ...]] = {}
-        """Of each declared function: the skeletons of its parameters and its result."""
-        self.boundaries: list[int] = []
-        """The nodes at which classes meet."""
+        """By declared function: the skeletons of its parameters and its result."""
+        self.boundaries: set[int] = set()
+        """The nodes where classes meet. All their widths are known."""
         self._read()
 
     def _new(self, sort: Sort | int | None) -> Skeleton:
-        """Return the skeleton of a sort, with classes of its own."""
+        """Return the skeleton of a sort, with new classes."""
         if isinstance(sort, tuple):
             if sort[0] == "BitVec" and isinstance(sort[1], int):
                 self.width.append(sort[1])
@@ -101,7 +102,7 @@ class Classes(Unions):
                     self._freeze(each)
 
     def _read(self) -> None:
-        """Find the classes and what joins them."""
+        """Find the classes and join them."""
         graph, skeleton = self.graph, self.skeleton
         declared = redeclarable(self.moves)
         roots = set(graph.roots)
@@ -111,7 +112,7 @@ class Classes(Unions):
             given = [skeleton[each] for each in args]
             if node in roots:
                 if shape.head.startswith(b"define"):
-                    self._freeze_all(own, given)  # the command says the sort, too
+                    self._freeze_all(own, given)  # the command spells the sort, too
                 continue
             if shape.raw or shape.fresh or shape.variable >= 0 or shape.names:
                 self._freeze_all(own, given)
@@ -169,13 +170,15 @@ class Classes(Unions):
             self._freeze(own)
             for each in given[1:]:
                 self._unify(given[0], each)
-        elif head == b"concat" or _BOUNDARY.fullmatch(head):
-            self.boundaries.append(node)
+        elif (head == b"concat" or _BOUNDARY.fullmatch(head)) and all(
+            map(_is_vector, (own, *given))
+        ):
+            self.boundaries.add(node)
         elif _TO_ANY.fullmatch(head) and _is_vector(own):
-            pass  # any width will do
+            pass  # any width is valid
         elif _FROM_ANY.fullmatch(head) and (len(given) == 2) == head.startswith(b"("):
             pass
-        elif head in (b"select", b"store") and _is_array(given[0]):
+        elif len(given) == _ACCESSES.get(head) and _is_array(given[0]):
             _, index, element = given[0]
             self._unify(index, given[1])
             self._unify(element, own if head == b"select" else given[2])
@@ -190,7 +193,7 @@ class Classes(Unions):
             self._freeze_all(own, given)
 
     def sort(self, skeleton: Skeleton, changed: int, width: int) -> Sort | None:
-        """Return the sort of a skeleton where a class is of another width."""
+        """Return the sort of a skeleton if a class changes its width."""
         if not isinstance(skeleton, tuple):
             return skeleton  # type: ignore[no-any-return]
         if skeleton[0] == "BitVec":
@@ -211,20 +214,20 @@ def _is_array(skeleton: Skeleton) -> bool:
 
 
 def widths(moves: Moves) -> Iterator[Candidate]:
-    """All bit-vectors that have to be of one width get another one."""
+    """Narrows all bit-vectors that must have the same width."""
     graph = moves.graph
     if not any(isinstance(graph.sort[node], tuple) for node in moves.nodes):
         return
     classes = Classes(moves)
+    # Where two classes meet at a concat, extract or extension, the width of one is a good guess for
+    # the other: the operator between them then has nothing to do, and goes.
     near: dict[int, set[int]] = {}
     for node in classes.boundaries:
-        here = classes.skeleton[node]
+        here = classes.find(classes.skeleton[node][1])
         for each in graph.args[node]:
-            there = classes.skeleton[each]
-            if _is_vector(here) and _is_vector(there):
-                one, other = classes.find(here[1]), classes.find(there[1])
-                near.setdefault(one, set()).add(classes.width[other])
-                near.setdefault(other, set()).add(classes.width[one])
+            there = classes.find(classes.skeleton[each][1])
+            near.setdefault(here, set()).add(classes.width[there])
+            near.setdefault(there, set()).add(classes.width[here])
     skeletons = classes.skeleton.values()
     ranked = classes.largest(each for some in skeletons for each in _classes_in(some))
     for number in ranked[:_CLASSES]:
@@ -242,7 +245,7 @@ def widths(moves: Moves) -> Iterator[Candidate]:
 
 
 def _next_target(width: int) -> int:
-    """Return the next width below one; 1 for 1."""
+    """Return the next smaller width to try; 1 for 1."""
     return max((target for target in _TARGETS if target < width), default=width)
 
 
@@ -258,9 +261,9 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
 def _narrowed(
     moves: Moves, classes: Classes, number: int, width: int, *, top: bool = False
 ) -> Candidate | None:
-    """Return the graph in which a class has another width; None where that cannot be built.
+    """Return the graph in which a class has another width; None if it cannot be built.
 
-    With `top` literals keep their top bit; None if that makes no difference.
+    With `top`, literals keep their top bit; None if that makes no difference.
     """
     graph, differs = moves.graph, False
     new: dict[int, int] = {}
@@ -282,13 +285,12 @@ def _narrowed(
                 new[node] = moves.leaf(shortest(value, after), sort)
             else:
                 new[node] = graph.add(shape, (), sort)
-        elif shape.head == b"concat" or _BOUNDARY.fullmatch(shape.head):
+        elif node in classes.boundaries:
             new[node] = _met(moves, shape, changed, sort)
         elif (match := _TO_ANY.fullmatch(shape.head)) and sort != graph.sort[node]:
             head = b"(_ %b %d)" % (match[1], _width(sort))
             new[node] = graph.add(graph.shapes.application(head, len(args)), changed, sort)
-        elif _CONST.fullmatch(shape.head):
-            assert sort is not None
+        elif sort is not None and _CONST.fullmatch(shape.head):
             written = print_sort(sort)
             head = b"(as const %b)" % written
             uses = moves.material.uses_of(written)
@@ -303,7 +305,7 @@ def _narrowed(
 
 
 def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
-    """Add an operator that makes one width of others, adapted to the widths that there are now."""
+    """Add an operator between widths, adapted to the new widths of its arguments."""
     graph = moves.graph
     width = _width(sort)
     given = [_width(graph.sort[each]) for each in args]
@@ -326,7 +328,7 @@ def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -
 
 
 def _adapted(graph: Graph, node: int, width: int, wanted: int, extend: bytes) -> int:
-    """Return a node of a width made of one of another width."""
+    """Return a node of the wanted width, made from one of another width."""
     if width == wanted:
         return node
     if width > wanted:

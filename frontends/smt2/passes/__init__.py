@@ -1,1 +1,1 @@
-"""What may be changed in a script: one kind of change a file, or a few of a kind."""
+"""The passes on scripts, grouped by what they change."""

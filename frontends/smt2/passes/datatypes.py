@@ -1,4 +1,4 @@
-"""Passes within datatype declarations and tactics: what of them is not needed."""
+"""Passes on datatype declarations and tactics."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 _TACTICS = frozenset(b"check-sat-using apply".split())
 _SIMPLE = (b"skip", b"simplify")
-"""Tactics that may stand for any other."""
+"""Tactics that can replace any other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A constructor or selector that can go: its node, the list it stands in, what goes along."""
+    """A constructor or selector that can be dropped, and the nodes that are dropped with it."""
 
     node: int
     container: int
     least: int
-    """How many of the container's members have to stay."""
+    """The number of members that the container has to keep."""
     along: Sequence[int]
     applied: Sequence[int] = ()
-    """The lists that are only a name when no member of the container is left."""
+    """The lists to replace by their bare name once no member of the container is left."""
 
 
 class MemberItems(IndependentItems):
@@ -39,12 +39,12 @@ class MemberItems(IndependentItems):
         self.members = members
         self.sizes = sizes
         self.bases = bases
-        """Of each list of constructors those without fields of the sorts that are declared there:
-        without any, there would be no value."""
+        """By list of constructors: those without a field of a sort declared in the same command.
+        A datatype needs one of these to have a value."""
         self.weights: Sequence[int] = [1 + len(each.along) for each in members]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop members, but never the last constructor of a datatype, or the last without it."""
+        """Drop members, but not the last constructor of a datatype or the last base constructor."""
         gone: dict[int, int] = {}
         for item in chosen | taken:
             each = self.members[item]
@@ -68,12 +68,12 @@ class MemberItems(IndependentItems):
 
 
 class Members:
-    """The pass over the constructors and selectors of all datatypes, and over datatypes."""
+    """Removes unused constructors, selectors and datatypes."""
 
     name = "datatype members"
 
     def problem(self, view: ScriptView) -> MemberItems | None:
-        """Return what nothing uses, or only the cases of matches, and arguments of constructors."""
+        """Return the members used at most in cases of matches and as constructor arguments."""
         terms = view.terms
         document, script = terms.document, terms.script
         parent = document.parent
@@ -119,7 +119,7 @@ class Members:
 
 
 def _is_base(terms: Terms, constructor: int, command: int) -> bool:
-    """Tell whether a constructor has no field of a sort that the same command declares."""
+    """Return whether a constructor has no field of a sort declared by the same command."""
     definitions, refs = terms.script.definitions, terms.script.refs
     used = (refs[node] for node in range(constructor, terms.document.stop[constructor]))
     return not any(
@@ -129,9 +129,9 @@ def _is_base(terms: Terms, constructor: int, command: int) -> bool:
 
 
 def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
-    """Yield datatypes that nothing uses but themselves, of those that are declared with others.
+    """Yield the datatypes declared together with others that are used only by themselves.
 
-    With the node that names each come the list it stands in, and the node of its constructors.
+    For each: the node of its head, the list that contains it, and the node of its constructors.
     """
     document, definitions, used = terms.document, terms.script.definitions, terms.references
     for index, definition in enumerate(definitions):
@@ -154,9 +154,9 @@ class _Uses:
         parent, name = document.parent, script.definitions[index].name
         cases: list[int] = []
         self.applied: list[int] = []
-        """The applications of it, and its patterns with variables."""
+        """Its applications, and its patterns with variables."""
         self.others = False
-        """Whether it is used in a way from which no argument can be dropped."""
+        """Whether it has a use from which no argument can be dropped."""
         uses = terms.references[index]
         for use in uses:
             above = parent[use]
@@ -168,11 +168,11 @@ class _Uses:
             elif case < 0 and not _is_tester(terms, use, name):
                 self.others = True
         self.cases = cases if len(cases) == len(uses) else None
-        """The cases of matches that it stands in, if it stands nowhere else."""
+        """The match cases that use it; None if it is used anywhere else."""
 
 
 def _case(terms: Terms, use: int) -> int:
-    """Return the case of a match that a constructor is the pattern of; -1 if there is none."""
+    """Return the match case in whose pattern a constructor is used; -1 if there is none."""
     document = terms.document
     parent, is_term = document.parent, terms.script.is_term
     node = parent[use]
@@ -185,13 +185,13 @@ def _case(terms: Terms, use: int) -> int:
 
 
 def _is_tester(terms: Terms, use: int, name: bytes) -> bool:
-    """Tell whether a use of a constructor asks whether a term was made by it."""
+    """Return whether a constructor is used in a tester (`is`)."""
     source = terms.document.source
     return source(use - 1) == b"is" or source(use) == b"is-" + name
 
 
 def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
-    """Return the node of a whole constructor: its list, or the bare name (standard 2.5, Z3)."""
+    """Return the node of a whole constructor: its list, or its bare name (standard 2.5, Z3)."""
     document = terms.document
     above = document.parent[node]
     siblings = list(document.children(above))
@@ -201,7 +201,7 @@ def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
 
 
 def body_of(terms: Terms, definition: Definition) -> int:
-    """Return the node with the constructors of a datatype; -1 for what is none."""
+    """Return the node with the constructors of a datatype; -1 for anything else."""
     document = terms.document
     name, *children = document.children(definition.binder)
     kind = document.source(name)
@@ -216,7 +216,7 @@ def body_of(terms: Terms, definition: Definition) -> int:
 
 
 class TacticTree(LeafTree):
-    """The tactics of Z3's commands: each can be one of its parts or a simple one, or go."""
+    """The tactics in Z3's commands: each can be dropped, or replaced by a part or a simple one."""
 
     def __init__(self, view: ScriptView) -> None:
         self.document = view.document
@@ -230,11 +230,11 @@ class TacticTree(LeafTree):
         self.keep = frozenset(self.roots)
 
     def weight(self, node: int) -> int:
-        """Return the bytes of a tactic."""
+        """Return the size of a tactic in bytes."""
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return nothing, where that is possible, and each part in place of the whole."""
+        """Return the removal, if allowed, and the replacements by parts and simple tactics."""
         found = []
         if node not in self.keep:
             found.append(Move(Change((Edit(node, ()),), "drop tactic"), ()))
@@ -245,12 +245,12 @@ class TacticTree(LeafTree):
         return found + [Move(Change((Edit(node, (each,)),), "tactic"), ()) for each in simple]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the parts of a tactic, after the name of the combinator."""
+        """Return the parts of a tactic, without the name of the combinator."""
         return list(self.document.children(node))[1:]
 
 
 class Tactics:
-    """The pass over tactics: each goes, or becomes one of its parts, `skip`, or `simplify`."""
+    """Removes tactics, or replaces them by one of their parts, `skip` or `simplify`."""
 
     name = "tactics"
 

@@ -1,4 +1,4 @@
-"""Passes that drop whole commands and whole scopes."""
+"""Passes that remove whole commands and whole scopes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
 _FEW, _MANY = 8, 64
-"""Of fewer or more commands, runs are not tried. There are about as many runs as commands."""
+"""Runs are tried only if the number of commands is in this range. There are about as many runs as
+commands."""
 _LENGTHS = (2, 3, 4)
-"""So many commands are a run."""
+"""The numbers of commands in a run."""
 _KEPT = frozenset(b"set-logic set-info set-option push pop exit".split())
-"""Commands that are in no run."""
+"""Commands that are never part of a run."""
 
 
 class CommandItems(Items):
-    """Commands as items: dropping a declaration needs its users gone, a push its pop.
+    """Commands as items: dropping a declaration requires its users, dropping a push its pop.
 
-    A declaration whose last user goes has lost its purpose and goes along.
-    The items are the commands of `droppable`, in its order; all others stay.
+    A declaration is dropped together with its last user. The items are the commands of
+    `droppable`, in that order; all other commands are kept.
     """
 
     def __init__(
@@ -41,22 +42,22 @@ class CommandItems(Items):
         self.indices = droppable
         self.bare = bare
         self.item = array("i", [-1]) * len(commands.nodes)
-        """The item of each command, -1 for those that stay."""
+        """The item of each command, -1 for those that are kept."""
         for item, index in enumerate(droppable):
             self.item[index] = item
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The bytes of each command."""
+        """The size of each command in bytes."""
         start, end, nodes = self.document.start, self.document.end, self.commands.nodes
         return array("i", (end[nodes[index]] - start[nodes[index]] for index in self.indices))
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add users and partners, then what they alone used."""
+        """Add users and partners, then the definitions that only they used."""
         users, uses, partner = self.commands.users, self.commands.uses, self.commands.partner
         item = self.item
         fallen = [self.indices[each] for each in chosen]
-        gone = set(fallen)  # besides those taken
+        gone = set(fallen)  # in addition to those taken
         needed: set[int] = set()
         at = 0
         while at < len(fallen):
@@ -69,7 +70,7 @@ class CommandItems(Items):
                     fallen.append(each)
         idle: set[int] = set()
         while fallen:
-            # Together, so that what all of them use is looked at once.
+            # All of them at once, so that a definition they share is visited only once.
             used = {definition for index in fallen for definition in uses[index]}
             fallen = [
                 definition
@@ -83,7 +84,7 @@ class CommandItems(Items):
         return Closure(self._items(needed), self._items(idle))
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
-        """Return whether a command uses one of the chosen that was refuted."""
+        """Return whether a refuted command uses one of the chosen ones."""
         users, item = self.commands.users, self.item
         return any(
             item[user] in refuted and item[user] not in taken and item[user] not in chosen
@@ -92,11 +93,11 @@ class CommandItems(Items):
         )
 
     def _items(self, indices: Collection[int]) -> Selection:
-        # What may not be dropped stays, even where it is needed or idle.
+        # Commands that are not droppable stay, even if they are required or unused.
         return frozenset(self.item[index] for index in indices if self.item[index] >= 0)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the chosen commands; not while one that has to stay uses what they define."""
+        """Drop the chosen commands, unless a command that is not droppable uses them."""
         nodes, users = self.commands.nodes, self.commands.users
         dropped = [self.indices[item] for item in sorted(chosen)]
         if len(self.indices) < len(nodes) and any(
@@ -106,14 +107,14 @@ class CommandItems(Items):
         return Change(tuple(Edit(nodes[index], ()) for index in dropped), "drop commands")
 
     def closed_change(self, items: Collection[int]) -> Change:
-        """Drop items with all that goes with them, where nothing is taken yet."""
+        """Drop items and everything in their closure, when nothing is taken yet."""
         chosen = frozenset(items)
         closure = self.close(chosen, frozenset())
         return self.change(chosen | closure.required | closure.orphaned, frozenset())
 
 
 class Drop:
-    """The pass over commands; `only` and `keep` are command names."""
+    """Removes commands, selected by name: those in `only`, except those in `keep`."""
 
     def __init__(
         self, name: str, only: Collection[bytes] = (), keep: Collection[bytes] = ()
@@ -123,7 +124,7 @@ class Drop:
         self.keep = frozenset(keep)
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return the commands of the names looked for, in the order of the script."""
+        """Return the selected commands, in the order of the script."""
         names = view.commands.names
         found = [
             index
@@ -134,26 +135,28 @@ class Drop:
 
 
 class DropBackward:
-    """The pass over all commands for a search from the back: the asserts come last.
+    """Removes commands, from the end.
 
-    So they are tried before all else. Where declarations stand between them, a
-    run of asserts would hardly ever be free of a declaration that is needed.
+    The search runs from the back, and the asserts come last, so they are tried first. In the
+    order of the script, a run of asserts would nearly always contain a declaration that is
+    still needed.
     """
 
     name = "commands"
 
     def __init__(self, *, last: bool = False) -> None:
         self.last = last
-        """Whether to take the longer way, on a small script.
+        """Whether to take the more expensive way, on a script that is already small.
 
-        Then a name that a binder hides is no use of what is declared under it, and what cannot
-        go with the declarations that only it uses is tried without them. Where a declaration is
-        what the failure is about, this is found out then: first, the graph has made small what
-        uses it. Tried each time, it is the second check for nearly every assertion that stays.
+        A name that a binder shadows then no longer counts as a use of the declaration it
+        shadows. And a command that cannot be removed together with the declarations that only
+        it uses is tried without them, which helps if the failure depends on a declaration. It
+        is left to the end, when the graph pass has shrunk the users of that declaration: tried
+        every time, it would cost a second check for nearly every assertion that stays.
         """
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return all commands: those that are used, those that are not, the asserts."""
+        """Return all commands: first the used ones, then the unused ones, then the asserts."""
         commands = view.scoped_commands if self.last else view.commands
 
         def rank(index: int) -> int:
@@ -166,15 +169,15 @@ class DropBackward:
 
 
 class SingleAssert:
-    """The pass that drops the only assert of a script, with all that only it uses.
+    """Removes the only assert of a script, and everything that only it uses.
 
-    It hardly ever goes, so any run of commands that has it would fail.
+    This hardly ever succeeds, so any run of commands that contains the assert would be rejected.
     """
 
     name = "single assert"
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return the one change; None where there are several asserts, or none."""
+        """Return the one change; None unless there is exactly one assert."""
         commands = view.commands
         if commands.names.count(b"assert") != 1:
             return None
@@ -183,15 +186,15 @@ class SingleAssert:
 
 
 class BesideAssert:
-    """The pass over what nothing uses beside a single assert: questions, options.
+    """Removes the unused commands other than a single assert, such as queries and options.
 
-    All of it can often go at once. The pass over all commands would try runs of it and others.
+    Often all of them can be removed at once. `DropBackward` would mix them with other commands.
     """
 
     name = "commands beside it"
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return these commands; None where there are several asserts, or none."""
+        """Return these commands; None unless there is exactly one assert."""
         commands = view.commands
         if commands.names.count(b"assert") != 1:
             return None
@@ -204,7 +207,7 @@ class BesideAssert:
 
 
 class RunTree(LeafTree):
-    """Runs of commands, each of which goes as a whole, with all that only it uses."""
+    """Runs of commands, each removed as a whole, with everything that only it uses."""
 
     def __init__(self, view: ScriptView, runs: Sequence[Sequence[int]]) -> None:
         self.runs = runs
@@ -217,25 +220,25 @@ class RunTree(LeafTree):
         return range(len(self.runs))
 
     def weight(self, node: int) -> int:
-        """Return the bytes of a run."""
+        """Return the size of a run in bytes."""
         return sum(self.items.weights[index] for index in self.runs[node])
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Drop all of a run."""
+        """Return the removal of the whole run."""
         return [Move(self.items.closed_change(self.runs[node]), ())]
 
 
 class Runs:
-    """The pass that drops some commands at a time, where there are many and none can go alone.
+    """Removes runs of several commands, where no single command can be removed.
 
-    Some failures depend on how many there are: an address or the size of a table decides. So one
-    with sixteen objectives may stay with thirteen, but not with fifteen.
+    Some failures depend on the number of commands, through an address or the size of a table. A
+    failure with sixteen objectives may still occur with thirteen, but not with fifteen.
     """
 
     name = "runs of commands"
 
     def problem(self, view: ScriptView) -> RunTree | None:
-        """Return the runs; None where few commands are left, or very many."""
+        """Return the runs; None if very few or very many commands are left."""
         commands = view.commands
         found = [
             index
@@ -253,9 +256,9 @@ class Runs:
 
 
 class ScopeTree(LeafTree):
-    """Command-level scopes by push and pop: each can go as a whole (ddSMT paper, section 2.2).
+    """Command-level scopes (push to pop), each removed as a whole (ddSMT paper, section 2.2).
 
-    Or the scope stays open, without its pop.
+    Alternatively, only the pop is removed, which leaves the scope open.
     """
 
     def __init__(self, document: Document, commands: Commands, *, may_stay_open: bool) -> None:
@@ -279,12 +282,12 @@ class ScopeTree(LeafTree):
         return self.below[-1]
 
     def weight(self, node: int) -> int:
-        """Return the bytes from a push to its pop."""
+        """Return the number of bytes from a push to its pop."""
         nodes, document = self.commands.nodes, self.document
         return document.end[nodes[self.commands.partner[node]]] - document.start[nodes[node]]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Drop all from a push to its pop; or the pop alone."""
+        """Return the removal of everything from a push to its pop, and that of the pop alone."""
         pop = self.commands.partner[node]
         nodes = self.commands.nodes[node : pop + 1]
         found = [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
@@ -293,12 +296,12 @@ class ScopeTree(LeafTree):
         return found
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the scopes directly within."""
+        """Return the scopes directly inside this one."""
         return self.below[node]
 
 
 class Scopes:
-    """The pass over command-level scopes, level by level."""
+    """Removes push/pop scopes, level by level."""
 
     name = "scopes"
 
@@ -308,7 +311,7 @@ class Scopes:
 
     def problem(self, view: ScriptView) -> ScopeTree | None:
         """Return the tree of scopes."""
-        # A name that is declared again would clash with one of a scope that stays open.
+        # If a name is declared twice, leaving a scope open could make the declarations clash.
         may_stay_open = not self.close and _declares_each_name_once(view)
         tree = ScopeTree(view.document, view.commands, may_stay_open=may_stay_open)
         return tree if tree.roots else None

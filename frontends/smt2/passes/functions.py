@@ -1,4 +1,4 @@
-"""Passes over functions: fewer parameters, declarations in place of definitions, inlining."""
+"""Passes on functions: removing parameters, declaring instead of defining, inlining."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a function: where it is declared, and what stands for it at each use."""
+    """One parameter of a function: where it is declared, and its argument at each use."""
 
     function: int
     node: int
@@ -29,7 +29,7 @@ class Parameter:
 
 
 class ParameterItems(IndependentItems):
-    """Parameters as items: dropped from the declaration and from all uses at once."""
+    """Parameters as items: each is dropped from the declaration and from all uses at once."""
 
     def __init__(
         self, terms: Terms, parameters: Sequence[Parameter], uses: dict[int, Sequence[int]]
@@ -44,11 +44,11 @@ class ParameterItems(IndependentItems):
 
     @property
     def weights(self) -> Sequence[int]:
-        """The number of arguments that go."""
+        """The number of nodes that dropping each parameter removes."""
         return [1 + len(each.arguments) for each in self.parameters]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop parameters; a function without any is a constant."""
+        """Drop parameters; a function that has none left becomes a constant."""
         terms = self.terms
         edits: list[Edit] = []
         for item in chosen:
@@ -73,12 +73,12 @@ class ParameterItems(IndependentItems):
 
 
 class Parameters:
-    """The pass that drops parameters of declared and defined functions."""
+    """Removes parameters of declared and defined functions."""
 
     name = "parameters"
 
     def problem(self, view: ScriptView) -> ParameterItems | None:
-        """Return the parameters of all functions that are only ever applied."""
+        """Return the parameters of all functions whose every use is an application."""
         terms = view.terms
         document, script, parent = terms.document, terms.script, terms.document.parent
         variables = {definition.node: i for i, definition in enumerate(script.definitions)}
@@ -118,13 +118,16 @@ def _signature(terms: Terms, definition: Definition) -> int:
 
 
 class Recursive:
-    """Of functions that are defined together those go that no other one needs; a function by
-    itself is defined by itself, and one that does not use itself by `define-fun`."""
+    """Simplifies recursive definitions: drops unused functions, prefers define-fun.
+
+    Functions of a define-funs-rec that no other one uses are removed. A single function left
+    gets a define-fun-rec, and a function that does not call itself a define-fun.
+    """
 
     name = "recursive"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a function or definition."""
+        """Return one change per function or definition."""
         terms = view.terms
         document = terms.document
         changes: list[Change] = []
@@ -156,21 +159,21 @@ class Recursive:
 
 
 def _is_idle(terms: Terms, name: int, body: int) -> bool:
-    """Tell whether nothing uses a function but its own body."""
+    """Return whether a function is used only in its own body."""
     last = terms.document.stop[body]
     function = terms.bound_at(name)
     return function >= 0 and all(body <= use < last for use in terms.references[function])
 
 
 def _is_recursive(terms: Terms, name: int, body: int) -> bool:
-    """Tell whether a function uses itself."""
+    """Return whether a function calls itself."""
     function = terms.bound_at(name)
     last = terms.document.stop[body]
     return function < 0 or len(terms.references.within(function, body, last)) > 0
 
 
 def _alone(terms: Terms, command: int, signature: int, body: int) -> Iterator[Change]:
-    """Yield the definition of one function by itself."""
+    """Yield the change that gives a function a definition of its own."""
     parts = list(terms.document.children(signature))
     if len(parts) != 3:
         return
@@ -182,12 +185,12 @@ def _alone(terms: Terms, command: int, signature: int, body: int) -> Iterator[Ch
 
 
 class Inline:
-    """A defined constant goes, and its value stands at every use."""
+    """Replaces each use of a defined constant by its value, and removes the definition."""
 
     name = "inline"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a definition without parameters."""
+        """Return one change per definition without parameters."""
         terms = view.terms
         document, script = terms.document, terms.script
         changes = []
@@ -204,12 +207,12 @@ class Inline:
 
 
 class Declare:
-    """A definition becomes a declaration: its body goes."""
+    """Replaces definitions by declarations, dropping their bodies."""
 
     name = "declare"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a definition whose sorts are known."""
+        """Return one change per definition whose sorts are known."""
         terms = view.terms
         document = terms.document
         changes = []

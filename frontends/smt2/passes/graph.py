@@ -1,59 +1,57 @@
-"""The pass over a script as a graph of terms, and over terms as written where the graph fails."""
+"""Passes on a script as a graph of terms, which shares equal ones unless only the text fails."""
 
 from __future__ import annotations
 
-from binascii import crc32
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reducekit.change import Change
-from reducekit.frontend import Pass
 from reducekit.frontends.smt2.fingerprint import TOKEN
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.closing import LATE, RARE, Closing
+from reducekit.frontends.smt2.graph.closing import LATE, Closing
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.functions import has_definitions, named_terms
-from reducekit.frontends.smt2.graph.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
-from reducekit.frontends.smt2.graph.restarts import Restart
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.layout import tidy
-from reducekit.frontends.smt2.passes.term_tree import TermPass
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import FixedSearch, Problem, Search
-from reducekit.strategies.adaptive import adaptive
 
 _TRIES, _FEW_TRIES = 20, 3
-"""So many candidates are tried on a graph that does not show the failure itself; on one of more
-than so many nodes only a few, since printing takes long."""
+"""If the printed graph itself does not fail, the search gives up after `_TRIES` candidates; on a
+graph of `_LARGE` nodes or more, which takes long to print, after `_FEW_TRIES`."""
+_IN_VAIN = 1 << 20
+"""Bytes of candidates that are not smaller than the script, after which the search over a graph
+whose text is larger gives up. Printing them takes 0.2 s. Without this limit, the graph of
+cvc5's fuzz25.smtv1.smt2 (16 KB) prints 2,500 candidates for 40 checks."""
 _LARGE = 5000
-_MOST_KICKED = 2000
-"""Scripts of more nodes are not kicked: most of what a random step does there is of no use."""
 _MOST_NAMED = 1 << 15
-"""Of scripts with more nodes, terms that `define-fun` names stay where they are: one term of all of
-them takes seconds to print."""
+"""In scripts with more nodes, terms named by `define-fun` are not expanded: the resulting single
+term takes seconds to print."""
 _MOST = 1 << 17
-"""Scripts of more nodes are searched as they are written: what takes most away from them needs no
-graph, and reading and printing one takes seconds."""
+"""Scripts with more nodes are searched in grains: building and printing a graph of all their terms
+takes seconds for each candidate."""
+_GRAINS, _FINE = 500, 16_000
+"""Into how many parts a script is divided, if it is larger or its lets have to stay: at first, and
+when nothing else helps. With 500, a candidate takes some 10 ms, whatever the size of the script."""
 
 IN_PLACE = "named terms in place"
-"""The terms that `define-fun` names stand at their uses, where the script is smaller so."""
+"""The style in which terms named by `define-fun` are expanded, if that makes the script smaller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(Search):
-    """The first steps: which way of printing still shows the failure. Then the descent begins.
+    """Finds a style of printing in which the script still fails, and then starts the descent.
 
-    `styles` are the ways to try, with what they print: those that make the text
-    smaller, and as the last one another that does not. If that holds, the descent
-    goes on from there all the same, though the best text stays as it is until
-    something smaller is found. If none holds, the descent goes on from `last`;
-    if the text is printed like that already (`proved`), it needs no check.
+    `styles` are the styles to try, with the printed script: those that make the text smaller,
+    and last one that does not. If only that one fails, the descent still starts from it, but the
+    best text does not change until something smaller is found. If none fails, the descent starts
+    from `last`; if the script already has that style (`proved`), no check is needed.
     """
 
     material: Material
@@ -72,20 +70,26 @@ class Entry(Search):
         return _is_smaller(printed.text, self.view.document.text)
 
     def after(self, ok: bool) -> Search:
-        """Begin the descent with the style that holds."""
+        """Start the descent with the first style that fails."""
         if ok:
             printed = self.styles[0]
-            kept = () if self._is_smaller(printed) else self._different(printed)
-            return self._descent(printed, kept)
+            if self._is_smaller(printed):
+                return self._descent(printed, ())
+            return Larger(self._descent(printed, self._different(printed)), self.view)
         if len(self.styles) > 1:
             return replace(self, styles=self.styles[1:])
         return self.without_style()
 
     def without_style(self) -> Search:
-        """Begin the descent though no way of printing has been found to hold."""
+        """Start the descent although no style was found that fails."""
         search = self._descent(self.last, self._different(self.last))
         tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
-        return search if self.proved else Unproved(search, self.view, tries)
+        if self.proved:
+            return Larger(search, self.view)
+        # The failure is in a let that the body does not use: dissolved, nothing is left to search.
+        if search.propose() is None:
+            return _as_written(self.view) or search
+        return Unproved(search, self.view, tries)
 
     def _descent(self, printed: Printed, different: Iterable[int]) -> Descent:
         graph = printed.graph
@@ -95,21 +99,15 @@ class Entry(Search):
         return start(graph, self.material, place, printed.listing, different)
 
     def _different(self, printed: Printed) -> list[int]:
-        """Return the commands that the document shows in another way."""
-        document, listing = self.view.document, printed.listing
-        return [
-            command
-            for command, node in enumerate(listing.around.nodes)
-            if listing.text(command) != document.source(node)
-        ]
+        return _different(printed, self.view)
 
 
 @dataclass(frozen=True, slots=True)
 class Unproved(Search):
-    """The search over a graph that may not show the failure itself, in any style.
+    """The search over a graph that may not fail itself, in any style.
 
-    A part of it may: after the first success it is a search like any other.
-    Otherwise the terms are searched as they are written.
+    A smaller graph may: after the first success this is an ordinary search. Without one, the
+    graph with the lets of the script is searched.
     """
 
     search: Search
@@ -121,18 +119,71 @@ class Unproved(Search):
         return self.search.propose()
 
     def after(self, ok: bool) -> Search:
-        """Go on with the graph after a success, with the terms after too many failures."""
+        """Continue with the graph after a success, with the script's lets after many failures."""
         search = self.search.after(ok)
         if ok:
             return search
         if self.left > 1 and search.propose() is not None:
             return Unproved(search, self.view, self.left - 1)
-        tree = TermPass().problem(self.view)
-        return search if tree is None else adaptive.start(tree)
+        return _as_written(self.view) or search
+
+
+@dataclass(frozen=True, slots=True)
+class Larger(Search):
+    """The search over a graph that fails, but whose text may be larger than the document.
+
+    After the first success this is an ordinary search. Without one, it gives up after printing
+    too much that is not smaller than the document, and searches the graph with the script's lets.
+    """
+
+    search: Descent
+    view: ScriptView
+    left: int = _IN_VAIN
+
+    def propose(self) -> Change | None:
+        """Return the next candidate."""
+        return self.search.propose()
+
+    def after(self, ok: bool) -> Search:
+        """Continue with the graph, or with the script's lets after too many larger candidates."""
+        search = self.search.after(ok)
+        if ok:
+            return search
+        _, listing = self.search.current()
+        text = b"" if listing is None else listing.whole()
+        if _is_smaller(text, self.view.document.text):
+            return Larger(search, self.view, self.left)
+        if self.left > len(text):
+            return Larger(search, self.view, self.left - len(text))
+        return _as_written(self.view) or search
+
+
+def _as_written(view: ScriptView, grains: int = _GRAINS) -> Search | None:
+    """Return the search over a graph with the lets of the script, if it can be printed."""
+    if len(view.document) <= _LARGE:
+        grains = 0
+    graph = build(view, as_written=True, grains=grains)
+    try:
+        listing = list_commands(graph, Style.AS_INPUT)
+    except Unprintable:
+        return None
+    printed = Printed(graph, Style.AS_INPUT, listing, b"", "")
+    place = Place(Style.AS_INPUT, styled=0 if grains else Analysis(graph).total)
+    return start(graph, Material(view.terms), place, listing, _different(printed, view))
+
+
+def _different(printed: Printed, view: ScriptView) -> list[int]:
+    """Return the commands whose text differs from that in the document."""
+    listing = printed.listing
+    return [
+        command
+        for command, node in enumerate(listing.around.nodes)
+        if listing.text(command) != view.document.source(node)
+    ]
 
 
 class Printed(NamedTuple):
-    """A graph in print."""
+    """A printed graph."""
 
     graph: Graph
     style: Style
@@ -142,7 +193,7 @@ class Printed(NamedTuple):
 
 
 def styles_of(graph: Graph, text: bytes) -> list[Printed]:
-    """Return the ways to print a graph, up to the first that does not make the text smaller."""
+    """Return a graph in each style, up to the first that does not make the text smaller."""
     found: list[Printed] = []
     for style in Style:
         try:
@@ -155,19 +206,21 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
     return found
 
 
-def _without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph, Listing] | None:
-    """Return the graph with the terms that `define-fun` names at their uses, and its listing.
+def without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph, Listing] | None:
+    """Return the graph with the terms named by `define-fun` expanded, and its listing.
 
-    None where nothing is named, or it cannot be printed. The idea is that a chain of definitions,
-    as hardware model checkers write it, is one term to search: what no longer counts in it goes
-    with all that only it uses.
+    None if there are none, or if the graph cannot be printed. This turns a chain of definitions,
+    as hardware model checkers write it, into one term to search, in which removing a term also
+    removes everything that only it uses.
     """
     if len(graph.shape) > _MOST_NAMED or not has_definitions(graph):
         return None
+    # Hardware model checkers name each wire by a define-fun. Removing such a wire takes its name,
+    # all uses, and all wires that only it uses: a closure over commands. In one term it is a hoist.
     replaced, gone = named_terms(Moves(graph, material))
     if not replaced:
         return None
-    # Each command that stays a root would be printed, with all that is below its name now.
+    # A removed command must not remain a root: it would be printed, with the expanded terms.
     nothing = graph.add(graph.shapes.leaf(b""), (), None)
     roots = (nothing if at in gone else root for at, root in enumerate(graph.roots))
     graph = replace(graph, roots=tuple(roots)).rebuilt(replaced)
@@ -180,7 +233,7 @@ def _without_names(graph: Graph, material: Material, style: Style) -> tuple[Grap
 
 
 def _is_as(printed: bytes, text: bytes) -> bool:
-    """Tell whether two scripts differ at most in the names of bound variables."""
+    """Return whether two scripts differ at most by a renaming."""
     tokens, others = TOKEN.findall(printed), TOKEN.findall(text)
     if len(tokens) != len(others):
         return False
@@ -196,13 +249,11 @@ def _is_smaller(printed: bytes, text: bytes) -> bool:
     return (len(printed), printed) < (len(text), text)
 
 
-def is_too_large(view: ScriptView) -> bool:
-    """Tell whether a script has too many nodes to be read as a graph."""
-    return len(view.document) > _MOST
-
-
 class GraphPass:
-    """The pass over all terms as one graph. It remembers the first script, for restarts."""
+    """Replaces and simplifies terms, on a graph that shares equal ones.
+
+    It remembers the first script, for restarts.
+    """
 
     name = "graph"
 
@@ -210,97 +261,67 @@ class GraphPass:
         self.first: ScriptView | None = None
 
     def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search over the graph; of a script too large for one, over its terms."""
-        if is_too_large(view):
-            return TermPass().problem(view)
+        """Return the search over the graph; over a coarse one if the script is very large."""
+        if len(view.document) > _MOST:
+            return _fixed(_as_written(view))
+        # The graph comes from the script with normal blanks: text between terms is part of a shape,
+        # and two shapes that differ only in blanks would keep equal terms apart.
         laid_out, text = _laid_out(view), view.document.text
         graph = build(laid_out)
-        if self.first is None and graph is not None:
+        if self.first is None:
             self.first = laid_out
-        styles = [] if graph is None else styles_of(graph, text)
-        if graph is None or not styles:
-            return TermPass().problem(view)
+        styles = styles_of(graph, text)
+        if not styles:
+            return _fixed(_as_written(view))
+        # Printing from a graph changes the text even if no term changes. A failure may depend on
+        # that: on the order in which a solver reads terms, on names, on sharing. So before anything
+        # is removed, the styles are tried, the most compact first; the first that fails is where
+        # the descent starts.
         last = styles[-1]
         proved = _is_as(last.text, text)
         tried = styles[:-1] if proved and not _is_smaller(last.text, text) else styles
         material = Material(laid_out.terms)
         style = Style.SHORTEST
-        found = _without_names(graph, material, style)
+        found = without_names(graph, material, style)
         if found is not None and _is_smaller(whole := found[1].whole(), text):
             tried = [Printed(found[0], style, found[1], whole, IN_PLACE), *tried]
         entry = Entry(material, view, tried, last, proved)
         return FixedSearch(entry if tried else entry.without_style())
 
 
+class FineGraph:
+    """Searches a large script in finer grains, when nothing else makes it smaller."""
+
+    name = "fine graph"
+
+    def problem(self, view: ScriptView) -> Problem | None:
+        """Return the search; None for a script that was searched term by term."""
+        size = len(view.document)
+        if size <= _LARGE or (size <= _MOST and as_printed(view) is not None):
+            return None
+        return _fixed(_as_written(view, _FINE))
+
+
+def _fixed(search: Search | None) -> FixedSearch | None:
+    return None if search is None else FixedSearch(search)
+
+
 def _laid_out(view: ScriptView) -> ScriptView:
-    """Return a script with its blanks normalised: the same nodes, of which some are other text."""
+    """Return a script with normalised blanks; its nodes have the same numbers."""
     text = tidy(view.document)
     return view if text == view.document.text else ScriptView(parse(text))
 
 
-class Kicked:
-    """The pass of random steps beyond the local minimum, with thorough effort."""
-
-    name = "kicks"
-
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search; None for a script that is large, or not as a graph is printed."""
-        if len(view.document) > _MOST_KICKED:
-            return None
-        found = _as_printed(view)
-        if found is None:
-            return None
-        graph, printed = found
-        size = len(printed.listing.whole())
-        ground = Ground(graph, Material(view.terms), printed.listing, printed.style, size)
-        return FixedSearch(Kicking(Kicks(ground, self.seed), size))
-
-
-class Restarted:
-    """The pass that starts again from the first graph in another order, with thorough effort."""
-
-    def __init__(self, graph: GraphPass, number: int) -> None:
-        self.name = f"restart {number}"
-        self.graph = graph
-        self.number = number
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search; None where the graph is not how the script is printed.
-
-        Each new best script has a restart of its own.
-        """
-        first = self.graph.first
-        found = _as_printed(view) if len(view.document) <= _MOST_KICKED else None
-        graph = None if first is None or found is None else build(first)
-        if first is None or found is None or graph is None:
-            return None
-        style = found[1].style
-        if style is not Style.AS_INPUT:
-            graph = replace(graph, bound=frozenset())
-        material = Material(first.terms, crc32(view.document.text, self.number) | 1)
-        best = Moves(found[0], Material(view.terms))
-        in_place = None if named_terms(best)[0] else _without_names(graph, material, style)
-        try:
-            graph, listing = in_place or (graph, list_commands(graph, style))
-        except Unprintable:
-            return None
-        place = Place(style, styled=Analysis(graph).total)
-        return FixedSearch(Restart(start(graph, material, place, listing)))
-
-
 @dataclass(frozen=True)
-class _ClosingMoves:
-    """A pass of closing moves and nothing else."""
+class ClosingMoves:
+    """A pass that tries only the given closing moves."""
 
     name: str
     moves: Sequence[tuple[str, Closing]]
 
     def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search; None for a script that is large, or not as a graph is printed."""
-        found = _as_printed(view) if len(view.document) <= _LARGE else None
+        """Return the search; None if the script is large or not in a style of the graph."""
+        found = as_printed(view) if len(view.document) <= _LARGE else None
         if found is None:
             return None
         graph, printed = found
@@ -308,48 +329,17 @@ class _ClosingMoves:
         return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
 
 
-class Resorted(_ClosingMoves):
-    """The pass that gives another sort to all terms that have to be of one sort together."""
+class Resorted(ClosingMoves):
+    """Changes the sort of all terms that must have the same one, together."""
 
     def __init__(self) -> None:
         super().__init__("sorts", LATE)
 
 
-class Rare(_ClosingMoves):
-    """The pass of moves that rarely help, with thorough effort."""
-
-    def __init__(self) -> None:
-        super().__init__("rare moves", RARE)
-
-
-def _as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:
-    """Return the graph of a script with the way of printing that is that of the script."""
-    graph = build(view)
-    if graph is None:
-        return None
-    text = view.document.text
+def as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:
+    """Return the graph of a script, and the style that prints it like the script; None if none."""
+    graph, text = build(view), view.document.text
     for printed in styles_of(graph, text):
         if _is_as(printed.text, text):
             return graph, printed
     return None
-
-
-@dataclass(frozen=True)
-class AsWritten:
-    """A pass over terms as they are written, for scripts that have to stay so.
-
-    Elsewhere the moves on the graph include its changes.
-    """
-
-    inner: Pass
-
-    @property
-    def name(self) -> str:
-        """The name of the pass."""
-        return self.inner.name
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return what there is to search; None where the text is how a graph is printed."""
-        if not is_too_large(view) and _as_printed(view) is not None:
-            return None
-        return self.inner.problem(view)

@@ -1,41 +1,50 @@
-"""The whole script as one tree, for HDD: commands that go, terms that become constants."""
+"""The whole script as one tree, for HDD: commands are dropped, terms become constants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.passes.term_tree import TermTree
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import LeafTree, Move, Selection
 
 
 class ScriptTree(LeafTree):
-    """Commands, and below them their terms; the first move of each is its minimal replacement."""
+    """Commands with their terms below them; each has one move, to its minimal replacement."""
 
     def __init__(self, view: ScriptView) -> None:
-        self.terms = TermTree(view.terms)
+        self.terms = view.terms
+        self.document = view.document
         self.roots: Sequence[int] = view.commands.nodes
         self.commands = frozenset(self.roots)
 
     def weight(self, node: int) -> int:
-        """Return the bytes of a node."""
-        return self.terms.weight(node)
+        """Return the size of a node in bytes."""
+        return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal of a command, the moves of a term."""
+        """Return the removal of a command, or the replacement of a term by a constant."""
         if node in self.commands:
             return [Move(Change((Edit(node, ()),), "drop commands"), ())]
-        return self.terms.moves(node)
+        # HDD only deletes; a term cannot be deleted, so the smallest constant of its sort stands
+        # for it.
+        own = self.document.source(node)
+        constants = self.terms.constants(self.terms.script.sort[node])[:1]
+        edits = [Edit(node, (constant,)) for constant in constants if constant != own]
+        return [
+            Move(Change((edit,), "constant"), ())
+            for edit in edits
+            if not self.terms.names.lost(edit)
+        ]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the terms directly below."""
+        """Return the direct subterms."""
         return subterms(self.terms.script, node)
 
 
 class Hierarchy:
-    """The pass over the tree of the script."""
+    """Removes commands and replaces terms, level by level of the script's tree."""
 
     name = "hierarchy"
 

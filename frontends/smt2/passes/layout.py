@@ -1,7 +1,7 @@
-"""The layout of a script: one command a line, single blanks, no comments.
+"""The layout of a script: one command per line, single blanks, no comments.
 
-Tried first and as one change, so that all later candidates are short and the
-result is fit to be read.
+It is tried first and as one change, so that all later candidates are shorter and the
+result is readable.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Items
 
-# Strings and quoted symbols are matched first, so that their blanks stay.
+# Strings and quoted symbols are matched first, so that their blanks are kept.
 _GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')
 _UNTIDY = re.compile(rb"[\t\r\n\f\v;]|  |\( | \)")
 _AFTER_OPEN, _BEFORE_CLOSE = ord("("), ord(")")
 
 
 def tidy(document: Document) -> bytes:
-    """Return the script with its comments dropped and its blanks normalised.
+    """Return the script without comments and with normalised blanks.
 
-    Blanks are only taken away or exchanged, never put where there are none:
-    the tokens of the result are the tokens of the script.
+    Blanks are only removed or replaced, never inserted between adjacent tokens, so the result
+    has the same tokens as the script.
     """
     text, end = document.text, document.end
     out, last = [], 0
@@ -43,7 +43,7 @@ def tidy_command(source: bytes) -> bytes:
     if _UNTIDY.search(source) is None:
         return source
 
-    # Piece by piece: a command may have millions of gaps.
+    # One gap at a time: a command may have millions of them.
     out, last = bytearray(), 0
     for match in _GAP.finditer(source):
         if match.lastindex:
@@ -58,16 +58,16 @@ def tidy_command(source: bytes) -> bytes:
 
 
 class Layout:
-    """The pass that drops comments and normalises blanks."""
+    """Removes comments and normalises blanks."""
 
     name = "layout"
 
     def __init__(self, least: float = 0.0) -> None:
         self.least = least
-        """The share of a script that has to go."""
+        """The minimum share of the script that this has to remove."""
 
     def problem(self, view: ScriptView) -> Items | None:
-        """Return the one change of the whole text."""
+        """Return one change of the whole text."""
         before = view.document.text
         text = tidy(view.document)
         if text == before or len(text) > (1 - self.least) * len(before):

@@ -1,4 +1,4 @@
-"""Passes over lists that are no terms: attributes, and what is asked for of the solver."""
+"""Passes on lists other than terms: attributes, and the terms of queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASKING = frozenset(b"get-value check-sat-assuming get-assignment".split())
 
 
 class AttributeItems(IndependentItems):
-    """Attributes as items: a keyword, with its value if it has one."""
+    """Attributes as items: each is a keyword with its value, if any."""
 
     def __init__(self, terms: Terms, attributes: Sequence[tuple[int, ...]]) -> None:
         self.attributes = attributes
@@ -28,7 +28,7 @@ class AttributeItems(IndependentItems):
                 self.annotations.setdefault(node, set()).add(item)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop attributes; a term that has none left stands without its annotation."""
+        """Drop attributes; a term that has none left loses its annotation."""
         edits = [Edit(node, ()) for item in sorted(chosen) for node in self.attributes[item]]
         touched = {self.above[item] for item in chosen} & self.annotations.keys()
         edits += [
@@ -40,12 +40,12 @@ class AttributeItems(IndependentItems):
 
 
 class Attributes:
-    """The pass over the attributes of terms and commands."""
+    """Removes attributes of terms and commands."""
 
     name = "attributes"
 
     def problem(self, view: ScriptView) -> AttributeItems | None:
-        """Return all attributes, but for names that are used."""
+        """Return all attributes except names that are used."""
         terms = view.terms
         document, stop = terms.document, terms.document.stop
         used = {
@@ -70,12 +70,12 @@ class Attributes:
 
 
 class QueriedTerms:
-    """The pass over the terms that a command asks about."""
+    """Removes terms from queries such as get-value."""
 
     name = "queried terms"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return the elements of all such lists; get-value keeps one."""
+        """Return one change per element of such a list; get-value keeps at least one."""
         document = view.document
         changes = []
         for node, name in zip(view.commands.nodes, view.commands.names, strict=True):

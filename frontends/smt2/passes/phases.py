@@ -2,13 +2,13 @@
 
 Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013,
 section 2.2: scopes level by level, then commands, then the terms of define-fun,
-of assert and of get-value commands, each kind in the same steps. The paper
+assert and get-value commands, with the same steps for each kind. The paper
 repeats each step to a fixpoint; here the rounds do that, as they end only when
-no step finds anything.
+no step succeeds.
 
-Unlike the paper's tool, no step makes a dangling name: what leaves the scope
-of a let has its variables grounded, and a term with a name that is used
-elsewhere stays.
+Unlike in the paper's tool, no step leaves a dangling name: let variables that
+would leave their scope are replaced by constants, and a term with a `:named`
+name that is used elsewhere is kept.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import IndependentItems, Selection
 
-# The commands with terms that the paper knows, in its order, each with its kin
-# of later versions of the standard.
+# The commands with terms that the paper treats, in its order, each with the related commands of
+# later versions of the standard.
 _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
     ("define-fun", frozenset(b"define-fun define-fun-rec define-funs-rec define-const".split())),
     ("assert", frozenset((b"assert",))),
     ("get-value", frozenset((b"get-value",))),
 )
-# Behind one of these a check-sat is another's: its answer is not about what comes here.
+# A get-value does not refer to a check-sat before one of these.
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
 _PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
 _DIGITS = 1200  # of the widest (_ bvN w) that is compared with all ones
 
 Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
-"""What a step does with a term: the edits, that of the term itself first; None if nothing."""
+"""The edits of a step for a term, the term's own first; None if the step does not apply."""
 
 
 class Phase:
-    """One step over the terms of one kind of command: each term by itself may be substituted."""
+    """Substitutes terms in one kind of command, one at a time."""
 
     def __init__(
         self, kind: str, commands: Collection[bytes], step: str, theory: str, substitute: Substitute
@@ -74,7 +74,7 @@ class Phase:
 
 
 class Fresh:
-    """The step that puts a fresh variable in place of a term of a sort."""
+    """Replaces terms of a sort by fresh variables."""
 
     def __init__(
         self, kind: str, commands: Collection[bytes], step: str, theory: str, sort: str
@@ -85,7 +85,7 @@ class Fresh:
         self.sort = sort
 
     def problem(self, view: ScriptView) -> FreshItems | None:
-        """Return the terms in question, in the order of the text."""
+        """Return the terms to replace, in the order of the text."""
         script = view.script
         if not applies(script, self.theory):
             return None
@@ -93,7 +93,7 @@ class Fresh:
         found = [
             node
             for node in terms_of(script, self.commands)
-            # A variable in place of a variable wins nothing.
+            # Replacing a variable by a variable gains nothing.
             if document.stop[node] > node + 1
             and is_of(script.sort[node], self.sort)
             and not is_constant(document, script, node)
@@ -103,10 +103,10 @@ class Fresh:
 
 
 class FreshItems(IndependentItems):
-    """Terms as items: taking one puts a variable there, declared in front of the command.
+    """Terms as items: taking one replaces it by a variable, declared before the command.
 
-    Edits of one node replace each other, so a command's declarations are made
-    anew from all that is taken in it.
+    An edit of a node overrides an earlier one, so a command's declarations are always rebuilt
+    from all items taken in it.
     """
 
     def __init__(self, what: str, script: Script, nodes: Sequence[int]) -> None:
@@ -117,7 +117,7 @@ class FreshItems(IndependentItems):
         self.names = fresh_names(document, len(nodes))
         self.declarations: list[bytes] = []
         self.places: list[int] = []
-        """The command that the declaration of each item goes in front of."""
+        """The command before which each item's variable is declared."""
         for node, name in zip(nodes, self.names, strict=True):
             sort = script.sort[node]
             assert sort is not None
@@ -126,17 +126,17 @@ class FreshItems(IndependentItems):
 
     @property
     def weights(self) -> Sequence[int]:
-        """The bytes of each term."""
+        """The size of each term in bytes."""
         return [self.document.end[node] - self.document.start[node] for node in self.nodes]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Put variables for the chosen terms; declare those that are seen in the result."""
+        """Replace the chosen terms by variables; declare those that occur in the result."""
         edits = [Edit(self.nodes[item], (self.names[item],)) for item in sorted(chosen)]
         touched = {self.places[item] for item in chosen}
         declarations: dict[int, list[bytes | int]] = {place: [] for place in touched}
         behind = 0
         for item in sorted(chosen | taken):
-            # Terms are in document order, so a term within another comes after it.
+            # Terms are in document order, so a term inside another one comes after it.
             if self.nodes[item] >= behind:
                 behind = self.document.stop[self.nodes[item]]
                 if self.places[item] in touched:
@@ -146,7 +146,7 @@ class FreshItems(IndependentItems):
 
 
 def applies(script: Script, theory: str) -> bool:
-    """Tell whether the logic of a script has a theory, a field of `Theories`; "" is the core's."""
+    """Return whether a script's logic has a theory: a field of `Theories`, or "" for Core."""
     if not theory:
         return True
     document = script.document
@@ -160,7 +160,7 @@ def applies(script: Script, theory: str) -> bool:
 
 
 def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
-    """Yield all terms in commands of these names, in document order, patterns left out."""
+    """Yield all terms in commands of these names, in document order, without patterns."""
     document, is_term = script.document, script.is_term
     stop = document.stop
     patterns = any(word in document.text for word in _PATTERNS)
@@ -178,23 +178,23 @@ def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
 
 
 def _pattern_spans(document: Document, command: int) -> dict[int, int]:
-    """Return the first term of each pattern in a command, and the node after the pattern."""
+    """Map the first term of each pattern in a command to the node after the pattern."""
     stop = document.stop
     spans = {}
     for node in range(command, stop[command] - 1):
         if stop[node] == node + 1 and document.source(node) in _PATTERNS:
-            # A list of terms, or one term by itself.
+            # A list of terms, or a single term.
             spans[node + 1] = spans[node + 2] = stop[node + 1]
     return spans
 
 
 def is_of(sort: Sort | None, name: str) -> bool:
-    """Tell whether a sort is `name`, with whatever indices."""
+    """Return whether a sort is `name`, with any indices."""
     return sort == name or (isinstance(sort, tuple) and sort[0] == name)
 
 
 def fresh_names(document: Document, number: int) -> list[bytes]:
-    """Return so many short symbols that the text does not have."""
+    """Return `number` short symbols that do not occur in the text."""
     stop, source = document.stop, document.source
     taken = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
     names: list[bytes] = []
@@ -208,7 +208,7 @@ def fresh_names(document: Document, number: int) -> list[bytes]:
 
 
 def _place(script: Script, index: int) -> int:
-    """Return the command in front of which something used in a command can be declared.
+    """Return the command before which a symbol used in a command can be declared.
 
     A get-value belongs to the check-sat before it: a declaration between them
     would void the answer (standard 2.7, section 4.1.1).
@@ -223,11 +223,11 @@ def _place(script: Script, index: int) -> int:
     return script.commands[index]
 
 
-# What the steps do with a term.
+# The substitutions of the steps.
 
 
 def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
-    """Replace a term that is no constant by constant `number` of its sort."""
+    """Replace a non-constant term by constant `number` of its sort."""
     own = terms.script.sort[node]
     if not is_of(own, sort) or is_constant(terms.document, terms.script, node):
         return None
@@ -238,19 +238,19 @@ def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit,
 def _without_units(
     operator: bytes, is_unit: Callable[[Terms, int], bool], terms: Terms, node: int
 ) -> tuple[Edit, ...] | None:
-    """Replace an application whose arguments are units but for one by that one."""
+    """Replace an application by an argument if all other arguments are units."""
     if head_of(terms.document, node) != operator:
         return None
     arguments = subterms(terms.script, node)
     others = [each for each in arguments if not is_unit(terms, each)]
     if len(arguments) < 2 or len(others) > 1:
         return None
-    # All are units: any will do.
+    # If all are units, any of them will do.
     return (Edit(node, (others[0] if others else arguments[0],)),)
 
 
 def _to_part(operator: bytes, position: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
-    """Replace an application by one of its arguments, which has its sort."""
+    """Replace an application by one of its arguments of the same sort."""
     if head_of(terms.document, node) != operator:
         return None
     arguments = subterms(terms.script, node)
@@ -261,7 +261,7 @@ def _to_part(operator: bytes, position: int, terms: Terms, node: int) -> tuple[E
 
 
 def _let_to_body(terms: Terms, node: int) -> tuple[Edit, ...] | None:
-    """Replace a let by its body, the variables in it by constants."""
+    """Replace a let by its body, and its variables by constants."""
     document = terms.document
     if head_of(document, node) != b"let":
         return None
@@ -278,13 +278,13 @@ def _is_word(word: bytes, terms: Terms, node: int) -> bool:
 
 
 def _is_zero(terms: Terms, node: int) -> bool:
-    """Tell whether a term is a bit-vector literal of zeros only."""
+    """Return whether a term is a bit-vector literal with all bits 0."""
     digits, base = _literal(terms, node)
     return base > 0 and not digits.strip(b"0")
 
 
 def _is_ones(terms: Terms, node: int) -> bool:
-    """Tell whether a term is a bit-vector literal of ones only."""
+    """Return whether a term is a bit-vector literal with all bits 1."""
     digits, base = _literal(terms, node)
     if base != 10:
         return base > 0 and not digits.strip(b"1" if base == 2 else b"fF")
@@ -312,7 +312,7 @@ def _literal(terms: Terms, node: int) -> tuple[bytes, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step of term substitution; without a function, fresh variables for a sort."""
+    """A step of term substitution; without a function, it introduces fresh variables of a sort."""
 
     name: str
     theory: str
@@ -342,7 +342,7 @@ _STEPS: Sequence[_Step] = (
 
 
 def term_phases() -> Iterator[Pass]:
-    """Yield the steps of term substitution, kind by kind."""
+    """Yield the steps of term substitution for each kind of command."""
     for kind, commands in _KINDS:
         for step in _STEPS:
             if step.substitute is None:
@@ -352,7 +352,7 @@ def term_phases() -> Iterator[Pass]:
 
 
 def paper_schedule() -> Schedule:
-    """Return the paper's rounds: the first looks at asserts only, later ones at all commands."""
+    """Return the paper's rounds: the first drops only asserts, later ones all commands."""
     terms = tuple(term_phases())
     return Schedule(
         once=(Scopes(), Drop("asserts", only=(b"assert",)), *terms),

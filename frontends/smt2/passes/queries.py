@@ -1,4 +1,4 @@
-"""Commands that ask for more than whether all asserts hold together, in a simpler form."""
+"""Simplifies commands that ask for more than the satisfiability of all asserts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _ASSERTS = frozenset(b"assert-soft query rule constraint assume".split())
 
 
 class Queries:
-    """A check of some kind becomes `check-sat`, what is asserted in some way an `assert`."""
+    """Replaces variants of `check-sat` and `assert` by the plain commands."""
 
     name = "queries"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a command."""
+        """Return one change per such command."""
         document, script = view.document, view.script
         changes = []
         for node in view.commands.nodes:

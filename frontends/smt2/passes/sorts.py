@@ -1,4 +1,4 @@
-"""Passes over sorts: those that a script names itself, their parameters, and those of no use."""
+"""Passes on sorts: user-defined sorts, their parameters, and the sorts of unused symbols."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIMPLEST = b"Int"
 
 
 def _commands(terms: Terms, head: bytes) -> list[tuple[int, Definition]]:
-    """Return the sorts that commands of a name introduce, by number."""
+    """Return the sorts that commands with this name introduce, with their definition numbers."""
     return [
         (index, definition)
         for index, definition in enumerate(terms.script.definitions)
@@ -32,21 +32,21 @@ def _commands(terms: Terms, head: bytes) -> list[tuple[int, Definition]]:
 
 def _arguments(terms: Terms, use: int, definition: Definition) -> list[int]:
     """Return the sorts that a name is applied to: two in `(U Int Bool)`."""
-    # Without parameters a name may still come first: in the list of a function's parameters.
+    # A sort without parameters may also come first in a list: that of a function's parameters.
     if not definition.parameters or terms.document.parent[use] != use - 1:
         return []
     return list(terms.document.children(use - 1))[1:]
 
 
 class Sorts:
-    """A declared sort becomes a sort of the standard, and its declaration goes."""
+    """Replaces a declared sort by a standard one, and removes its declaration."""
 
     def __init__(self, target: bytes) -> None:
         self.name = f"sorts to {target.decode()}"
         self.target = target
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a declared sort, with all that it is applied to."""
+        """Return one change per declared sort, including the arguments it is applied to."""
         terms = view.terms
         changes = []
         for index, definition in _commands(terms, b"declare-sort"):
@@ -58,12 +58,12 @@ class Sorts:
 
 
 class Abbreviations:
-    """A sort that a script defines goes, and what it stands for is written out at every use."""
+    """Expands defined sorts at every use, and removes their definitions."""
 
     name = "abbreviations"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a definition whose sort is known."""
+        """Return one change per definition whose sort is known."""
         terms = view.terms
         changes = []
         for index, definition in _commands(terms, b"define-sort"):
@@ -79,7 +79,7 @@ class Abbreviations:
 
 
 def _written_out(terms: Terms, use: int, definition: Definition) -> Template | None:
-    """Return what an abbreviation stands for, with the arguments as they stand there."""
+    """Return the expansion of an abbreviation, with the arguments of this use."""
     arguments = _arguments(terms, use, definition)
     if definition.sort is None or len(arguments) != len(definition.parameters):
         return None
@@ -99,16 +99,16 @@ def _written_out(terms: Terms, use: int, definition: Definition) -> Template | N
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a sort that can go."""
+    """A parameter of a sort that can be dropped."""
 
     sort: int
     number: int
     instead: bytes
-    """What takes its place in what the sort stands for."""
+    """What replaces the parameter in the sort's definition."""
 
 
 class ParameterItems(IndependentItems):
-    """Parameters of sorts as items: dropped where the sort is introduced, and at all uses."""
+    """Parameters of sorts as items: dropped where the sort is introduced and at all uses."""
 
     def __init__(self, terms: Terms, parameters: Sequence[Parameter]) -> None:
         self.terms = terms
@@ -117,7 +117,7 @@ class ParameterItems(IndependentItems):
         self.weights: Sequence[int] = [1 + len(uses[each.sort]) for each in parameters]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop parameters; a sort without any is used by its name alone."""
+        """Drop parameters; a sort that has none left is used by its name alone."""
         terms = self.terms
         gone: dict[int, int] = {}
         for item in chosen | taken:
@@ -149,18 +149,17 @@ def _parameters(terms: Terms, sort: int) -> Sequence[int]:
     definition = terms.script.definitions[sort]
     if definition.sort is None:
         return ()
-    # They have been defined right before the sort.
+    # Parameters are numbered right before their sort.
     return range(sort - len(definition.parameters), sort)
 
 
 class SortParameters:
-    """The pass that drops the parameters of declared sorts, and of defined ones where each use
-    gives them the same sort."""
+    """Removes parameters of declared sorts, and of defined sorts if all uses pass the same sort."""
 
     name = "sort parameters"
 
     def problem(self, view: ScriptView) -> ParameterItems | None:
-        """Return the parameters of all sorts that are only ever applied."""
+        """Return the parameters of all sorts whose every use is an application."""
         terms = view.terms
         found: list[Parameter] = []
         for head in (b"declare-sort", b"define-sort"):
@@ -182,9 +181,9 @@ class SortParameters:
 
 
 def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
-    """Return the one sort that some nodes are, which also stands where a sort is defined.
+    """Return the sort that all these nodes spell, if it is also valid where `sort` is defined.
 
-    Nothing if they differ, or have parameters of their own, which may go at the same time.
+    Empty if they differ, or use sorts with parameters, which may be dropped in the same change.
     """
     document, script = terms.document, terms.script
     texts = {document.source(each) for each in arguments}
@@ -204,12 +203,12 @@ def _is_sort(definition: Definition) -> bool:
 
 
 class Instances:
-    """A parametric datatype becomes the one of the sorts that all its uses give it."""
+    """Instantiates a parametric datatype with the sorts that all its uses have in common."""
 
     name = "instances"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a datatype that is declared as in the standard since 2.6."""
+        """Return one change per parametric datatype in the syntax of standard 2.6 and later."""
         terms = view.terms
         definitions = terms.script.definitions
         number = {each.node: i for i, each in enumerate(definitions) if each.kind == "parameter"}
@@ -223,7 +222,7 @@ class Instances:
 
 
 def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]:
-    """Return the edits that make a parametric datatype a plain one; none if there is no way."""
+    """Return the edits that make a parametric datatype a plain one; empty if it is impossible."""
     document, script, uses = terms.document, terms.script, terms.references
     definition = script.definitions[index]
     body = body_of(terms, definition)
@@ -253,7 +252,7 @@ def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]
 
 
 class UnusedTree(LeafTree):
-    """The sorts of what is declared or named and not used: any other will do."""
+    """The sorts of unused declarations and definitions: any other sort is valid there."""
 
     def __init__(self, terms: Terms) -> None:
         self.document = document = terms.document
@@ -272,7 +271,7 @@ class UnusedTree(LeafTree):
         ]
 
     def _sorts(self, definition: Definition) -> list[int]:
-        """Return the sorts in a declaration that more than one name makes."""
+        """Return the sorts in a declaration that are longer than the simplest sort."""
         document = self.document
         children = list(document.children(definition.binder))
         if definition.sort is None or children[1:2] != [definition.node]:
@@ -283,11 +282,11 @@ class UnusedTree(LeafTree):
         return [each for each in signature if len(document.source(each)) > len(_SIMPLEST)]
 
     def weight(self, node: int) -> int:
-        """Return the bytes of a sort."""
+        """Return the size of a sort in bytes."""
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the simplest sort, and each sort within one in its place."""
+        """Return the replacements by the simplest sort and by each argument sort."""
         own = self.document.source(node)
         found = [_SIMPLEST] if own != b"Bool" else []
         moves = [Move(Change((Edit(node, (each,)),), "sort"), ()) for each in found]
@@ -302,7 +301,7 @@ class UnusedTree(LeafTree):
 
 
 class Unused:
-    """The sort of what is declared or named and not used becomes a simpler one."""
+    """Replaces the sorts of unused declarations and definitions by simpler ones."""
 
     name = "unused sorts"
 

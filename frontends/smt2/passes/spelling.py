@@ -1,15 +1,15 @@
-"""The same in fewer bytes: literals, declarations, logics, nested operators."""
+"""A pass that writes the same in fewer bytes: literals, declarations, logics, sorts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from reducekit.change import Change, Edit, Template
+from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.script import Script, analyse
-from reducekit.frontends.smt2.terms import subterms
+from reducekit.frontends.smt2.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges, independent
 
@@ -22,69 +22,11 @@ _FLOATS = {
     b"(_ FloatingPoint 15 113)": b"Float128",
 }
 _CHECKED = 20_000
-"""Scripts of more nodes are not read again to see whether a change leaves their terms sorted."""
-_FLAT = frozenset(b"and or + * bvadd bvmul bvand bvor str.++ re.++ re.union".split())
-
-
-class Literals:
-    """Bit-vector literals in their shortest spelling."""
-
-    name = "literals"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change a literal that has a shorter spelling."""
-        document = view.document
-        changes = []
-        for node, sort in enumerate(view.script.sort):
-            if isinstance(sort, tuple) and sort[0] == "BitVec":
-                own = document.source(node)
-                match = _LITERAL.fullmatch(own)
-                if match is not None:
-                    short = shortest(int(match[1]), int(match[2]))
-                    if len(short) < len(own):
-                        changes.append(Change((Edit(node, (short,)),), "literal"))
-        return independent(changes)
-
-
-def shortest(value: int, width: int) -> bytes:
-    """Return a bit-vector literal in as few bytes as there are."""
-    value %= 1 << width
-    binary, hexadecimal = f"#b{value:0{width}b}", f"#x{value:0{width // 4}x}"
-    digits = (binary if width % 4 else hexadecimal).encode()
-    return min(digits, b"(_ bv%d %d)" % (value, width), key=len)
-
-
-class Flatten:
-    """An operator within the same operator gives its arguments to it."""
-
-    name = "flatten"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change an inner application that can be flattened."""
-        document, script = view.document, view.script
-        changes = []
-        for node in range(1, len(document)):
-            if not script.is_term[node]:
-                continue
-            name = head_of(document, node)
-            above = document.parent[node]
-            if name not in _FLAT or head_of(document, above) != name or not script.is_term[above]:
-                continue
-            if script.refs[node + 1] >= 0:  # a function of the user's by that name
-                continue
-            template: list[bytes | int] = []
-            for each in subterms(script, node):
-                template += [each, b" "]
-            changes.append(Change((Edit(node, _trimmed(template)),), "flatten"))
-        return independent(changes)
-
-
-def _trimmed(template: list[bytes | int]) -> Template:
-    return tuple(template[:-1])
+"""Scripts with more nodes are not parsed again to check that a change keeps them well-sorted."""
 
 
 def text_is_sorted(view: ScriptView, edits: Sequence[Edit]) -> bool:
-    """Tell whether a script has as many terms without a sort after some edits as before."""
+    """Return whether edits leave the number of terms without a sort unchanged."""
     if len(view.document) > _CHECKED:
         return False
     before = _unsorted(view.script)
@@ -100,13 +42,16 @@ def _unsorted(script: Script) -> int:
 
 
 class Spelling:
-    """declare-const for every declare-fun without parameters, ALL for any logic, 1 for 1.0,
-    Float32 for its long form."""
+    """Shortens the spelling of literals, declarations, logics and float sorts.
+
+    A bit-vector literal gets its shortest notation, a declare-fun without parameters becomes a
+    declare-const, a logic ALL, 1.0 becomes 1, and the long form of Float32 its name.
+    """
 
     name = "spelling"
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return a change for all declarations together: a solver knows the command or not."""
+        """Return one change for all declarations: a solver either knows declare-const or not."""
         document = view.document
         changes: list[Change] = []
         declarations: list[Edit] = []
@@ -120,6 +65,14 @@ class Spelling:
             elif name == b"set-logic" and len(children) == 2:
                 changes.append(Change((Edit(children[1], (b"ALL",)),), "logic"))
         script = view.script
+        # One change each: solvers differ in what notation they read, and in what it makes them do.
+        for node, sort in enumerate(script.sort):
+            if isinstance(sort, tuple) and sort[0] == "BitVec":
+                own = document.source(node)
+                match = _LITERAL.fullmatch(own)
+                short = shortest(int(match[1]), int(match[2])) if match else own
+                if len(short) < len(own):
+                    changes.append(Change((Edit(node, (short,)),), "literal"))
         decimals = [
             Edit(node, (match[1],))
             for node, sort in enumerate(script.sort)
@@ -135,6 +88,6 @@ class Spelling:
         if floats:
             changes.append(Change(tuple(floats), "short sorts"))
         if declarations:
-            # Under one key: a solver that does not know the command never does.
+            # One key: a solver that does not know the command rejects it every time.
             changes.append(Change(tuple(declarations), "declare-const", b"declare-const"))
         return independent(changes)

@@ -1,9 +1,9 @@
-"""A script by its syntax alone, for searches that know no sorts: Perses and Vulcan.
+"""Passes that know only the syntax of a script, for the algorithms of Perses and Vulcan.
 
-The grammar is that of the standard: a script is a list of commands, an application has one
-argument or more, a binder one variable or more, and a term may stand wherever a term stood.
-Names and sorts are not looked at, so many candidates are no scripts that a solver takes: that
-is what these algorithms do, and what they are compared for.
+The grammar is that of the standard: a script is a list of commands, an application has at least
+one argument, a binder at least one variable, and any term can replace any other. Names and sorts
+are ignored, so solvers reject many candidates. That is how these algorithms work, and the reason
+to compare with them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
 _NEAR = 32
-"""So many terms below a node may stand in its place, the nearest first."""
+"""The number of subterms tried in place of a node, the nearest first."""
 _OTHERS = 64
-"""So many other terms of a script may, the smallest first."""
+"""The number of other terms of the script tried in place of a node, the smallest first."""
 _BINDERS = frozenset(b"let forall exists lambda match".split())
 
 
 class Listed(IndependentItems):
-    """The elements of a list as items, of which some have to stay."""
+    """The elements of a list as items, of which at least `least` have to stay."""
 
     def __init__(self, nodes: Sequence[int], least: int, weights: Sequence[int]) -> None:
         self.nodes = nodes
@@ -42,7 +42,7 @@ class Listed(IndependentItems):
 
 
 class SyntaxTree(Tree):
-    """All of a script, the script itself as the root."""
+    """The nodes of a script, with the script itself as the root."""
 
     def __init__(self, view: ScriptView) -> None:
         self.document = view.document
@@ -50,11 +50,11 @@ class SyntaxTree(Tree):
         self.roots: Sequence[int] = (0,)
 
     def weight(self, node: int) -> int:
-        """Return how many nodes there are, which is about as many as tokens."""
+        """Return the number of nodes, which is about the number of tokens."""
         return self.document.stop[node] - node
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the terms below a term, the nearest first."""
+        """Return the replacements of a term by its subterms, the nearest first."""
         if not node or not self.script.is_term[node]:
             return ()
         return Lazy(
@@ -63,7 +63,7 @@ class SyntaxTree(Tree):
 
     def _near(self, node: int) -> Iterator[int]:
         found = subterms(self.script, node)
-        for each in found:  # which grows meanwhile
+        for each in found:  # grows during the loop
             if len(found) < _NEAR:
                 found += subterms(self.script, each)
         yield from found[:_NEAR]
@@ -76,7 +76,7 @@ class SyntaxTree(Tree):
         return Listed(nodes, least, [self.weight(each) for each in nodes])
 
     def _elements(self, node: int) -> tuple[list[int], int]:
-        """Return what a node has any number of, and how many have to stay."""
+        """Return the droppable elements of a node, and how many of them have to stay."""
         document, is_term = self.document, self.script.is_term
         children = list(document.children(node))
         if not node:
@@ -91,12 +91,12 @@ class SyntaxTree(Tree):
         if is_term[above]:
             bound = head_of(document, above) in _BINDERS and node == above + 2
             return (children, 1) if bound else ([], 0)
-        # The sorts or parameters of a function, and the terms of a get-value.
+        # The sorts or parameters of a function, or the terms of a get-value.
         listed = document.parent[above] == 0 and above > 0 and document.stop[node] != node + 1
         return (children, 0) if listed else ([], 0)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the lists and terms directly below that stay."""
+        """Return the lists and terms directly below, without the dropped ones."""
         document, is_term = self.document, self.script.is_term
         found = [
             each
@@ -111,7 +111,7 @@ class SyntaxTree(Tree):
 
 
 class Syntax:
-    """The pass over the syntax tree of the script."""
+    """Removes list elements and replaces terms by subterms, on the syntax tree."""
 
     name = "syntax"
 
@@ -121,7 +121,7 @@ class Syntax:
 
 
 class Ways(IndependentItems):
-    """Names, each with another one that may be used instead."""
+    """Names, each with another one that can replace it."""
 
     def __init__(self, terms: Terms, pairs: Sequence[tuple[int, int]]) -> None:
         self.terms = terms
@@ -129,7 +129,7 @@ class Ways(IndependentItems):
         self.weights: Sequence[int] = [len(terms.references[one]) for one, _ in pairs]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Use the other name everywhere; its declaration goes with the first one."""
+        """Use the other name everywhere, and drop the declaration of the first."""
         pairs = [self.pairs[item] for item in chosen | taken]
         gone = {one for one, _ in pairs}
         if len(gone) < len(pairs) or not gone.isdisjoint(other for _, other in pairs):
@@ -145,7 +145,7 @@ class Ways(IndependentItems):
 
 
 class Identifiers:
-    """Vulcan's identifier replacement: a declared name becomes another one of the same sorts."""
+    """Replaces a declared name by another of the same sorts (Vulcan's identifier replacement)."""
 
     name = "identifiers"
 
@@ -167,7 +167,7 @@ class Identifiers:
 
 
 class OtherTerms(Tree):
-    """Terms, each with all smaller ones of its sort from anywhere in the script."""
+    """Terms, each with the smaller terms of its sort from anywhere in the script."""
 
     def __init__(self, view: ScriptView) -> None:
         self.document = view.document
@@ -185,17 +185,17 @@ class OtherTerms(Tree):
                     texts.setdefault(view.document.source(node), node)
 
     def _is_closed(self, node: int) -> bool:
-        """Tell whether a term uses nothing that is bound around it."""
+        """Return whether a term uses no variable that is bound around it."""
         definitions = self.script.definitions
         used = (self.script.refs[each] for each in range(node, self.document.stop[node]))
         return all(each < 0 or self.document.parent[definitions[each].binder] == 0 for each in used)
 
     def weight(self, node: int) -> int:
-        """Return how many nodes there are in a term."""
+        """Return the number of nodes of a term."""
         return self.document.stop[node] - node
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the smaller terms of its sort."""
+        """Return the replacements by smaller terms of the same sort."""
         others = self.by_sort.get(self.script.sort[node], {})
         own = self.document.source(node)
         return Lazy(
@@ -205,16 +205,16 @@ class OtherTerms(Tree):
         )
 
     def parts(self, node: int) -> Items | None:
-        """Nothing is dropped."""
+        """Return None: nothing is dropped."""
         return None
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the terms directly below."""
+        """Return the direct subterms."""
         return subterms(self.script, node)
 
 
 class SubTrees:
-    """Vulcan's sub-tree replacement: a term becomes a smaller one of the script."""
+    """Replaces a term by a smaller one from the script (Vulcan's sub-tree replacement)."""
 
     name = "sub-trees"
 
@@ -225,7 +225,7 @@ class SubTrees:
 
 
 class Local:
-    """Vulcan's local exhaustive reduction: all that goes together within a few nodes."""
+    """Removes any subset of a few adjacent nodes (Vulcan's local exhaustive reduction)."""
 
     name = "windows"
 

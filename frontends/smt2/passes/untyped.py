@@ -1,11 +1,11 @@
-"""Changes without regard to sorts: for oracles that do not mind, such as a parser's own bugs.
+"""Changes that ignore sorts, for failures that do not need a valid script, such as parser bugs.
 
-Such a text is no script any more, so it is only tried where the failure may be
-that of a text. Where a question like check-sat is needed, the failure is about
-an answer. Otherwise one probe tells: a command's content in place of the command,
-which no solver takes for a command; a word also in parentheses. Only where
-it succeeds is anything below tried. Unchecked, there is always a probe, and a
-second one is a term in place of one of another sort.
+The result is usually not a valid script, so these changes are only tried if the failure may not
+need one. If a query such as check-sat is needed, the failure depends on an answer, and nothing
+is tried. Otherwise one probe decides: a command is replaced by its content (a single word also in
+parentheses), which no solver accepts as a command. Only if the probe succeeds are the nodes below
+tried. With `unchecked`, the probe is always made, and a second one replaces a term by one of
+another sort.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROBES = 1
 
 
 class UntypedTree(LeafTree):
-    """Nodes of any kind; a number beyond the document's is a node that a probe has opened."""
+    """Nodes of any kind. A number beyond the document's nodes is a node opened by a probe."""
 
     def __init__(self, view: ScriptView, *, unchecked: bool = True) -> None:
         self.document = view.document
@@ -39,12 +39,15 @@ class UntypedTree(LeafTree):
         return (node - size, True) if node >= size else (node, False)
 
     def weight(self, node: int) -> int:
-        """Return the bytes of a node."""
+        """Return the size of a node in bytes."""
         node, _ = self._node(node)
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return nothing, `0` and the node's children in its place; for a probe, one way in."""
+        """Return the removal of an opened node, and its replacements by `0` and by its children.
+
+        For other nodes, return the probes.
+        """
         node, opened = self._node(node)
         size = len(self.document)
         children = list(self.document.children(node))
@@ -80,7 +83,7 @@ def _move(node: int, template: Template, *rest: int) -> Move:
 
 
 class Untyped:
-    """The pass over nodes of any kind."""
+    """Removes nodes, or replaces them by their children or 0, ignoring sorts."""
 
     name = "untyped"
 
@@ -88,7 +91,7 @@ class Untyped:
         self.unchecked = unchecked
 
     def problem(self, view: ScriptView) -> UntypedTree | None:
-        """Return the tree of nodes; None where there are none, or a question is asked."""
+        """Return the tree of nodes; None if there are none, or if the script has a check."""
         names = view.commands.names
         if not names or (not self.unchecked and any(each.startswith(b"check-") for each in names)):
             return None

@@ -1,4 +1,4 @@
-"""Bit-vectors become narrower: all of one width at once."""
+"""Narrows bit-vectors: all of one width at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.constants import is_constant
-from reducekit.frontends.smt2.passes.spelling import shortest, text_is_sorted
+from reducekit.frontends.smt2.passes.spelling import text_is_sorted
+from reducekit.frontends.smt2.spelling import literal_value, shortest
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import LeafTree, Move
 
@@ -14,7 +15,7 @@ _TARGETS = (1, 2, 4, 8, 16, 32)
 
 
 class WidthTree(LeafTree):
-    """The widths of a script, each a node of its own; the widest first."""
+    """The bit-vector widths of a script, each a node; the search tries the widest first."""
 
     def __init__(self, view: ScriptView) -> None:
         self.view = view
@@ -42,7 +43,7 @@ class WidthTree(LeafTree):
         self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
 
     def weight(self, node: int) -> int:
-        """Return the width itself."""
+        """Return the width."""
         return node
 
     def moves(self, node: int) -> Sequence[Move]:
@@ -58,23 +59,8 @@ class WidthTree(LeafTree):
         return Move(Change(tuple(edits), "narrow"), ())
 
 
-def literal_value(text: bytes) -> int | None:
-    """Return the value of a bit-vector literal in any spelling, None if it is none."""
-    try:
-        if text.startswith(b"#x"):
-            return int(text[2:], 16)
-        if text.startswith(b"#b"):
-            return int(text[2:], 2)
-        parts = text.strip(b"()").split()
-        if len(parts) == 3 and parts[0] == b"_" and parts[1].startswith(b"bv"):
-            return int(parts[1][2:])
-    except ValueError:
-        pass
-    return None
-
-
 class Widths:
-    """The pass over bit-vector widths."""
+    """Narrows all bit-vectors of one width at once."""
 
     name = "widths"
 

@@ -20,6 +20,7 @@ from types import MappingProxyType
 
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, Trace
+from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.formats.lines import Syntax, parse_calls, print_calls, spell_call
 
 __all__ = ["FORMATS", "detect", "print_trace", "read_trace", "reader", "spell", "unpack"]
@@ -123,6 +124,8 @@ def unpack(text: bytes, most: int = 1 << 31) -> bytes:
 
 def detect(text: bytes) -> str:
     """Return the name of the format that an unpacked text looks like; `lgl` if it could be any."""
+    if player.length(text):
+        return "words"
     head = text[:_LOOKED_AT]
     if _MURXLA.search(head):
         return "murxla"
@@ -150,8 +153,10 @@ def read_trace(text: bytes, name: str | None = None) -> Trace:
     """
     text = unpack(text)
     found = name or detect(text)
-    calls, tail = parse_calls(text, FORMATS[found])
-    return Trace(calls, found, text, tail)
+    syntax = FORMATS[found]
+    head = text[: player.length(text)] if syntax.comment else b""
+    calls, tail = parse_calls(text, syntax, len(head))
+    return Trace(calls, found, text, tail, head)
 
 
 def reader(name: str) -> Callable[[bytes], Sequence[Call]]:
@@ -164,7 +169,8 @@ def reader(name: str) -> Callable[[bytes], Sequence[Call]]:
     known: dict[bytes, Call] = {}
 
     def read(text: bytes) -> Sequence[Call]:
-        lines = text.split(b"\n")
+        begin = player.length(text) if FORMATS[name].comment else 0
+        lines = (text[begin:] if begin else text).split(b"\n")
         if not lines.pop():
             with suppress(KeyError):
                 return [known[line] for line in lines]

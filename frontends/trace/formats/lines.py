@@ -7,16 +7,28 @@ that one reader and one printer go by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import accumulate, islice
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.calls import Call, Interned, LongTrace, Value
 
 _NUMBER = re.compile(r"-?[0-9]+\Z")
+_USUAL = re.compile(rb"([A-Za-z_][A-Za-z0-9_]{0,40}) (0|-?[1-9][0-9]{0,8})\n")
+"""A call with one number, which reads the same in every format: most lines of a long trace."""
 _WORDS = re.compile(rb'"[^"]*"|[^ \t]+')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*\Z")
 _SHOWN = 40
+_MOST_KNOWN = 1 << 20
+"""Of different lines, and of words, that are kept while a text is read."""
+_CHUNK = 1 << 20
+"""Bytes of lines that are looked up together."""
+_LONG = 1 << 16
+"""Calls of a trace beyond which they are not objects: one takes 300 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,68 +62,138 @@ class Syntax:
     longest: int = 0
 
 
-def parse_calls(text: bytes, syntax: Syntax) -> tuple[tuple[Call, ...], bytes]:
-    """Read the calls of a text, and what stands after the last one.
+def parse_calls(text: bytes, syntax: Syntax, begin: int = 0) -> tuple[Sequence[Call], bytes]:
+    """Read the calls of a text from one line on, and what stands after the last one.
 
     Raises ParseError at the first line that cannot be a call of any model:
     binary bytes, no name, a number too large, a line too long, a blank line
     where the format has none. Whether a model knows the call is
     `reducekit.frontends.trace.model.check`'s business.
     """
-    calls: list[Call] = []
-    pending = b""  # blank lines and comments before the next call
-    offset = 0
-    lines = text.split(b"\n")
-    last = len(lines) - 1
-    values: dict[bytes, Value] = {}
-    result: Value | None
-    split = _WORDS.findall if syntax.quotes else bytes.split
-    for number, bare in enumerate(lines, 1):
-        raw = bare + b"\n" if number <= last else bare
-        if not raw:
-            break
-        words = split(bare)
+    reader = _Reader(text, syntax)
+    reader.run(begin)
+    ends = reader.ends
+    table = LongTrace(text, Interned(reader.kinds, reader.distinct), begin, ends, reader.lines)
+    calls = table if len(ends) > _LONG else tuple(table)
+    return calls, text[ends[-1] if ends else begin :]
+
+
+class _Reader:
+    """Reads a text line by line. A line that was seen before is not read again."""
+
+    def __init__(self, text: bytes, syntax: Syntax) -> None:
+        self.text = text
+        self.syntax = syntax
+        size = "i" if len(text) < 1 << 31 else "q"
+        self.kinds, self.lines = array("i"), array("i")
+        self.ends: array[int] = array(size)
+        self.distinct: list[Call] = []
+        """The calls that differ, by their kind."""
+        self._kinds: dict[tuple[str, tuple[Value, ...], Value | None], int] = {}
+        self._words: dict[bytes, Value] = {}
+        self._split = _WORDS.findall if syntax.quotes else bytes.split
+        self._results = {b"return", *map(str.encode, syntax.arity)}
+        """The names of the lines that have or are results."""
+
+    def run(self, begin: int) -> None:
+        """Read all lines that begin there or later."""
+        text, kinds, ends, numbers = self.text, self.kinds, self.ends, self.lines
+        known: dict[bytes, int] = {}  # the kinds of lines that are calls by themselves
+        pending = False  # blank lines and comments come before the next call
+        stream, offset = BytesIO(text), begin
+        stream.seek(begin)
+        number = text.count(b"\n", 0, begin) + 1
+        while some := stream.readlines(_CHUNK):
+            at, rest = 0, iter(some)
+            while at < len(some):
+                first = len(kinds)
+                with suppress(KeyError):
+                    # In one go up to the first line that is not known, which is taken too.
+                    kinds.extend(map(known.__getitem__, rest))
+                if count := len(kinds) - first:
+                    lengths = map(len, some[at : at + count])
+                    ends.extend(islice(accumulate(lengths, initial=offset), 1, None))
+                    numbers.extend(range(number, number + count))
+                    at, number, offset, pending = at + count, number + count, ends[-1], False
+                    if at == len(some):
+                        break
+                raw = some[at]
+                found = self._read(raw, number, offset)
+                at, number, offset = at + 1, number + 1, offset + len(raw)
+                if found is None:
+                    pending = True
+                    continue
+                name, arguments, result = found
+                if name == "return" and self.syntax.result_line:
+                    before = self.distinct[kinds[-1]] if kinds and not pending else None
+                    if before is not None and before.result is None and before.name != "return":
+                        result = (
+                            arguments[0] if len(arguments) == 1 else " ".join(map(str, arguments))
+                        )
+                        kinds[-1] = self._kind(before.name, before.arguments, result)
+                        ends[-1] = offset
+                        continue
+                    kind = self._kind(name, arguments, None)
+                else:
+                    kind = self._kind(name, arguments, result)
+                    if len(known) < _MOST_KNOWN and not (self.syntax.prefix and raw[:1].isdigit()):
+                        known[raw] = kind
+                kinds.append(kind)
+                ends.append(offset)
+                numbers.append(number - 1)
+                pending = False
+
+    def _kind(self, name: str, arguments: tuple[Value, ...], result: Value | None) -> int:
+        key = name, arguments, result
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = self._kinds[key] = len(self.distinct)
+            self.distinct.append(Call(name, arguments, result=result))
+        return kind
+
+    def _read(
+        self, raw: bytes, number: int, offset: int
+    ) -> tuple[str, tuple[Value, ...], Value | None] | None:
+        """Return the name, arguments and result of a line; None if it holds no call."""
+        syntax = self.syntax
+        usual = _USUAL.fullmatch(raw)
+        if usual is not None and usual[1] not in self._results:
+            return usual[1].decode("ascii"), (int(usual[2]),), None
+        bare = raw.removesuffix(b"\n")
+        words = self._split(bare)
         if not words or (syntax.comment and words[0].startswith(syntax.comment)):
             if not words and not syntax.blank_lines:
-                raise ParseError("expected a call, found a blank line", text, offset)
-            pending += raw
-            offset += len(raw)
-            continue
+                raise ParseError("expected a call, found a blank line", self.text, offset)
+            return None
         if syntax.longest and len(bare.rstrip(b"\r")) > syntax.longest:
             what = f"expected a line of at most {syntax.longest} bytes, this one has {len(bare)}"
-            raise ParseError(what, text, offset)
+            raise ParseError(what, self.text, offset)
+        whole, shown = raw.endswith(b"\n"), words[0]
         try:
-            found = [
-                values[word] if word in values else _value(word, syntax, values) for word in words
-            ]
+            first = _value(words[0], syntax)
+            if syntax.prefix and len(words) > 1 and isinstance(first, int):
+                del words[0]
+                first = _value(words[0], syntax)
+            rest = [self._value(word) for word in words[1:]]
         except ValueError as error:
-            raise ParseError(_ending(str(error), number, last), text, offset) from None
-        if syntax.prefix and len(found) > 1 and isinstance(found[0], int):
-            del found[0]
-        name = found[0]
-        if not isinstance(name, str) or not _NAME.match(name):
-            what = f"expected the name of a call, found {_shown(words[0])}"
-            raise ParseError(_ending(what, number, last), text, offset)
-        if name == "return" and syntax.result_line:
-            before = calls[-1] if calls and not pending else None
-            if len(found) < 2:
-                what = "expected a value after 'return'"
-                raise ParseError(_ending(what, number, last), text, offset)
-            if before is not None and before.result is None and before.name != "return":
-                result = found[1] if len(found) == 2 else " ".join(map(str, found[1:]))
-                calls[-1] = Call(
-                    before.name, before.arguments, before.line, result, before.raw + raw
-                )
-                offset += len(raw)
-                continue
-        arity = syntax.arity.get(name)
-        result = None
-        if arity is not None and len(found) == arity + 2:
-            result = found.pop()
-        calls.append(Call(name, tuple(found[1:]), number, result, pending + raw))
-        pending = b""
-        offset += len(raw)
-    return tuple(calls), pending
+            raise ParseError(_ending(str(error), whole), self.text, offset) from None
+        if not isinstance(first, str) or not _NAME.match(first):
+            what = f"expected the name of a call, found {_shown(shown)}"
+            raise ParseError(_ending(what, whole), self.text, offset)
+        if first == "return" and syntax.result_line and not rest:
+            what = "expected a value after 'return'"
+            raise ParseError(_ending(what, whole), self.text, offset)
+        arity = syntax.arity.get(first)
+        result = rest.pop() if arity is not None and len(rest) == arity + 1 else None
+        return first, tuple(rest), result
+
+    def _value(self, word: bytes) -> Value:
+        found = self._words.get(word)
+        if found is None:
+            found = _value(word, self.syntax)
+            if len(self._words) < _MOST_KNOWN:
+                self._words[word] = found
+        return found
 
 
 def spell_call(call: Call, syntax: Syntax) -> bytes:
@@ -136,8 +218,8 @@ def print_calls(calls: Iterable[Call], syntax: Syntax, tail: bytes = b"") -> byt
     return b"".join(pieces) + tail
 
 
-def _value(word: bytes, syntax: Syntax, values: dict[bytes, Value]) -> Value:
-    """Return what a word stands for, and remember it. Raises ValueError with what was expected."""
+def _value(word: bytes, syntax: Syntax) -> Value:
+    """Return what a word stands for. Raises ValueError with what was expected."""
     try:
         text = word.decode("ascii")
     except UnicodeDecodeError:
@@ -154,7 +236,6 @@ def _value(word: bytes, syntax: Syntax, values: dict[bytes, Value]) -> Value:
                 f"expected a number between -2^{syntax.bits} and 2^{syntax.bits}, "
                 f"both excluded, found {_shown(word)}"
             )
-    values[word] = value
     return value
 
 
@@ -163,6 +244,6 @@ def _shown(word: bytes) -> str:
     return shown + "..." if len(word) > _SHOWN else shown
 
 
-def _ending(message: str, number: int, last: int) -> str:
+def _ending(message: str, whole: bool) -> str:
     """Add that the file ends within the line, if it does: it may have been cut off there."""
-    return message + "; the file ends within this line" if number == last + 1 else message
+    return message if whole else message + "; the file ends within this line"

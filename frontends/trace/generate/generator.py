@@ -2,10 +2,10 @@
 
 After C. Artho, A. Biere, M. Seidl, Model-Based Testing for Verification
 Back-Ends (TAP 2013): a state machine makes calls that the model of the API
-allows, with random options and random clauses. Whoever plays the calls while
-they are made returns their results, and these steer what comes next: so calls
-can be made that are allowed only where the solver says so. Without results,
-only what is allowed whatever they are is made.
+allows, with random options and random clauses. If the calls are played while
+they are generated, their results determine the next calls, so calls can be made
+that depend on the solver's answers. Without results, only calls are made that
+are allowed whatever the results are.
 
 The same model, seed and results give the same trace, on any machine.
 """
@@ -13,14 +13,16 @@ The same model, seed and results give the same trace, on any machine.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain, repeat
 from random import Random
 
 from reducekit.frontends.trace.calls import Call, Value, with_result
 from reducekit.frontends.trace.generate.options import random_options
 from reducekit.frontends.trace.generate.plan import CallPlan, Plan, StepPlan, plan_of
+from reducekit.frontends.trace.generate.structures import STRUCTURES
 from reducekit.frontends.trace.model.definition import Argument, Model
 from reducekit.frontends.trace.model.machine import Machine
 
@@ -34,6 +36,7 @@ _LONGEST = 1_000_000  # calls of a trace, and
 _PHASES = 100_000  # phases: a model may go in circles
 _REMEMBERED = 1 << 16  # calls of a name that are kept for further traces
 _WORDS = 10  # numbers to choose from where a model sets no bound
+_UNIFORM = 2000  # literals of a round whose clauses are all longer than the shortest length
 _TRIES = 50  # draws in a row that would make a clause a tautology, after which it is closed
 
 
@@ -41,7 +44,7 @@ _TRIES = 50  # draws in a row that would make a clause a tautology, after which 
 class Generated:
     """A generated trace: its calls, and what they returned as far as that is known.
 
-    `whole` says that it came to its end; else whoever played it ended within the last call.
+    `whole` says that it is complete; otherwise the replay ended in the last call.
     """
 
     calls: tuple[Call, ...]
@@ -122,12 +125,18 @@ class _Run:
         self.last: tuple[Value, ...] = ()
         counter = plan.model.variables.get("variables")
         self.counter = counter.slot if counter and not counter.per and not counter.flag else -1
-        if plan.model.data is not None:
-            self.variables = self.between(*plan.model.data.variables)
+        self.close = plan.close
+        if (data := plan.model.data) is not None:
+            few = self.chance(data.few.probability)
+            self.variables = self.between(*(data.few.variables if few else data.variables))
 
     def between(self, low: int, high: int) -> int:
         """Return a random number; the lower one if the bounds are the wrong way round."""
         return low + int(self.random() * (high - low + 1)) if high > low else low
+
+    def chance(self, probability: Fraction) -> bool:
+        """Throw the dice; not at all where it never happens, so seeds keep their traces."""
+        return probability > 0 and self.random() < probability
 
     def all(self) -> None:
         """Make all calls, and play the last of them."""
@@ -159,6 +168,8 @@ class _Run:
             self.set_options()
         elif step.step.action == "clauses":
             self.add_clauses()
+        elif step.step.action == "group":
+            self.add_group(step)
         elif step.share is not None:
             self.take_share(step, step.share)
         else:
@@ -211,9 +222,9 @@ class _Run:
             left.pop()
 
     def take_plainly(self, step: StepPlan, times: int) -> bool:
-        """Do what `take` does so many times, if it can be done at once; say whether it was.
+        """Do the same as `times` calls of `take`, if possible at once; return whether it was.
 
-        That is for queries of any variable, of which there are many; they change nothing.
+        This is for queries of any variable, of which there are many; they change nothing.
         """
         plan = self.plans[step.names[0]]
         if not (plan.plain and plan.query and times > 1) or len(step.names) > 1:
@@ -286,7 +297,8 @@ class _Run:
         found: list[Value] = []
         for each in wanted:
             kind = each.type.kind
-            if each.star and self.random() < 0.5:
+            given = step.step.arguments
+            if each.star and each.name not in given and self.random() < 0.5:
                 continue
             if kind in ("literal", "variable"):
                 value = literal or self.between(1, self.greatest())
@@ -295,9 +307,9 @@ class _Run:
             elif kind == "int":
                 low = each.type.low if each.type.low is not None else 0
                 high = each.type.high if each.type.high is not None else low + _WORDS
-                found.append(self.between(*step.step.arguments.get(each.name, (low, high))))
+                found.append(self.between(*given.get(each.name, (low, high))))
             else:
-                words = [*each.type.values]
+                words = [*step.step.words.get(each.name, each.type.values)]
                 if kind == "handle":
                     live = self.data[self.plan.model.live[each.type.name]]
                     words += [name for name, count in live.items() if count > 0]
@@ -374,19 +386,75 @@ class _Run:
         data, clause = self.plan.model.data, self.plan.clause
         assert data is not None
         assert clause is not None
-        if not self.wanted:
+        first = not self.wanted
+        if first:
             self.wanted = self.variables * self.between(*data.ratio) // 100
         else:
             self.wanted = max(self.wanted + 1, self.wanted * self.between(*data.growth) // 100)
             self.variables = self.greatest() + self.between(*data.fresh)
+        self.close = self.plan.close
+        if self.chance(data.uniform.probability):
+            self.choose_length(data.uniform.ratios, first=first)
         left = list(range(1, self.greatest() + 1))
         self.define(clause.name)
+        if data.structured and clause.arguments[0].type.zero:
+            self.add_structures(clause.name, float(data.structured))
         if not clause.arguments[0].star:
             self.add_by_literals(clause.name, left)
             return
         while self.clauses < self.wanted and left:
             self.add_at_once(clause.name, left)
             self.clauses += 1
+
+    def choose_length(self, ratios: Mapping[int, int], *, first: bool) -> None:
+        """Give all clauses of a round one length, and the first round as many as fit it."""
+        variables = self.greatest()
+        short = min(ratios)
+        lengths = [
+            length
+            for length, ratio in ratios.items()
+            if length == short or variables * ratio * (length + 1) < 100 * _UNIFORM
+        ]
+        length = lengths[int(self.random() * len(lengths))]
+        self.close = (*[0.0] * (length - 1), 1.0)
+        if first:
+            self.wanted = max(1, variables * ratios[length] // 100)
+
+    def add_group(self, step: StepPlan) -> None:
+        """Make a call of a group for each literal of a clause, and the one that ends it."""
+        plan, left = self.plans[step.names[0]], self.candidates(step)
+        clause: list[int] = []
+        for chance in chain(self.plan.close, repeat(self.plan.close[-1])):
+            if not left:
+                break
+            index = int(self.random() * len(left))
+            clause.append(left[index] if self.random() < 0.5 else -left[index])
+            left[index] = left[-1]
+            left.pop()
+            if self.random() < chance:
+                break
+        self.add_clause(plan, clause)
+
+    def add_clause(self, plan: CallPlan, clause: Sequence[int]) -> None:
+        """Make a call for each literal of a clause that is allowed, and the one that ends it."""
+        made = [self.make(plan, (literal,)) for literal in clause]
+        if any(made):
+            self.make(plan, (0,))
+
+    def add_structures(self, name: str, probability: float) -> None:
+        """Add clauses of an exclusive or, of a gate, or of a constraint that counts."""
+        plan, random = self.plans[name], self.random
+        most = self.greatest()
+        while most > 3 and random() < probability:
+            size = self.between(4, min(5, most))
+            drawn: dict[int, None] = {}
+            while len(drawn) < size:
+                drawn[self.between(1, most)] = None
+            literals = [each if random() < 0.5 else -each for each in drawn]
+            made = STRUCTURES[int(random() * len(STRUCTURES))](literals)
+            for clause in made:
+                self.add_clause(plan, clause)
+            self.clauses += len(made)
 
     def define(self, clause: str) -> None:
         """Make the variables, where the API wants them made before they are used."""
@@ -421,7 +489,7 @@ class _Run:
             tries = _TRIES
             # Whether the machine knows that a clause has begun, and whether it need not.
             seen, passes = False, closed > 1
-            for chance in chain(self.plan.close, repeat(self.plan.close[-1])):
+            for chance in chain(self.close, repeat(self.close[-1])):
                 while size:
                     drawn = random() * size
                     index = int(drawn)
@@ -468,7 +536,7 @@ class _Run:
 
     def add_at_once(self, name: str, left: list[int]) -> None:
         """Add a clause by one call, of the variables left; those not allowed are taken out."""
-        random, close = self.random, self.plan.close
+        random, close = self.random, self.close
         refuses = self.plans[name].refuses
         clause: list[int] = []
         while left:

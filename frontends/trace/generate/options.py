@@ -35,7 +35,10 @@ def random_options(
     touched = 1 / (low + int(random() * (high - low + 1)))
     for option in fuzzed:
         if random() < touched:
-            value = _moved(option, options, random)
+            # Without `lowered` no number is drawn for it: seeds go on to give their traces.
+            lowered = options.lowered and random() < options.lowered
+            moved = _lowered if lowered else _moved
+            value = moved(option, options, random)
             if value != option.default:
                 chosen[option.name] = value
     return list(chosen.items())
@@ -53,3 +56,12 @@ def _moved(option: Option, options: OptionModel, random: Callable[[], float]) ->
             value = 2 * value if value < 0 else value // 2 if value > 1 else value - 1
         if random() < 0.5 or not least < value < most:
             return max(least, min(most, value))
+
+
+def _lowered(option: Option, options: OptionModel, random: Callable[[], float]) -> int:
+    """Return a value a little above the least one: half of them at most 1, a quarter at most 2."""
+    least, most = options.limits.get(option.name, (option.low, option.high))
+    reach = 1
+    while random() < 0.5 and reach < most - least:
+        reach *= 2
+    return least + int(random() * (min(reach, most - least) + 1))

@@ -195,14 +195,14 @@ def _call(call: CallModel, model: Model) -> CallPlan:
 
 
 def _takes_literals(clause: CallModel) -> bool:
-    """Say whether a call takes a literal at a time with 0 at the end, or a list of literals."""
+    """Return whether a call takes a literal at a time with 0 at the end, or a list of literals."""
     if len(clause.arguments) != 1 or clause.arguments[0].type.kind != "literal":
         return False
     return clause.arguments[0].star or clause.arguments[0].type.zero
 
 
 def _steers(call: CallModel) -> bool:
-    """Say whether the state of a machine depends on what a call returns."""
+    """Return whether the state of a machine depends on what a call returns."""
     if call.outcomes or call.produces:
         return True
     return call.result is not None and any(_MENTIONS.search(each.text) for each in call.effects)

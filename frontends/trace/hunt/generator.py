@@ -7,11 +7,13 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.formats import print_trace
+from reducekit.frontends.trace.generate.generator import Generated as Made
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import OPTIONS, TraceOptions
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import CONTRACT, PARSE
 from reducekit.frontends.trace.replay.classify import classified
+from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from reducekit.offers import Generated, Generation, InputGenerator
 from reducekit.oracle.limits import Limits
@@ -29,19 +31,20 @@ class TraceGenerator(InputGenerator):
         self._options = options = TraceOptions.of(values)
         self._feedback: bool | None = values["feedback"]
         if self._feedback is False and (options.library, options.fault) != (None, None):
-            raise UsageError(
-                "`library` and `fault` are for the feedback that `no_feedback` turns off"
-            )
+            raise UsageError("`library` and `fault` have no effect with `no_feedback`")
         self._model = model = load_model(options.model)
+        """As the library has it, if one plays the calls."""
         self._format = model.formats[0]
         self.suffix = ".mobical" if self._format == "mobical" else ".trace"
         self.frontend_options = {"model": options.model}
-        self._generator = Generator(model, options=options.fuzzed, variables=options.variables)
         notes: list[str] = []
         self._path = ""
         """Of the library."""
         self._live = None if self._feedback is False else self._opened(notes)
         self.notes = notes
+        self._generator = Generator(
+            self._model, options=options.fuzzed, variables=options.variables
+        )
 
     def _opened(self, notes: list[str]) -> LiveReplay | None:
         """Open what plays the calls; None if there is nothing, and nobody has asked for it."""
@@ -51,6 +54,7 @@ class TraceGenerator(InputGenerator):
             if library.note:
                 notes.append(library.note)
             self._path = library.path
+            self._model = fitted(self._model, library)
             return LiveReplay(library, patch=patch)
         except UsageError as error:
             if self._feedback or options.library is not None or options.fault is not None:
@@ -63,7 +67,7 @@ class TraceGenerator(InputGenerator):
         live = self._live
         if live is None:
             made = self._generator.generate(seed)
-            return Generated(print_trace(made.recorded(), self._format))
+            return Generated(self._text(made))
         live.begin(LIMITS)
         made = self._generator.generate(seed, live.play)
         outcome = live.finish()
@@ -76,7 +80,10 @@ class TraceGenerator(InputGenerator):
         if outcome.kind != "ok":
             last = made.calls[-1] if made.calls else "the first call"
             note = f"seed {seed}: {outcome.describe()}, in the last call: {last}"
-        return Generated(print_trace(made.recorded(), self._format), note)
+        return Generated(self._text(made), note)
+
+    def _text(self, made: Made) -> bytes:
+        return self._options.head(self._format) + print_trace(made.recorded(), self._format)
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""
@@ -86,7 +93,7 @@ class TraceGenerator(InputGenerator):
         return [*words, "--feedback" if self._feedback else "--no-feedback"]
 
     def breaks_rules(self, outcome: Outcome) -> bool:
-        """Say whether an interpreter complains of the trace: then its solver is not to blame."""
+        """Return whether an interpreter complains of the trace: then its solver is not to blame."""
         if outcome.limit is None and outcome.status in (CONTRACT, PARSE):
             return True
         return classified(self._model.classify, outcome) in _NOT_ALLOWED

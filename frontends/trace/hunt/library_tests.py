@@ -5,19 +5,20 @@ The trace is played while it is made, so most tests cost one replay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import signal
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Executor
-from reducekit.frontend import OwnReduction, OwnTests, Tested, Testing
+from reducekit.frontend import Frontend
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace, reader
 from reducekit.frontends.trace.formats.convert import NAMES
-from reducekit.frontends.trace.frontend import Traces
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import TraceOptions
 from reducekit.frontends.trace.model.definition import Model
@@ -29,23 +30,27 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
+from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong, reference_for
 from reducekit.frontends.trace.replay.batch import BatchReplay
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_tester import LiveTester
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
 from reducekit.frontends.trace.replay.sharing import batching, release_of, small_traces
-from reducekit.offers import FormatOption
+from reducekit.frontends.trace.replay.subject import subject_of
+from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, signature
+from reducekit.own_checks import OwnReduction, OwnTests, Tested, Testing
 
 _PATIENCE = 1000  # checks in a row without success that end a reduction
 _OUTPUT = 1 << 20  # bytes that a replay may print
+_TRIES = 3  # of a trace whose replay is killed from outside
 _DIED = ("signal", "exit", "output")
 CALLS, BROKEN, CHECKED = "calls", "contract violations", "answers checked"
 """What is counted."""
@@ -65,10 +70,12 @@ class System:
     limits: Limits
     options: bool | None = None
     variables: int | None = None
+    head: bytes = b""
+    """The line of a trace that names what plays it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Criterion):
     """Ends with this signature. `call` is where it did so first: it tells bugs apart, no more."""
 
     expected: Signature
@@ -86,7 +93,7 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Criterion):
     """Gives a wrong answer of this kind."""
 
     wrong: str
@@ -127,12 +134,15 @@ class LibraryTester(Closing):
 
         Raises UsageError if the library cannot play it: it has not all of the model's calls.
         """
-        trial = self._tester.run(seed)
+        for _ in range(_TRIES):
+            trial = self._tester.run(seed)
+            if not _killed(trial.outcome):
+                break
         made = trial.made
         found = self._judged(made.calls, trial.outcome, trial.wrong, checked=trial.checked)
         if found.criterion is None:
             return replace(found, seed=seed)
-        text = print_trace(made.recorded(), self._system.model.formats[0])
+        text = self._system.head + print_trace(made.recorded(), self._system.model.formats[0])
         return replace(found, seed=seed, text=text, preceding=trial.company)
 
     def test_text(self, text: bytes) -> Tested:
@@ -144,7 +154,10 @@ class LibraryTester(Closing):
             self._replays = server, _checker(self._system, server, self._opened)
         server, checker = self._replays
         calls = read_trace(text, self._system.model.formats[0]).calls
-        outcome = server.replay(calls, self._system.limits)
+        for _ in range(_TRIES):
+            outcome = server.replay(calls, self._system.limits)
+            if not _killed(outcome):
+                break
         wrong = None
         if checker is not None and outcome.kind == "ok":
             wrong = checker.check(calls, outcome.results)
@@ -164,6 +177,8 @@ class LibraryTester(Closing):
                 f"{outcome.reason}"
             )
         counts = {CALLS: len(calls), CHECKED: int(checked)}
+        if _killed(outcome):
+            return Tested(counts={**counts, KILLED: 1})
         failed = wrong is not None or outcome.kind in _DIED
         if outcome.kind == "contract" or (failed and not was_lawful(model, calls, outcome)):
             # A library need not notice what it forbids: nothing that follows is its fault.
@@ -178,6 +193,11 @@ class LibraryTester(Closing):
         return Tested(criterion=criterion, timed_out=late, counts=counts)
 
 
+def _killed(outcome: ReplayOutcome) -> bool:
+    """Return whether somebody else has ended a replay: a limit of ours is a timeout."""
+    return outcome.kind == "signal" and outcome.signal == signal.SIGKILL
+
+
 def _checker(system: System, server: ReplayServer, stack: ExitStack) -> AnswerChecker | None:
     """Return what checks answers, its reference closed by the stack; None if none are checked."""
     if system.reference is None:
@@ -186,7 +206,9 @@ def _checker(system: System, server: ReplayServer, stack: ExitStack) -> AnswerCh
     return AnswerChecker(system.library.interface.api, server, reference, system.limits)
 
 
-def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction:
+def reduction(
+    traces: Callable[..., Frontend], system: System, criterion: Criterion, text: bytes
+) -> OwnReduction:
     """Return how a trace is reduced that shows a bug.
 
     As by `own_oracle`, candidates share a replay where they can, and small ones always do.
@@ -235,7 +257,7 @@ def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction
         return small[-1].first(traces) if small else None
 
     return OwnReduction(
-        Traces(
+        traces(
             model,
             last=crashes.last,
             first_failing=first_failing if _sharing(model, criterion) else None,
@@ -248,12 +270,14 @@ def reduction(system: System, criterion: Criterion, text: bytes) -> OwnReduction
 
 
 def _sharing(model: Model, criterion: Criterion) -> bool:
-    """Say whether small traces that show a bug can share a replay."""
+    """Return whether small traces that show a bug can share a replay."""
     died = isinstance(criterion, Ends) and criterion.expected.limit is None
     return release_of(model) is not None and (died or isinstance(criterion, Answers))
 
 
-def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:
+def own_tests(
+    traces: Callable[..., Frontend], values: Mapping[str, Any], limits: Limits
+) -> OwnTests:
     """Return how traces are tested by a library. Raises UsageError."""
     compare, no_compare = values["compare"], values["no_compare"]
     if no_compare and compare is not None:
@@ -265,6 +289,7 @@ def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:
     options = TraceOptions.of(values)
     model = load_model(options.model)
     library, patch = options.target(model.name)
+    model = fitted(model, library)
     notes = [library.note] if library.note else []
     reference = None
     if not no_compare:
@@ -277,6 +302,7 @@ def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:
         replace(limits, cpu=limits.wall, output=_OUTPUT),
         options.fuzzed,
         options.variables,
+        options.head(model.formats[0]),
     )
     return OwnTests(
         label=options.label(model.name),
@@ -285,8 +311,10 @@ def own_tests(values: Mapping[str, Any], limits: Limits) -> OwnTests:
         limits=system.limits,
         open=partial(LibraryTester, system),
         words=options.words,
-        reduction=partial(reduction, system),
+        reduction=partial(reduction, traces, system),
         summary=_summary,
+        libraries=(Path(library.path),),
+        subject=partial(subject_of, library, options.library or model.name),
         notes=tuple(notes),
     )
 
@@ -301,9 +329,8 @@ def _reference(
         return None
     if compare is not None:
         return find_library("ipasir", compare)
-    own = library or {"ipasir": "cadical195", "lingeling": ""}.get(api, "cadical195")
     try:
-        return find_library("ipasir", "cadical153" if own == "cadical195" else None)
+        return reference_for(api, library)
     except UsageError as error:
         notes.append(f"answers are not checked: {error}")
         return None
@@ -319,23 +346,24 @@ def _summary(counts: Mapping[str, int], inputs: int, seconds: float) -> tuple[st
     )
 
 
-TESTING = Testing(
-    own_tests,
-    (
-        FormatOption(
-            "compare",
-            "The solver that has to agree on what is unsatisfiable; default: a CaDiCaL.",
-            metavar="ENGINE",
+def testing(traces: Callable[..., Frontend]) -> Testing:
+    """Return the tests by a library; `traces` makes the frontend that reduces what fails."""
+    return Testing(
+        partial(own_tests, traces),
+        (
+            FormatOption(
+                "compare",
+                "Solver that checks unsat answers and cores (default: a CaDiCaL).",
+                metavar="ENGINE",
+            ),
+            FormatOption(
+                "no_compare",
+                "Do not check answers; look for crashes only.",
+                "flag",
+                default=False,
+            ),
         ),
-        FormatOption(
-            "no_compare",
-            "Do not check answers: look for crashes only.",
-            "flag",
-            default=False,
-        ),
-    ),
-    "Without --cmd, traces are played against a library until it fails, or answers wrongly. "
-    "Models are checked against the clauses, failed assumptions are solved anew by another "
-    "solver. Traces that break the API's contract are counted, and are no bugs.",
-    4_096_000_000,
-)
+        "Without --cmd, traces are played against a library; its models are checked against the "
+        "clauses, its unsat answers and cores by another solver.",
+        4_096_000_000,
+    )

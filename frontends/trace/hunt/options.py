@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from reducekit.frontends.trace.replay import Library, Patch, find_library, read_fault, resolve
+from reducekit.frontends.trace.formats import player
+from reducekit.frontends.trace.replay import (
+    Library,
+    Patch,
+    api_of,
+    find_library,
+    read_fault,
+    resolve,
+)
 from reducekit.offers import FormatOption
 
+_USUAL = "lingeling"
 OPTIONS: tuple[FormatOption, ...] = (
     FormatOption(
         "model",
-        "The model of the API that the traces keep to.",
-        default="lingeling",
+        "The model of the API (default: the library's, else lingeling).",
         metavar="API|FILE",
     ),
     FormatOption(
         "fuzzed",
-        "Set random options always, or never; default: as often as the model says.",
+        "Always or never set random options (default: as often as the model says).",
         "flag",
         spelled="options",
     ),
     FormatOption(
         "variables",
-        "Variables at most to begin with; default: as the model says. 40 make traces of about "
-        "500 calls.",
+        "Initial number of variables; 40 make traces of about 500 calls (default: by the model).",
         "whole",
         metavar="N",
         least=1,
         most=100_000,
     ),
     FormatOption(
-        "library", "The library that plays them; default: what is installed.", metavar="NAME|PATH"
+        "library", "The library that plays them (default: an installed one).", metavar="NAME|PATH"
     ),
     FormatOption(
         "fault",
-        "Overwrite an instruction of the library, to have something to find: "
-        "SYMBOL+OFFSET:abort or :delete, or a name in --faults.",
+        "Seed a fault into the library: SYMBOL+OFFSET:abort or :delete, or a name in --faults.",
         metavar="FAULT",
+        rare=True,
     ),
-    FormatOption("faults", "A list of faults (JSON).", metavar="FILE"),
+    FormatOption("faults", "A list of faults (JSON).", metavar="FILE", rare=True),
     FormatOption(
         "feedback",
-        "Play the calls while they are made, so that results steer what comes next; default: if "
-        "there is a library.",
+        "Play calls while generating, so that results steer the rest (default: if there is a "
+        "library).",
         "flag",
+        rare=True,
     ),
 )
 
@@ -63,8 +71,12 @@ class TraceOptions:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> TraceOptions:
-        """Gather them out of the values of all options."""
-        return cls(**{each.name: values[each.name] for each in fields(cls)})
+        """Gather them out of the values of all options. Raises UsageError."""
+        given = {each.name: values[each.name] for each in fields(cls)}
+        if given["model"] is None:
+            library = given["library"]
+            given["model"] = _USUAL if library is None else api_of(library)
+        return cls(**given)
 
     def target(self, api: str) -> tuple[Library, Patch | None]:
         """Return what plays the calls of an API, and the fault in it. Raises UsageError."""
@@ -77,14 +89,15 @@ class TraceOptions:
         fault = () if self.fault is None else ("--fault", self.fault)
         return (self.library or api, *fault)
 
+    def head(self, form: str) -> bytes:
+        """Return the line of a trace that names what plays it."""
+        return player.line(form, asdict(self))
+
     @property
     def played_by(self) -> tuple[str, ...]:
         """The words that name the model and what plays a trace, for every command that does."""
         given = {
-            "--model": self.model,
-            "--library": self.library,
-            "--fault": self.fault,
-            "--faults": self.faults,
+            f"--{name}": value for name, value in asdict(self).items() if name in player.OPTIONS
         }
         return tuple(word for name, value in given.items() if value for word in (name, value))
 

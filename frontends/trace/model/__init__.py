@@ -1,1 +1,1 @@
-"""What is known of a solver's API: calls, states, options, and how outcomes are told apart."""
+"""The model of a solver's API: calls, states, options, and the classification of outcomes."""

@@ -1,9 +1,9 @@
 """Draws a model as a state chart (SVG).
 
-States stand in a row, in the order of the model. A frame stands for being in
-any of the states within it (Harel's statecharts), so what may be called in all
-of them is one arrow from the frame. Arrows from single states run below the
-row, one lane each, so none lies on another.
+States form a row, in the order of the model. A frame represents all states
+inside it (Harel's statecharts), so a call that is allowed in all of them is one
+arrow from the frame. Arrows from single states run below the row, in a lane
+each, so that they do not overlap.
 """
 
 from __future__ import annotations

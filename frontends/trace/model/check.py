@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, Trace
+from reducekit.frontends.trace.calls import Call, Trace, differing, plain
+from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, open_model, shipped
 from reducekit.frontends.trace.model.machine import Machine, Violation
@@ -27,72 +28,74 @@ class Problem:
 
 
 def check(trace: Trace, model: Model) -> list[Problem]:
-    """Return all calls that break the contract of the API; none if the trace keeps to it.
+    """Return all calls that break the contract of the API; see `problems`."""
+    return [*problems(trace, model)]
+
+
+def problems(trace: Trace, model: Model) -> Iterator[Problem]:
+    """Yield all calls that break the contract of the API; none if the trace keeps to it.
 
     A call that breaks a rule is passed over for those that follow. Raises
     ParseError at the first line that is no call of the API: an unknown call, a
     wrong number or kind of arguments, or one that no interpreter reads.
     """
-    machine = Machine(model)
-    problems: list[Problem] = []
-    for index, call in enumerate(trace.calls):
-        violation = machine.allowed(call) or _option(call, model) or _result(call, model)
+    machine, option = Machine(model), model.options.call
+    for index, call in enumerate(plain(trace.calls)):
+        violation = None
+        if call.name == option or call.result is not None:
+            violation = machine.allowed(call) or _option(call, model) or _result(call, model)
+        violation = violation or machine.make(call)
         if violation is None:
-            machine.after(call)
-        elif violation.malformed:
-            message = violation.message
+            continue
+        if violation.malformed:
+            message, line = violation.message, trace.calls[index].line
             if index == len(trace.calls) - 1 and not trace.text.endswith(b"\n"):
                 message += "; the file ends within this line"
-            raise ParseError(message, trace.text, _offset(trace.text, call.line))
-        else:
-            problems.append(Problem(call.line, call, violation.rule, violation.message))
-    return problems
+            raise ParseError(message, trace.text, _offset(trace.text, line))
+        line = trace.calls[index].line
+        yield Problem(line, call, violation.rule, violation.message)
 
 
 def first_violation(calls: Iterable[Call], model: Model) -> tuple[int, Violation] | None:
     """Return the index of the first call that is not allowed, and why; None if all are."""
     machine = Machine(model)
     for index, call in enumerate(calls):
-        violation = machine.allowed(call)
+        violation = machine.make(call)
         if violation is not None:
             return index, violation
-        machine.after(call)
     return None
 
 
 def find_model(trace: Trace) -> Model:
-    """Return the shipped model that a trace goes by.
+    """Return the model that a trace goes by.
 
-    That is the one of its format that knows most of its calls and refuses fewest. Where no model
-    has the format, every call is allowed.
+    That is the one that it names, else the one of its format that knows most of its calls and
+    refuses fewest. Where no model has the format, every call is allowed.
     """
-    names = {call.name for call in trace.calls} - {"return"}
+    named = player.read(trace.head).get("model")
+    if named is not None:
+        return load_model(named)
+    calls = plain(trace.calls)
+    names = {call.name for call in differing(calls)} - {"return"}
     found: list[tuple[int, int, int, Model]] = []
     for number, name in enumerate(shipped()):
         model = load_model(name)
         if trace.format in model.formats:
             found.append((len(names - set(model.calls)), 0, number, model))
     if not found:
-        return open_model(trace.format, [call.name for call in trace.calls])
+        return open_model(trace.format, [*{call.name for call in differing(calls)}])
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:
         found = [
-            (unknown, _refused(trace.calls, model), number, model)
-            for unknown, _, number, model in found
+            (unknown, _refused(calls, model), number, model) for unknown, _, number, model in found
         ]
     return min(found, key=lambda each: each[:3])[3]
 
 
 def _refused(calls: Iterable[Call], model: Model) -> int:
     machine = Machine(model)
-    count = 0
-    for call in calls:
-        if machine.allowed(call) is None:
-            machine.after(call)
-        else:
-            count += 1
-    return count
+    return sum(machine.make(call) is not None for call in calls)
 
 
 def _option(call: Call, model: Model) -> Violation | None:

@@ -19,6 +19,7 @@ from reducekit.frontends.trace.model.definition import Argument, CallModel, Mode
 # The first argument of each is a machine, which is defined in terms of these.
 _Allow = Callable[[Any, tuple[Value, ...]], int]
 _After = Callable[[Any, tuple[Value, ...], Any], None]
+_Make = Callable[[Any, tuple[Value, ...], Any], int]
 _Holds = Callable[[Any, tuple[Value, ...]], bool]
 _One = Callable[[Any, int], bool]
 _Each = Callable[[Any, Iterable[int]], list[int]]
@@ -39,6 +40,7 @@ class Fault:
 class Compiled:
     """The functions of a call; `faults[n - 1]` explains the number n.
 
+    `make` is `allow`, followed by `after` if it allows the call.
     `refuses` is what a generator asks: `allow`, then `careful`. For calls of one literal
     whose result means nothing to the model, `one` makes the call of a literal if a generator
     may, and says whether it did; `each` does so for one literal after the other, and returns
@@ -47,6 +49,7 @@ class Compiled:
 
     allow: _Allow
     after: _After
+    make: _Make
     careful: _Allow
     refuses: _Allow
     end: _Holds | None
@@ -86,7 +89,7 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
         faults: list[Fault] = []
         allow = _allow(call, model, faults)
         careful = _rules(call.careful, call, faults)
-        after = _after(call, model)
+        after, effects = _after(call, model), [*_result(call), *_effects(call, model)]
         end = [] if call.end is None else [f"return {call.end.code.text}"]
         head = _head(call.arguments)
         source = "\n".join(
@@ -95,6 +98,7 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
                 *_function("careful(m, a)", head + careful + ["return 0"]),
                 *_function("refuses(m, a)", [*allow, *careful, "return 0"]),
                 *_function("after(m, a, r)", after),
+                *_function("make(m, a, r)", [*allow, *effects, "return 0"]),
                 *_function("end(m, a)", head + end),
             ]
         )
@@ -104,7 +108,7 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
         space = dict(names)
         exec(compile(source, f"<{model.name}: {call.name}>", "exec"), space)
         result[call.name] = Compiled(
-            space["allow"], space["after"], space["careful"], space["refuses"],
+            space["allow"], space["after"], space["make"], space["careful"], space["refuses"],
             space["end"] if end else None, tuple(faults), space.get("one"), space.get("each"),
         )  # fmt: skip
     return result
@@ -261,13 +265,16 @@ def _after(call: CallModel, model: Model) -> list[str]:
             lines.append(f"if any({check} for {name} in {name}s): return")
         elif check is not None:
             lines.append(f"if {check}: return")
+    return lines + _result(call) + _effects(call, model)
+
+
+def _result(call: CallModel) -> list[str]:
+    """Return the lines that ignore a result that is not of its type."""
     if call.result is None:
-        lines.append("r = None")
-    elif call.result.kind in ("int", "literal", "variable"):
-        lines.append("if r.__class__ is not int: r = None")
-    else:
-        lines.append("if r is not None: r = str(r)")
-    return lines + _effects(call, model)
+        return ["r = None"]
+    if call.result.kind in ("int", "literal", "variable"):
+        return ["if r.__class__ is not int: r = None"]
+    return ["if r is not None: r = str(r)"]
 
 
 def _effects(call: CallModel, model: Model) -> list[str]:

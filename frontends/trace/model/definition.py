@@ -158,6 +158,8 @@ class OptionModel:
     - `probability`: of setting options at all; `instead`: presets that are
       taken instead of fuzzing, `besides`: presets that are added to it.
     - `touch`: one option in m is touched, m uniform between these two.
+    - `lowered`: how often a touched option gets a value next to its least one, however far
+      the default is away: so limits and intervals become small, and what is seldom done, often.
     - `exclude`: options that are not fuzzed. `limits`: narrower ranges for
       fuzzing. `fixed_direction`: options that are only lowered (-1) or raised (1).
     - `meta`: options that set others, so that their place among the rest matters.
@@ -170,10 +172,23 @@ class OptionModel:
     instead: tuple[Preset, ...] = ()
     besides: tuple[Preset, ...] = ()
     touch: tuple[int, int] = (1, 1)
+    lowered: Fraction = Fraction(0)
     exclude: frozenset[str] = frozenset()
     limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     fixed_direction: Mapping[str, int] = field(default_factory=dict)
     meta: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Clauses of a kind that a round may have, with a probability.
+
+    `ratios` are clauses per 100 variables by their length, `variables` a range.
+    """
+
+    probability: Fraction = Fraction(0)
+    ratios: Mapping[int, int] = field(default_factory=dict)
+    variables: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +198,12 @@ class DataModel:
     A clause is closed after its k-th literal with probability `close[k - 1]`,
     the last one for all further. Each increment multiplies the number of
     clauses by x / 100 with x in `growth` and brings `fresh` new variables.
+
+    - `few`: traces that begin with variables in another range.
+    - `uniform`: rounds whose clauses all have one length, with a ratio for each: at the
+      threshold between satisfiable and not (Mertens, Mezard, Zecchina 2006) formulas are hardest.
+    - `structured`: a clause gives way to the clauses of an exclusive or, of a gate, or of a
+      constraint that counts: what a solver looks for when it simplifies.
     """
 
     variables: tuple[int, int]
@@ -190,6 +211,9 @@ class DataModel:
     close: tuple[Fraction, ...]
     growth: tuple[int, int]
     fresh: tuple[int, int]
+    few: Kind = Kind()
+    uniform: Kind = Kind()
+    structured: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +221,8 @@ class Step:
     """A step of a generator's phase.
 
     - `action`: `call`, or `options` or `clauses`, which set options and add
-      clauses as the option and data models say.
+      clauses as the option and data models say, or `group`: one call of a group for each
+      literal of a random clause, and one that ends the group.
     - `calls`: names and weights of the calls, one of which is made.
     - `probability`: of taking the step; `again`: of repeating it each time.
     - `times`: how often it is taken, between these two expressions.
@@ -207,10 +232,10 @@ class Step:
       `upto`: an expression for the greatest variable, known or not, that they
       are chosen from, signs at random.
     - `same`: takes the arguments of the step before.
-    - `arguments`: ranges of numeric arguments by name.
+    - `arguments`: ranges of numeric arguments by name; `words`: choices for the others.
     """
 
-    action: Literal["call", "options", "clauses"]
+    action: Literal["call", "options", "clauses", "group"]
     calls: tuple[tuple[str, int], ...] = ()
     probability: Fraction = Fraction(1)
     again: Fraction = Fraction(0)
@@ -220,6 +245,7 @@ class Step:
     upto: Code | None = None
     same: bool = False
     arguments: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

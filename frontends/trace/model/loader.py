@@ -197,7 +197,7 @@ class _Loader:
         if not file:
             return
         if self.folder is None or Path(file).name != file:
-            api.fail("hooks", "expected the name of a Python file beside the model")
+            api.fail("hooks", "expected the name of a Python file in the model's folder")
         path = self.folder / file
         spec = importlib.util.spec_from_file_location(f"reducekit_hooks_{path.stem}", path)
         if spec is None or spec.loader is None:

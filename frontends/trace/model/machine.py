@@ -130,6 +130,14 @@ class Machine:
         if rules is not None:
             rules.after(self, call.arguments, result)
 
+    def make(self, call: Call) -> Violation | None:
+        """Make a call with its recorded result if it is allowed; return why it is not."""
+        rules = self._rules.get(call.name)
+        if rules is None:
+            return self.allowed(call)
+        number = rules.make(self, call.arguments, call.result)
+        return None if not number else self._violation(call, rules.faults[number - 1])
+
     def ends_group(self, call: Call) -> bool:
         """Return whether a call is the last of its group, as the 0 of a clause is.
 
@@ -163,8 +171,7 @@ def _unknown(name: str, title: str, known: tuple[str, ...]) -> Violation:
 def run(machine: Machine, calls: Iterable[Call]) -> Violation | None:
     """Make the calls with their recorded results; stop at the first that is not allowed."""
     for call in calls:
-        violation = machine.allowed(call)
+        violation = machine.make(call)
         if violation is not None:
             return violation
-        machine.after(call)
     return None

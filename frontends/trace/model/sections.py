@@ -12,6 +12,7 @@ from reducekit.frontends.trace.model.conditions import Name, Scope
 from reducekit.frontends.trace.model.definition import (
     CallModel,
     DataModel,
+    Kind,
     Next,
     Option,
     OptionModel,
@@ -68,13 +69,14 @@ def read_options(table: Table, calls: Mapping[str, CallModel]) -> OptionModel:
         _presets(table, "instead", options),
         _presets(table, "besides", options),
         touch,
+        table.chance("lowered", Fraction(0)),
         frozenset(table.words("exclude")),
         {name: limits.range(name) for name in limits.content},
         fixed,
         frozenset(table.words("meta")),
     )
     table.done(
-        "call, table, strict, probability, instead, besides, touch, exclude, limits, "
+        "call, table, strict, probability, instead, besides, touch, lowered, exclude, limits, "
         "direction, meta"
     )
     return found
@@ -109,10 +111,27 @@ def read_data(top: Table) -> DataModel | None:
         close,
         table.range("growth", (100, 100)),
         table.range("fresh", (0, 0)),
+        _kind(table.table("few")),
+        _kind(table.table("uniform")),
+        table.chance("structured", Fraction(0)),
     )
     if found.variables[0] < 1 or found.ratio[0] < 0:
         table.fail("variables", "expected at least one variable, and a ratio of at least 0")
-    table.done("variables, ratio, close, growth, fresh")
+    table.done("variables, ratio, close, growth, fresh, few, uniform, structured")
+    return found
+
+
+def _kind(table: Table) -> Kind:
+    chance = table.chance("probability", Fraction(0))
+    ratios: dict[int, int] = {}
+    for text, value in (each := table.table("ratios")).content.items():
+        if not text.isdecimal() or not isinstance(value, int) or int(text) < 1 or value < 1:
+            each.fail(text, "expected a length, and clauses per 100 variables")
+        ratios[int(text)] = value
+    found = Kind(chance, ratios, table.range("variables", (1, 1)))
+    if found.variables[0] < 1:
+        table.fail("variables", "expected at least one variable")
+    table.done("probability, ratios, variables")
     return found
 
 
@@ -137,17 +156,19 @@ def read_phases(table: Table, calls: Mapping[str, CallModel], scope: Scope) -> d
 
 def _read_step(table: Table, calls: Mapping[str, CallModel], scope: Scope) -> Step:
     action = table.text("action", "call")
-    if action not in ("call", "options", "clauses"):
-        table.fail("action", f"expected call, options or clauses, found {action!r}")
+    if action not in ("call", "options", "clauses", "group"):
+        table.fail("action", f"expected call, options, clauses or group, found {action!r}")
     value = table.take("call", {})
     weights = {value: 1} if isinstance(value, str) else value
-    if not isinstance(weights, dict) or (action == "call") != bool(weights):
+    if not isinstance(weights, dict) or (action in ("call", "group")) != bool(weights):
         table.fail("call", "expected the name of a call, or names with weights")
     for name, weight in weights.items():
         if name not in calls:
             table.fail("call", f"expected the name of a call, found {name!r}")
         if not isinstance(weight, int) or weight < 1:
             table.fail("call", f"expected a weight of at least 1, found {shown(weight)}")
+        if action == "group" and not calls[name].group:
+            table.fail("call", f"expected a call that belongs to a group, found {name!r}")
     times = table.take("times")
     if isinstance(times, (int, str)):
         times = [times, times]
@@ -157,7 +178,7 @@ def _read_step(table: Table, calls: Mapping[str, CallModel], scope: Scope) -> St
     if share is not None and (not isinstance(share, list) or len(share) != 2):
         table.fail("share", f"expected [least, most], found {shown(share)}")
     inner = replace(scope, names={"v": Name("v", "number")})
-    ranges = table.table("arguments")
+    ranges, choices = table.table("arguments"), table.table("words")
     step = Step(
         action,  # type: ignore[arg-type]  # it is one of the three
         tuple(weights.items()),
@@ -176,10 +197,13 @@ def _read_step(table: Table, calls: Mapping[str, CallModel], scope: Scope) -> St
         read_number(table, "upto", table.take("upto"), scope) if "upto" in table.content else None,
         table.flag("same"),
         {name: ranges.range(name) for name in ranges.each(_NAME, "an argument")},
+        {name: choices.words(name) for name in choices.each(_NAME, "an argument")},
     )
     if step.again == 1:
         table.fail("again", "expected a probability below 1, for the generator has to end")
-    table.done("action, call, probability, again, times, share, where, upto, same, arguments")
+    table.done(
+        "action, call, probability, again, times, share, where, upto, same, arguments, words"
+    )
     return step
 
 

@@ -1,1 +1,1 @@
-"""What may be changed in a trace: one module for each kind of thing."""
+"""The passes on traces, one kind of change per module."""

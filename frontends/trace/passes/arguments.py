@@ -1,4 +1,4 @@
-"""Passes over arguments: variables renamed and merged, signs, numbers; clauses to calls."""
+"""Passes on arguments: renaming and merging variables, signs, numbers; calls for clauses."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from reducekit.frontends.trace.passes.substitutions import (
 from reducekit.frontends.trace.view import Alteration, TraceView
 
 _FEW = 40
-"""So many variables are looked at one by one."""
+"""The maximum number of variables to try one by one."""
 _FEW_CLAUSES = 20
-"""So many clauses are."""
+"""The maximum number of clauses to try one by one."""
 _FIXED = ("init", "release", "option")
 
 
 class Compact:
-    """The pass that numbers variables from 1 on without gaps.
+    """Renumbers variables from 1, without gaps.
 
-    In their order, which changes the solver's decisions least, else by first use.
+    It keeps their order, which changes the solver's decisions least, or else orders by first use.
     """
 
     name = "compact variables"
@@ -42,7 +42,7 @@ class Compact:
 
 
 class Merge:
-    """The pass that puts another variable, seen before it, in a variable's place."""
+    """Replaces a variable by one that occurs before it."""
 
     name = "merge variables"
 
@@ -64,10 +64,10 @@ class Merge:
 
 
 class Fold:
-    """The pass that puts the lower half of the variables in the place of the upper half.
+    """Replaces the upper half of the variables by the lower half.
 
-    Each two that become one make clauses shorter, alike, or true; many at once
-    cost no more runs than one.
+    Merging two variables makes clauses shorter, equal, or true, and merging many at once
+    takes no more runs than merging two.
     """
 
     name = "fold variables"
@@ -94,7 +94,7 @@ class Fold:
 
 
 class Signs:
-    """The pass that makes literals positive: all of a variable turned round, then one by one."""
+    """Makes literals positive: first negates all literals of a variable, then single ones."""
 
     name = "signs"
 
@@ -120,7 +120,7 @@ class Signs:
 
 
 class Numbers:
-    """The pass that makes numbers that are no literals, such as limits, small."""
+    """Decreases numbers that are not literals, such as limits."""
 
     name = "numbers"
 
@@ -150,7 +150,7 @@ class Numbers:
 
 
 class Shorten:
-    """The pass that puts a single call on a literal in the place of a whole clause."""
+    """Replaces a clause by a single call on a literal."""
 
     name = "clauses to calls"
 
@@ -167,7 +167,7 @@ class Shorten:
 
 
 def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call, ...]]:
-    """Return the alteration that puts `name(literal)` in each literal's place."""
+    """Return the alteration that replaces each literal by `name(literal)`."""
     found: dict[int, tuple[Call, ...]] = {}
     for index, call in enumerate(view.bare):
         arguments: list[Value] = list(call.arguments)
@@ -187,7 +187,7 @@ def _numberings(view: TraceView) -> list[dict[int, int]]:
 
 
 def tidied(view: TraceView) -> Iterator[Alteration]:
-    """Yield what numbers the variables without gaps and makes all literals positive, at once."""
+    """Yield alterations that renumber the variables and make all literals positive, at once."""
     for names in _numberings(view):
         yield renamed(view, lambda value, names=names: names[abs(value)])  # type: ignore[misc]
 
@@ -199,7 +199,7 @@ def without_gaps(view: TraceView) -> Sequence[Call]:
 
 
 def merged(view: TraceView) -> Iterator[Alteration]:
-    """Yield what puts a variable, or its negation, in the place of another."""
+    """Yield alterations that replace a variable by another one or its negation."""
     used = list(dict.fromkeys(variable for _, variable in mentions(view)))
     for old, new in permutations(used, 2):
         for sign in (1, -1):
@@ -208,7 +208,7 @@ def merged(view: TraceView) -> Iterator[Alteration]:
 
 
 def flipped(view: TraceView) -> Iterator[Alteration]:
-    """Yield what negates a single literal."""
+    """Yield alterations that negate a single literal."""
     for index, call in enumerate(view.bare):
         model = view.model.calls.get(call.name)
         for place in literal_places(view, call):
@@ -219,7 +219,7 @@ def flipped(view: TraceView) -> Iterator[Alteration]:
 
 
 def swapped(view: TraceView) -> Iterator[Alteration]:
-    """Yield what puts two variables in each other's place."""
+    """Yield alterations that swap two variables."""
     used = list(dict.fromkeys(variable for _, variable in mentions(view)))
     for first, second in combinations(used, 2):
         names = {first: second, second: first}
@@ -227,7 +227,7 @@ def swapped(view: TraceView) -> Iterator[Alteration]:
 
 
 def replaced(view: TraceView) -> Iterator[Alteration]:
-    """Yield what puts any other literal in the place of one; of one more variable, too."""
+    """Yield alterations that replace a literal by any other, including one of a new variable."""
     used = sorted({variable for _, variable in mentions(view)})
     for index, call in enumerate(view.bare):
         model = view.model.calls.get(call.name)
@@ -243,9 +243,9 @@ def replaced(view: TraceView) -> Iterator[Alteration]:
 
 
 def exchanged(view: TraceView) -> Iterator[Alteration]:
-    """Yield what puts another call that takes the same in the place of one: of solves, any other.
+    """Yield alterations that replace a call by another one with the same arguments, or any solve.
 
-    Where one takes a number that the other does not, it is the least.
+    If the new call takes an additional number, it gets the smallest value.
     """
     models = [each for each in view.model.calls.values() if not (each.rejected or each.produces)]
     for index, call in enumerate(view.bare):
@@ -263,7 +263,7 @@ def exchanged(view: TraceView) -> Iterator[Alteration]:
 
 
 def moved(view: TraceView) -> Iterator[Alteration]:
-    """Yield what moves a call, or a literal of a clause, elsewhere."""
+    """Yield alterations that move a call or a literal of a clause."""
     calls, kept = view.bare, {*view.roles("init"), *view.options}
     for index, call in enumerate(calls):
         if index in kept:
@@ -279,7 +279,7 @@ def _kinds(model: CallModel) -> Sequence[str]:
 
 
 def as_call(view: TraceView) -> Iterator[Alteration]:
-    """Yield what puts a single call on a literal of a clause in the clause's place."""
+    """Yield alterations that replace a clause by a single call on one of its literals."""
     for group in view.groups:
         if len(group) > 1:
             for literal in _literals(view, group):
@@ -292,7 +292,7 @@ def _literals(view: TraceView, group: Sequence[int]) -> Sequence[int]:
 
 
 def _calls_for(view: TraceView, group: Sequence[int], literal: int) -> Iterator[Alteration]:
-    """Yield the calls on a literal that may stand in a clause's place."""
+    """Yield the alterations that replace a clause by a call on this literal."""
     rest: dict[int, tuple[Call, ...]] = dict.fromkeys(group[1:], ())
     for name, model in view.model.calls.items():
         if model.rejected or model.group or not (model.role == "assume" or model.pair):

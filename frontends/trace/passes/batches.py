@@ -1,7 +1,7 @@
-"""Many small traces made from one, played in batches: the smallest that fails of the first batch.
+"""Plays many small variants of a trace in batches, and returns the smallest failing one.
 
-A solver is made and taken down within microseconds, so that a single replay goes
-through hundreds of small traces.
+Creating and releasing a solver takes microseconds, so a single replay can play
+hundreds of small traces.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from reducekit.frontends.trace.passes.substitutions import Substitutions, substi
 from reducekit.frontends.trace.view import Alteration, TraceView
 
 _BATCH = 20_000
-"""Calls of a batch: no more are played in one replay."""
+"""The maximum number of calls in a batch, which is one replay."""
 
 _LONG = 25
-"""Calls of a trace that is long: of more, each way through what is near takes several replays."""
+"""Above this number of calls a trace is long: each search of its neighbours takes several
+replays."""
 
 Key = tuple[int, int, int, bytes]
 """Orders traces: calls, options, bytes, text."""
 
 
 def smaller(view: TraceView, traces: Iterable[Sequence[Call]], work: int) -> Sequence[Call] | None:
-    """Return one of the traces that is smaller and fails, None if there is none.
+    """Return one of the traces that is smaller and fails; None if there is none.
 
-    A long one is smaller by calls or options only: what is only shorter to read is not worth
-    that all that is near it is played anew. Of the traces, those are played that are smaller and
-    none of those before, up to so many calls. They are made as they are needed: what is likely
-    to fail should come first.
+    A long trace must have fewer calls or options: a merely shorter text is not worth playing
+    all its neighbours again. Only smaller traces are played, each once, up to `work` calls in
+    total. `traces` is consumed lazily, so those most likely to fail should come first.
     """
     assert view.first_failing is not None
     for batch in _batches(view, traces, work):
@@ -47,7 +47,7 @@ def step_to(view: TraceView, calls: Sequence[Call] | None, what: str) -> Substit
 def _batches(
     view: TraceView, traces: Iterable[Sequence[Call]], work: int
 ) -> Iterator[list[tuple[Key, Sequence[Call]]]]:
-    """Yield the traces that are worth it, with their keys, so many as one replay takes."""
+    """Yield batches of the traces worth playing, with their keys, each for one replay."""
     option = view.model.options.call
     given, text = len(view.options), view.text_of(view.bare)
     now = len(view.bare) - given, given, len(text), text
@@ -67,7 +67,7 @@ def _batches(
         size = len(calls) - given, given, len(text), text
         if size[:what_counts] >= now[:what_counts]:
             continue
-        cost = len(calls) + 1  # the solver is taken down after it
+        cost = len(calls) + 1  # the solver is released after it
         if cost > room:
             yield batch
             batch = []
@@ -82,7 +82,7 @@ def _batches(
 
 
 def _difference(before: Sequence[Call], after: Sequence[Call]) -> Alteration:
-    """Return what makes one trace of another: all after what they begin with alike."""
+    """Return the alteration that turns one trace into another: all after their common prefix."""
     same = 0
     while same < len(after) and before[same] == after[same]:
         same += 1

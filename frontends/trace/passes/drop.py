@@ -1,11 +1,11 @@
-"""Passes that drop calls: the tail after the failure, rounds, clauses, single ones, any of them."""
+"""Passes that remove calls: the tail after the failure, rounds, clauses, single calls."""
 
 from __future__ import annotations
 
 from binascii import crc32
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from reducekit.frontends.trace.calls import Call, with_result
+from reducekit.frontends.trace.calls import Call, differing, plain, raws, with_result
 from reducekit.frontends.trace.passes.items import CallItems, dropped, items
 from reducekit.frontends.trace.view import TraceView
 from reducekit.search.problem import FixedSearch
@@ -14,9 +14,9 @@ from reducekit.strategies.sampling import Sampling
 
 
 class Begin:
-    """The pass that spells calls as usual, without results, and drops what was never called.
+    """Normalises the spelling of calls, and removes results and calls that were never reached.
 
-    It costs no run: what is left is what was replayed. Without `cut` all calls stay.
+    It takes no run, since the result is what was replayed. Without `cut` all calls stay.
     """
 
     name = "begin"
@@ -30,20 +30,24 @@ class Begin:
         if self._cut and view.last is not None:
             end = view.last + 1
         unit: dict[int, tuple[Call, ...]] = {}
-        for index, call in enumerate(view.calls):
+        usual: dict[int, tuple[tuple[Call], bytes]] = {}  # few calls of a long trace differ
+        for index, (call, raw) in enumerate(zip(plain(view.calls), raws(view.calls), strict=True)):
             wanted = (view.keeps_result and index == end - 1) or view.makes_handle(call)
             if index >= end or (call.name == "return" and not wanted):
                 unit[index] = ()
                 continue
-            kept = call if wanted else with_result(call, None)
-            plain = Call(kept.name, kept.arguments, result=kept.result)
-            if view.text_of((plain,)) != call.raw:
-                unit[index] = (plain,)
+            key = -id(call) if wanted else id(call)
+            if key not in usual:
+                kept = call if wanted else with_result(call, None)
+                new = (Call(kept.name, kept.arguments, result=kept.result),)
+                usual[key] = new, view.text_of(new)
+            if usual[key][1] != raw:
+                unit[index] = usual[key][0]
         return items(view, [unit], "what was never called")
 
 
 class Truncate:
-    """The pass that drops the calls after the one in which the replay ended."""
+    """Removes the calls after the one in which the replay ended."""
 
     name = "truncate"
 
@@ -55,7 +59,7 @@ class Truncate:
 
 
 class Units:
-    """A pass over sets of calls that are dropped together."""
+    """Removes sets of calls: each set is removed as a whole."""
 
     def __init__(
         self, name: str, units: Callable[[TraceView], Iterable[Iterable[int]]], what: str = ""
@@ -70,16 +74,16 @@ class Units:
 
 
 class RandomDrops:
-    """The pass that drops many clauses and other calls at a time, drawn at random.
+    """Removes many random clauses and other calls at a time.
 
-    Of crash-00454 of the tuning third (`python -m benchmarks.faults reduce`), 19 calls are left
-    after 399 replays; without this pass, 40 after 578. Most faults are no matter of luck.
+    crash-00454 of the tuning third (`python -m benchmarks.faults reduce`) is reduced to 19 calls
+    in 399 replays; without this pass, to 40 calls in 578. Most faults do not need it.
     """
 
     name = "random drops"
 
     def problem(self, view: TraceView) -> FixedSearch | None:
-        """Return the search; None where each trace costs a run of its own."""
+        """Return the search; None if each trace takes its own run."""
         if view.first_failing is None:
             return None
         kept = {*view.roles("init"), *view.options, len(view.bare) - 1}
@@ -91,7 +95,7 @@ class RandomDrops:
 
 
 def kinds(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return all calls of each kind but those that make up the formula and the rounds."""
+    """Return all calls of each name, except those that form the formula and the rounds."""
     models = view.model.calls
     found: dict[str, list[int]] = {}
     for index, call in enumerate(view.calls):
@@ -102,9 +106,9 @@ def kinds(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def rounds(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return the rounds: the calls up to a solve, and those after it that ask for its result.
+    """Return the rounds: the calls up to a solve, and those after it that query its result.
 
-    The first of them does without what comes before the formula begins.
+    The first round does not include the calls before the formula.
     """
     models = view.model.calls
     found: list[list[int]] = [[]]
@@ -123,7 +127,7 @@ def rounds(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def solves(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return the solve calls by themselves: dropping one merges two rounds."""
+    """Return each solve call as a set: dropping it merges two rounds."""
     return [(index,) for index in view.roles("solve")]
 
 
@@ -133,7 +137,7 @@ def clauses(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def singles(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return each call by itself, but options and the parts of clauses."""
+    """Return each call as a set, except options and the parts of clauses."""
     inside = {index for group in view.groups for index in group}
     options = set(view.options)
     return [
@@ -142,12 +146,12 @@ def singles(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def pieces(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return each call that is a part of a clause: a literal, or an end, which merges two."""
+    """Return each call that is part of a clause: a literal, or an end, whose drop merges two."""
     return [(index,) for group in view.groups for index in group]
 
 
 def every_call(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return each call but the options."""
+    """Return each call as a set, except options."""
     options = set(view.options)
     return [(index,) for index in range(len(view.calls)) if index not in options]
 
@@ -162,7 +166,7 @@ def variables(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 def harmless(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return each call that changes no answer of the calls after it."""
+    """Return each call that does not affect the answers of later calls."""
     models = view.model.calls
     pairs = {model.pair for model in models.values() if model.pair}
     return [
@@ -173,17 +177,24 @@ def harmless(view: TraceView) -> Sequence[Sequence[int]]:
     ]
 
 
+def used_variables(view: TraceView) -> set[int]:
+    """Return the variables that calls mention."""
+    calls = differing(view.calls)
+    return {variable for call in calls for variable in _mentioned(view, call)}
+
+
 def mentions(view: TraceView) -> Iterable[tuple[int, int]]:
     """Yield each call with each variable that it mentions."""
-    models = view.model.calls
-    for index, call in enumerate(view.calls):
-        model = models.get(call.name)
-        if model is None:
-            continue
-        for place in literal_places(view, call):
-            value = call.arguments[place]
-            if isinstance(value, int) and value:
-                yield index, abs(value)
+    for index, call in enumerate(plain(view.calls)):
+        for variable in _mentioned(view, call):
+            yield index, variable
+
+
+def _mentioned(view: TraceView, call: Call) -> Iterator[int]:
+    for place in literal_places(view, call):
+        value = call.arguments[place]
+        if isinstance(value, int) and value:
+            yield abs(value)
 
 
 def literal_places(view: TraceView, call: Call) -> Sequence[int]:

@@ -1,9 +1,9 @@
-"""Small random formulas in place of all clauses of a long trace, played many at a time.
+"""Replaces all clauses of a long trace by small random formulas, many of which share a replay.
 
-Whoever drops calls from a long trace needs a success for every few of them. The idea is that a
-failure that takes a hundred clauses mostly takes none in particular: the solver must have
-something to do when it comes to a certain step. One random formula in some hundred of that size
-does that too, and hundreds of them share a replay.
+Dropping calls from a long trace takes many successful steps. But a failure that needs a hundred
+clauses mostly needs none in particular: the solver only has to have work left when it reaches a
+certain step. About one in a hundred random formulas of that size has the same effect, and hundreds
+of them can be played in one replay.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.view import TraceView
 
 _WORK = 20_000
-"""Calls that are played without options, and as many with those of the trace: a replay each."""
+"""The number of calls played without options, and again with those of the trace: a replay each."""
 _MADE = 2 * _WORK
-"""Calls that are made for that: some break the contract, or were there before."""
+"""The number of calls generated for that: some break the contract, or are duplicates."""
 _SIZES = (8, 16, 32, 64, 128, 256)
-"""Calls of a formula. All formulas of a size have as many calls together as those of any other."""
+"""Numbers of calls in a formula. Each size gets the same total number of calls."""
 _LENGTHS = ((3,), (2, 3), (2, 2, 3, 3, 4))
-"""Lengths of a formula's clauses, each as likely as it stands there often; or the trace's own."""
+"""Lengths of a formula's clauses; a repeated one is more likely. Or those of the trace."""
 _RATIO = 8.0
-"""Clauses for a variable are one to so many."""
+"""The maximum number of clauses per variable; the minimum is one."""
 _OTHERS = 3
-"""Half of the formulas are followed by up to so many other calls: assumptions and the like."""
+"""Half of the formulas are followed by up to this number of other calls, such as assumptions."""
 
 
 class RandomFormulas:
-    """The pass that puts a small random formula in place of all clauses, if one fails as well."""
+    """Replaces all clauses by a small random formula."""
 
     name = "random formulas"
 
@@ -98,7 +98,7 @@ def _traces(
 
 
 def _formula(chance: Random, size: int, lengths: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield clauses of about so many literals and ends of clauses in all."""
+    """Yield clauses with a total of about `size` literals and clause ends."""
     count = max(1, round(size / (1 + sum(lengths) / len(lengths))))
     variables = max(1, round(count / _RATIO ** chance.random()))
     for _ in range(count):

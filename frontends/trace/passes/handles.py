@@ -1,7 +1,7 @@
-"""Handles: another live one of the same sort in a handle's place, so that what made it can go.
+"""Replaces handles by other live ones of the same sort, so that the calls that made them can go.
 
-A call that takes a handle keeps alive the call that returned it, and all that this one takes.
-With another in its place, the whole cone may not be needed any more.
+A call that takes a handle needs the call that returned it, and all handles that this one takes. If
+another handle is used instead, the whole cone may become unnecessary.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reducekit.change import Change, Edit
+from reducekit.change import Change
 from reducekit.frontends.trace.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
@@ -18,10 +18,10 @@ from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 
 class Handles:
-    """The pass that puts handles in each other's places, and drops the calls that made them.
+    """Replaces handles by earlier ones of the same sort, and removes the calls that made them.
 
-    Of those made before a handle, of its sort, it takes the one with this `rank`: first come
-    those that the handle's own call takes, then the oldest.
+    Among the earlier handles of its sort, each handle is replaced by the one with this `rank`:
+    first come the arguments of the call that made it, then the oldest.
     """
 
     name = "other handles"
@@ -39,8 +39,8 @@ class Handles:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A handle that another stands for, by their names; the calls that return the handle,
-    that give it back, and that do anything else with it."""
+    """A handle and its replacement, by name; the calls that return the handle, that release it,
+    and that use it otherwise."""
 
     name: str
     other: str
@@ -50,11 +50,11 @@ class Unit:
 
 
 class HandleItems(Items):
-    """Handles as items, each put in the place of another.
+    """Replacements of handles by others, as items.
 
-    Those taken together are put in each other's places in turn. What gives them back goes
-    along, as does what would give back one that others need longer, and all that the model
-    does not allow then: these calls are items too, beyond the units.
+    Replacements taken together are applied transitively. The calls that release a replaced
+    handle are dropped, as are those that would release a handle that is needed longer, and all
+    calls that the model then does not allow: these calls are items too, after the units.
     """
 
     def __init__(self, view: TraceView, units: Sequence[Unit], what: str) -> None:
@@ -76,7 +76,7 @@ class HandleItems(Items):
                     self._releases.setdefault(str(call.arguments[place]), []).append(index)
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add the calls that the model does not allow any more."""
+        """Add the calls that the model no longer allows."""
         both = chosen | taken
         after = self._altered(both)
         gone = self.view.contract_closure(after)
@@ -89,20 +89,15 @@ class HandleItems(Items):
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Alter the calls that take these handles, and drop the others."""
         before, after = self._altered(taken), self._altered(chosen | taken)
-        edits = [
-            Edit(index + 1, (self.view.text_of(calls),) if calls else ())
-            for index, calls in sorted(after.items())
-            if before.get(index) != calls
-        ]
-        return Change(tuple(edits), self.what)
+        return Change(self.view.edits(after, before), self.what)
 
     def _altered(self, selected: Selection) -> Alteration:
-        """Return what becomes of calls by some items."""
+        """Return the alteration that some items make."""
         count, calls = len(self.units), self.view.bare
         units = [self.units[item] for item in selected if item < count]
         names: dict[Value, str] = {unit.name: unit.other for unit in units}
         for name in names:
-            # One stands for another that was made before it, so this ends.
+            # A replacement was made before its handle, so this terminates.
             while names[name] in names:
                 names[name] = names[names[name]]
         last: dict[str, int] = {}
@@ -187,7 +182,7 @@ def _places(call: Call, model: CallModel) -> Sequence[int]:
 
 
 def _units(view: TraceView, handles: Sequence[_Handle], rank: int) -> list[Unit]:
-    """Return the handles for which others of their sort may stand, those made before them."""
+    """Return the handles that can be replaced by earlier ones of the same sort."""
     models, calls = view.model.calls, view.bare
     older: dict[tuple[object, ...], list[str]] = {}
     found = []

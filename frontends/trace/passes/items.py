@@ -1,4 +1,4 @@
-"""Alterations of calls as items; what the contract of the API asks for goes along."""
+"""Alterations of calls as items, closed under the contract of the API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from reducekit.change import Change, Edit
+from reducekit.change import Change
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
@@ -17,10 +17,10 @@ T = TypeVar("T")
 class CallItems(Items):
     """Units, each an alteration of some calls, as items.
 
-    Whatever calls the model does not allow once units are taken are dropped
-    along with them: so no candidate breaks the contract as far as the model
-    knows it, before any run. Those calls are items too, beyond the units and so
-    never proposed by themselves. Units that alter the same call must be drops.
+    Calls that the model no longer allows once units are taken are dropped with
+    them, so no candidate breaks the contract, as far as the model knows it
+    without a run. Those calls are items too, numbered after the units and so
+    never proposed on their own. Units that alter the same call must be drops.
     """
 
     def __init__(self, view: TraceView, units: Sequence[Alteration], what: str) -> None:
@@ -30,12 +30,12 @@ class CallItems(Items):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """How many calls each unit alters."""
+        """The number of calls that each unit alters."""
         return [len(unit) for unit in self.units]
 
     @cached_property
     def _drops(self) -> dict[int, list[int]]:
-        """The units that do nothing but drop, by the calls they drop."""
+        """The units that only drop calls, by the calls they drop."""
         found: dict[int, list[int]] = {}
         for number, unit in enumerate(self.units):
             if not any(unit.values()):
@@ -44,12 +44,12 @@ class CallItems(Items):
         return found
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add the calls that the model does not allow any more."""
+        """Add the calls that the model no longer allows."""
         altered = self._altered(sorted(taken))
         altered.update(self._altered(sorted(chosen)))
         gone = self.view.contract_closure(altered)
         if gone is None:
-            # Cannot be mended: everything is what has to go.
+            # Dropping calls cannot restore the contract: everything would have to go.
             gone = frozenset(range(len(self.view.calls)))
         gone = frozenset(index for index in gone if altered.get(index, (None,)) != ())
         if not gone:
@@ -66,21 +66,16 @@ class CallItems(Items):
         return Closure(frozenset(needed - chosen - taken), NOTHING)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Alter the calls; what is dropped is dropped, whatever else is to become of it."""
+        """Alter the calls; a drop overrides any other alteration of a call."""
         view = self.view
         altered = self._altered(sorted(taken))
         before = dict(altered)
         for index, calls in self._altered(sorted(chosen)).items():
             altered[index] = () if altered.get(index, (None,)) == () else calls
-        edits = [
-            Edit(index + 1, (view.text_of(calls),) if calls else ())
-            for index, calls in sorted(altered.items())
-            if before.get(index) != calls
-        ]
-        return Change(tuple(edits), self.what)
+        return Change(view.edits(altered, before), self.what)
 
     def _altered(self, items: Iterable[int]) -> dict[int, tuple[Call, ...]]:
-        """Return what becomes of calls by some items, in order."""
+        """Return the alteration that some items make, in order."""
         count = len(self.units)
         found: dict[int, tuple[Call, ...]] = {}
         for item in items:
@@ -93,7 +88,7 @@ class CallItems(Items):
 
 
 def parts_of(some: Sequence[T], count: int) -> list[Sequence[T]]:
-    """Return so many parts of a sequence, one after the other, as long as each other or by one."""
+    """Split a sequence into `count` consecutive parts whose lengths differ by at most one."""
     size = len(some)
     return [some[at * size // count : (at + 1) * size // count] for at in range(count)]
 
@@ -104,6 +99,6 @@ def dropped(indices: Iterable[int]) -> Alteration:
 
 
 def items(view: TraceView, units: Iterable[Alteration], what: str) -> CallItems | None:
-    """Return the units that alter anything as items, None if there are none."""
+    """Return the units that alter anything as items; None if there are none."""
     found = [unit for unit in units if unit]
     return CallItems(view, found, what) if found else None

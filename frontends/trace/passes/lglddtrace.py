@@ -1,19 +1,19 @@
 """The passes of lglddtrace, as a baseline.
 
-Its slips are mended (a CPU limit of nothing, calls that it does not know or
-mistakes for others, any signal taken for any other); what it does not do is
-left out: nothing is kept from breaking the contract, options stay where they
-are once they are imported.
+Bugs of the original are fixed (a CPU limit of zero, calls that it does not know
+or confuses with others, signals treated as equal). Features that it lacks are
+left out: candidates may break the contract, and imported options stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reducekit.change import Change, Edit
+from reducekit.change import Change
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import Compact
+from reducekit.frontends.trace.passes.items import dropped
 from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
 from reducekit.frontends.trace.view import TraceView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
@@ -24,21 +24,22 @@ _APART = ("init", "solve", "release")
 
 
 class Blocks(IndependentItems):
-    """Sets of calls as items that are dropped without a look at what they leave behind."""
+    """Sets of calls as items, dropped regardless of the contract."""
 
-    def __init__(self, blocks: Sequence[Sequence[int]], what: str) -> None:
+    def __init__(self, view: TraceView, blocks: Sequence[Sequence[int]], what: str) -> None:
+        self.view = view
         self.blocks = blocks
         self.what = what
         self.weights: Sequence[int] = [len(block) for block in blocks]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop the calls."""
-        edits = (Edit(index + 1, ()) for item in sorted(chosen) for index in self.blocks[item])
-        return Change(tuple(edits), self.what)
+        drops = dropped(index for item in chosen for index in self.blocks[item])
+        return Change(self.view.edits(drops), self.what)
 
 
 class Granularity:
-    """The pass over runs of the same call (2), clauses (1), or single calls (0)."""
+    """Removes runs of the same call (2), clauses (1), or single calls (0)."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -52,11 +53,11 @@ class Granularity:
             blocks = view.groups
         else:
             blocks = [(index,) for index in range(len(view.calls))]
-        return Blocks(blocks, self.name) if blocks else None
+        return Blocks(view, blocks, self.name) if blocks else None
 
 
 def _runs(view: TraceView) -> Sequence[Sequence[int]]:
-    """Return the longest runs of the same call; what begins, solves and ends stands alone."""
+    """Return the maximal runs of the same call; init, solve and release calls are runs of one."""
     models = view.model.calls
     found: list[list[int]] = []
     last = ""
@@ -71,10 +72,10 @@ def _runs(view: TraceView) -> Sequence[Sequence[int]]:
 
 
 class Descent(LeafTree):
-    """Options, one by one, to their least value, else towards it by steps or by halves.
+    """Lowers options one by one: to the minimum, or else towards it, stepwise or by bisection.
 
-    Nodes stand for an option and two of its values: the lower one is too low,
-    the upper one is what is set.
+    A node is an option with two of its values: the lower one is too low, and
+    the upper one is the current one.
     """
 
     def __init__(self, view: TraceView, options: Sequence[Setting]) -> None:
@@ -82,14 +83,14 @@ class Descent(LeafTree):
         self.options = options
         self._nodes: list[tuple[int, int, int]] = []
         self._numbers: dict[tuple[int, int, int], int] = {}
-        # Below its least value an option is too low: the first step tries that value.
+        # The value below the minimum counts as too low: the first step tries the minimum.
         self.roots: Sequence[int] = [
             self._node(number, each.option.low - 1, each.value)
             for number, each in reversed([*enumerate(options)])
         ]
 
     def weight(self, node: int) -> int:
-        """Return the same for all."""
+        """Return the same weight for all nodes."""
         return 1
 
     def moves(self, node: int) -> Sequence[Move]:
@@ -99,8 +100,8 @@ class Descent(LeafTree):
         value = self._next(node)
         if value is None:
             return ()
-        text = self.view.text_of([with_value(given.call, given.places, value)])
-        change = Change((Edit(given.at + 1, (text,)),), "option values")
+        call = with_value(given.call, given.places, value)
+        change = Change(self.view.edits({given.at: (call,)}), "option values")
         return [Move(change, self._rest(number, low, value))]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
@@ -135,7 +136,7 @@ class Descent(LeafTree):
 
 
 class LowerEach:
-    """The pass that lowers options one by one."""
+    """Lowers options one by one."""
 
     name = "lower each option"
 

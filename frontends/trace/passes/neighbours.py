@@ -1,9 +1,8 @@
-"""All that is near a short trace, played many at a time: what one change leaves, and what two do.
+"""Plays the neighbours of a short trace, many at a time: the traces one or two changes away.
 
-Where each change by itself keeps the failure from happening, dropping one by
-one ends: a literal may have to be negated, a variable put in another's place
-or an option set for a clause to go. There are thousands of such pairs for ten
-calls, too many to try by themselves.
+Dropping calls one by one gets stuck when each single change makes the failure
+disappear: to drop a clause, a literal may have to be negated, a variable replaced
+or an option set. Ten calls have thousands of such pairs, too many for a run each.
 """
 
 from __future__ import annotations
@@ -36,14 +35,15 @@ from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 from reducekit.frontends.trace.view import Alteration, TraceView
 
 _NEAR = 100
-"""Calls of a trace whose neighbours are tried: of 100, all drops alone are some 15,000 calls."""
+"""Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes
+some 15,000 calls."""
 _WORK = 80_000
-"""Calls that are played for one such pass: four replays. Of 20 steps on the tuning third 17 are
-found in the first replay, and one each in the second, the third and the fifth."""
+"""The number of calls played in one such pass: four replays. Of 20 steps on the tuning third, 17
+are found in the first replay, and one each in the second, the third and the fifth."""
 _SAMPLES = 200
-"""So many drops of several things at a time are tried, chosen at random."""
+"""The number of random drops of several units at a time."""
 _AT_ONCE = 3
-"""So many more than two on average."""
+"""The average number of units beyond two in such a drop."""
 _FEW = 5
 """Calls of a trace that is as good as searched by its neighbours."""
 _SHORT = 8
@@ -52,15 +52,15 @@ _MANY = 30
 """Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
 replays."""
 _SIDES = 3
-"""So many traces of the same length are looked at."""
+"""The number of traces of the same length whose neighbours are searched."""
 _SIDE_WORK = 40_000
 """Calls that are played of what is near each of these, and of the walks from it."""
 
 
 class Neighbours:
-    """The pass that goes to a neighbour of a short trace that fails.
+    """Moves to a smaller failing neighbour of a short trace.
 
-    What it has found none of is not searched again, nor when its variables have other numbers.
+    A trace without failing neighbours is not searched again, even if its variables are renumbered.
     """
 
     name = "neighbours"
@@ -68,7 +68,7 @@ class Neighbours:
     def __init__(self, options: OptionMode) -> None:
         self._options: OptionMode = options
         self._searched: set[bytes] = set()
-        """Traces without neighbours that fail, their variables numbered without gaps."""
+        """Traces without failing neighbours, with variables numbered without gaps."""
 
     def problem(self, view: TraceView) -> Substitutions | None:
         """Return the one step, None if there is none."""
@@ -84,13 +84,12 @@ class Neighbours:
 
 
 class Sideways:
-    """The pass that looks around from other traces that are as long and fail too.
+    """Searches the neighbours of other failing traces of the same length.
 
-    Such a trace has another literal, another call in a call's place, or a call elsewhere.
-    What is near it, or at the end of a random walk from it, may be smaller: where one
-    trace cannot be made smaller in a few steps, another one sometimes can. That takes 386
-    replays on 98 traces of the tuning third (`python -m benchmarks.faults reduce`), and makes
-    none of them smaller: so it is for thorough effort.
+    Such a trace differs in a literal, in one call, or in the position of a call. Its neighbours,
+    or the end of a random walk from it, may be smaller even if the trace itself cannot be
+    reduced in a few steps. On 98 traces of the tuning third (`python -m benchmarks.faults
+    reduce`) this takes 386 replays and reduces none of them, so it is for thorough effort only.
     """
 
     name = "sideways"

@@ -1,9 +1,9 @@
-"""Passes over options: all imported, to their least values, to default, simpler values.
+"""Passes on options: import all, set to the minimum, reset to the default, simplify values.
 
-Options matter most: with all at their least values a solver does little besides
-what fails, so that the calls get far fewer (Artho, Biere, Seidl: Model-based
-testing for verification back-ends, TAP 2013, table 1: 2.3 % of the size instead
-of 13.1 %). They are brought back to default at the end, all that can be.
+Options matter most: with all of them at their minimum a solver does little except
+fail, so far fewer calls are needed (Artho, Biere, Seidl: Model-based testing for
+verification back-ends, TAP 2013, table 1: 2.3 % of the size instead of 13.1 %).
+At the end, as many of them as possible are reset to their defaults.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Setting(NamedTuple):
 
 
 class Import:
-    """The pass that sets all options of the model to what they are by default.
+    """Adds a call for every option of the model, setting it to its default.
 
-    What sets other options, and what only prints or waits, is left out. Where memory is corrupted,
-    all of these calls may be too many: then half of them are set, or a quarter, or an eighth, where
-    all of that shares a replay.
+    Options that set others, and those that only print or wait, are left out. If memory is
+    corrupted, so many calls may hide the failure: then half of them are added, or a quarter or an
+    eighth, if all of these share a replay.
     """
 
     name = "import options"
@@ -65,11 +65,11 @@ class Import:
 
 
 class Lower:
-    """The pass that sets options to their least values, which mostly means off.
+    """Sets options to their minimum, which mostly means off.
 
-    Neighbours in the solver's table, which mostly belong to the same technique,
-    go together: what needs one of them at its default needs the others too, and
-    to tell them apart costs more runs than it saves.
+    Adjacent options in the solver's table mostly belong to the same technique, so they
+    are changed together: a failure that needs one of them at its default needs the
+    others, too, and separating them takes more runs than it saves.
     """
 
     name = "options to least"
@@ -95,7 +95,7 @@ class Lower:
 
 
 class Unset:
-    """The pass that drops all calls that set an option to its default, in one step."""
+    """Removes all calls that set an option to its default, in one step."""
 
     name = "unset options"
 
@@ -106,7 +106,7 @@ class Unset:
 
 
 class Default:
-    """The pass that drops options, so that they are what they are by default."""
+    """Removes calls that set options, which resets these to their defaults."""
 
     name = "options to default"
 
@@ -116,7 +116,7 @@ class Default:
 
 
 class Values:
-    """The pass that gives options simpler values: 0 and 1, the bounds, the neighbour of default."""
+    """Simplifies the values of options: to 0, 1, a bound, or next to the default."""
 
     name = "option values"
 
@@ -199,19 +199,29 @@ def settings(view: TraceView) -> Sequence[Setting]:
         return ()
     options = view.model.options
     found = []
-    for index in view.options:
+    for index, name in _given(view, places):
         call = view.bare[index]
-        name, value = str(call.arguments[places.option]), call.arguments[places.value]
-        option = options.table.get(name)
+        value, option = call.arguments[places.value], options.table.get(name)
         if option is not None and name not in options.meta and isinstance(value, int):
             found.append(Setting(index, call, places, option, value))
     return found
 
 
+def _given(view: TraceView, places: _Places) -> Iterator[tuple[int, str]]:
+    """Yield the calls that set an option, with its name.
+
+    A call without its name or value sets none: only a command can read such a trace.
+    """
+    for index in view.options:
+        arguments = view.bare[index].arguments
+        if len(arguments) > max(places):
+            yield index, str(arguments[places.option])
+
+
 def _missing(view: TraceView, places: _Places) -> Sequence[Option]:
     """Return the options that are not set and have less than their default to be set to."""
     options = view.model.options
-    given = {str(view.calls[index].arguments[places.option]) for index in view.options}
+    given = {name for _, name in _given(view, places)}
     left_out = given | options.exclude | options.meta
     return [
         option

@@ -1,8 +1,8 @@
-"""Whether a short trace keeps the contract of the API, by predicting what the solver will answer.
+"""Predicts whether a short trace keeps the contract of the API, by solving its formulas.
 
-A call such as `failed` is allowed only after an answer that the model alone does not know. Played
-in vain, each such trace ends the replay that it shares with others. Formulas of a few variables
-are solved here by trying all assignments, so that such traces are not played at all.
+A call such as `failed` is allowed only after a certain answer of the solver, which the model alone
+does not know. A trace that breaks the contract ends the replay that it shares with others. Formulas
+with a few variables are solved here by trying all assignments, to avoid playing such traces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def doubted(model: Model, calls: Sequence[Call]) -> Set[Call]:
 
 
 def may_be_allowed(model: Model, calls: Sequence[Call], doubtful: Set[Call] = frozenset()) -> bool:
-    """Say whether no call breaks the contract, as far as that can be told before a run.
+    """Return whether no call breaks the contract, as far as that can be told before a run.
 
     What the solver returns is not known, apart from the answers that are predicted. Of calls
     that only the solver could allow, `doubtful` ones may be. Long traces are not looked at.
@@ -46,6 +46,8 @@ def may_be_allowed(model: Model, calls: Sequence[Call], doubtful: Set[Call] = fr
     assumed: list[int] = []
     solved, followed = False, True
     for call in calls:
+        if call.name == "return":
+            continue
         if machine.allowed(call) is not None:
             return False
         if call not in doubtful and machine.careful(call) is not None:
@@ -79,7 +81,7 @@ def may_be_allowed(model: Model, calls: Sequence[Call], doubtful: Set[Call] = fr
 
 
 def _answers(known: CallModel) -> bool:
-    """Say whether a call does nothing but solve: it says satisfiable or not, and takes nothing."""
+    """Return whether a call only solves: it returns SAT or UNSAT and has no arguments."""
     return not known.arguments and {SAT, UNSAT} <= known.outcomes.keys()
 
 

@@ -1,4 +1,4 @@
-"""The order of the passes over traces."""
+"""The order of the passes on traces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reducekit.frontends.trace.passes.options import (
 )
 from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
 from reducekit.frontends.trace.view import TraceView
-from reducekit.search.problem import Problem
+from reducekit.passes import when
 
 _FOLDED = 16
 """Variables, fewer than which are merged one by one.
@@ -36,13 +36,13 @@ instruction of another function, about 380 calls are left with it after 8,400
 runs, and 930 without it after 11,300.
 """
 _TIMES = 5
-"""So often a trace is halved, as long as that helps."""
+"""The maximum number of times that a trace is halved."""
 _STEPS = 3
-"""So many steps to neighbours come first, where the calls are few enough by then. On 63 of the
-harder faults of the tuning and choosing thirds that takes 0.96 of the replays, for the same
+"""The number of steps to neighbours that come first, if the trace is short enough. On 63 of the
+harder faults of the tuning and choosing thirds this takes 0.96 of the replays, for the same
 sizes."""
 _TOGETHER = 2
-"""Options that are set to their least together, neighbours in the solver's table.
+"""The number of adjacent options in the solver's table that are set to their minimum together.
 
 On four of the hardest faults of the tuning third (`python -m benchmarks.faults reduce`), one by
 one leaves 104 calls after 1,844 runs, two at a time 83 after 1,662, eight at a time 81 after
@@ -64,38 +64,41 @@ OPTION_MODES: tuple[OptionMode, ...] = ("none", "explicit", "all")
 
 
 def own_schedule(options: OptionMode) -> Schedule:
-    """Return the passes in the order in which they save most for the least runs.
+    """Return the passes in the order that removes the most with the fewest runs.
 
-    First comes the skeleton: most faults need a few calls, and no options. What is still long then
-    begins anew from a random formula, if a small one fails too, and some end near it. Options are
-    set to their least, since with most of them off everything that follows gets smaller; when the
-    calls are few, they are brought back to default. What is long after a round is often a matter of
-    luck: so many calls are dropped at a time, drawn at random. Each pass is followed by what drops
-    the calls after the failure: that costs no run. Where neighbours are played, variables are
-    numbered anew at the very end: these are new then.
+    First comes the skeleton: most faults need a few calls, and no options. A trace that is still
+    long is replaced by a small random formula, if one fails. Options are set to their minimum,
+    since with most of them off all later steps remove more; once few calls are left, they are
+    reset to their defaults. If a trace is still long after a round, the failure often depends on
+    chance, so many random calls are dropped at a time. Each pass is followed by one that drops
+    the calls after the failure, which takes no run. If neighbours are played, variables are
+    renumbered at the very end, which gives new neighbours.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
     neighbours = Neighbours(options)
-    prepare += _truncated(_Long(RandomFormulas(options)), *[neighbours] * _STEPS)
+    prepare += _truncated(*_long(RandomFormulas(options)), *[neighbours] * _STEPS)
     prepare += _truncated(*[Halves()] * _TIMES)
     if options == "all":
-        prepare += (_Long(Import(), _TINY),)
+        prepare += _long(Import(), least=_TINY)
     if options != "none":
-        prepare += (_Long(Lower(_TOGETHER), _TINY), Truncate(), Unset())
+        prepare += (*_long(Lower(_TOGETHER), least=_TINY), Truncate(), Unset())
     calls = _truncated(
-        _Long(Units("kinds", drop.kinds)),
-        _Long(Units("rounds", drop.rounds)),
-        _Long(Units("solves", drop.solves)),
+        *_long(
+            Units("kinds", drop.kinds),
+            Units("rounds", drop.rounds),
+            Units("solves", drop.solves),
+        ),
         Fold(_FOLDED),
-        _Long(Units("variables", drop.variables)),
-        _Long(Units("clauses", drop.clauses)),
+        *_long(Units("variables", drop.variables), Units("clauses", drop.clauses)),
         Handles(),
-        _Long(Units("singles", drop.singles, "drop calls")),
-        _Long(Shorten()),
-        _Long(Units("pieces", drop.pieces, "drop literals")),
-        _Long(Merge()),
+        *_long(
+            Units("singles", drop.singles, "drop calls"),
+            Shorten(),
+            Units("pieces", drop.pieces, "drop literals"),
+            Merge(),
+        ),
         Handles(rank=1),
-        _Long(RandomDrops()),
+        *_long(RandomDrops()),
     )
     reduced = options != "none"
     return Schedule(
@@ -103,10 +106,8 @@ def own_schedule(options: OptionMode) -> Schedule:
         rounds=calls,
         closing=(
             *((Default(), Truncate()) if reduced else ()),
-            _WithoutNeighbours(Compact()),
-            _Long(Numbers()),
-            _Long(Signs()),
-            *((_Long(Values()),) if reduced else ()),
+            *when(lambda view: view.first_failing is None, Compact()),  # neighbours replace it
+            *_long(Numbers(), Signs(), *((Values(),) if reduced else ())),
             neighbours,
             Truncate(),
         ),
@@ -131,34 +132,17 @@ def careful_schedule(options: OptionMode) -> Schedule:
     return Schedule(prepare=(Begin(),), rounds=(*passes, Compact()), sweep=passes)
 
 
-class _Long:
-    """A pass over traces whose neighbours are not all played anyway.
+def _long(*passes: Pass, least: int = 0) -> tuple[Pass, ...]:
+    """Return passes for traces too long to play all their neighbours.
 
-    Where they cannot be played, it is one over traces of more than `least` calls.
+    If neighbours cannot be played at all, for traces of more than `least` calls.
     """
 
-    def __init__(self, each: Pass, least: int = 0) -> None:
-        self.inner = each
-        self.name = each.name
-        self._least = least
+    def is_long(view: TraceView) -> bool:
+        most = _SHORT if view.first_failing else least
+        return len(view.calls) - len(view.options) > most
 
-    def problem(self, view: TraceView) -> Problem | None:
-        """Return what the pass does; None for a short trace."""
-        most = _SHORT if view.first_failing else self._least
-        short = len(view.calls) - len(view.options) <= most
-        return None if short else self.inner.problem(view)
-
-
-class _WithoutNeighbours:
-    """A pass where neighbours cannot be played: it does what they would do."""
-
-    def __init__(self, each: Pass) -> None:
-        self.inner = each
-        self.name = each.name
-
-    def problem(self, view: TraceView) -> Problem | None:
-        """Return what the pass does; None where neighbours are played."""
-        return None if view.first_failing else self.inner.problem(view)
+    return when(is_long, *passes)
 
 
 def _truncated(*passes: Pass) -> tuple[Pass, ...]:

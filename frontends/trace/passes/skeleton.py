@@ -1,26 +1,27 @@
-"""The first, coarse step: what little of a long trace may be enough, played in a few replays.
+"""The first, coarse step: tries small parts of a long trace, in a few replays.
 
-The idea is that most faults need a few calls only, wherever these stand: the first clauses or the
-last, with the other calls or without, with options or at default. All that is made of such halves,
-quarters and so on is played in one or two replays, the smallest first. So an easy fault is found
-in three runs, and for a hard one two runs are lost.
+Most faults need only a few calls, at any position: the first clauses or the last, with or without
+the other calls, with options or at default. All combinations of such halves, quarters and so on are
+played in one or two replays, the smallest first. So an easy fault takes three runs, and a hard one
+wastes two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.items import parts_of
 from reducekit.frontends.trace.passes.neighbours import mended
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
-from reducekit.frontends.trace.view import Alteration, TraceView
+from reducekit.frontends.trace.view import Alteration, Drops, TraceView
 
 _WORK = 40_000
 """Calls that are played: two replays."""
 _STEP = 8
-"""Where each part costs a run, a part is so many times as large as the one before it."""
+"""If each part takes its own run, each part is larger than the one before it by this factor."""
 _MOST = 12
 """Parts that are tried there: what is worth more is found by the passes that follow."""
 _HALVED = 1000
@@ -31,7 +32,7 @@ _LEAST = 12
 
 
 class Skeleton:
-    """The pass that goes to the smallest part of a trace, of those that are tried, that fails."""
+    """Moves to the smallest failing part of a trace, among a few coarse ones."""
 
     name = "skeleton"
 
@@ -44,24 +45,28 @@ class Skeleton:
             return None
         alone = view.first_failing is None
         factor = _STEP if alone else 2
-        found = _parts(view, factor, drops_options=self._options != "none")
-        parts = sorted(found, key=len, reverse=True)
+        parts = _parts(view, factor, drops_options=self._options != "none")
+        # Of a long trace, all parts at once would take gigabytes: each is made again in its turn.
+        order = sorted(parts, key=lambda make: len(make()), reverse=True)
         if alone:
-            return self._one_by_one(view, parts)
-        return step_to(view, smaller(view, mended(view, parts), _WORK), self.name)
+            return self._one_by_one(view, (make() for make in order))
+        made = mended(view, (make() for make in order))
+        return step_to(view, smaller(view, made, _WORK), self.name)
 
-    def _one_by_one(self, view: TraceView, parts: Sequence[Alteration]) -> Substitutions | None:
+    def _one_by_one(self, view: TraceView, parts: Iterable[Alteration]) -> Substitutions | None:
         """Return the parts as candidates, for interpreters that play one trace at a time."""
         found: list[Alteration] = []
         for each in parts:
             whole = view.mended(each)
             if whole and whole not in found:
                 found.append(whole)
-        return substitutions(view, [found[:_MOST]], self.name) if found else None
+            if len(found) == _MOST:
+                break
+        return substitutions(view, [found], self.name) if found else None
 
 
 class Halves:
-    """The pass that drops half of a long trace, a quarter or an eighth, as a whole.
+    """Removes half, a quarter or an eighth of a long trace, in one step.
 
     Some failures take many calls, but none in particular, and are rare once the options are at
     their least. And the shorter a trace is, the more of its parts share a replay from then on.
@@ -91,36 +96,61 @@ def _chunks(view: TraceView) -> Iterator[Alteration]:
             yield {index: () for unit in some for index in unit}
 
 
-def _parts(view: TraceView, factor: int, *, drops_options: bool) -> Iterator[Alteration]:
-    """Yield what to drop for each part. The call that fails is the last one, and stays."""
-    end = len(view.bare) - 1
-    kept = {*view.roles("init"), end}
-    options = [index for index in view.options if index not in kept]
-    clauses = [group for group in view.groups if end not in group]
-    inside = {index for group in view.groups for index in group}
-    others = [
-        index
-        for index in range(end)
-        if index not in inside and index not in kept and index not in set(options)
-    ]
-    solves = [index for index in view.roles("solve") if index != end]
-    for without in (options, ()) if options and drops_options else ((),):
-        some = dict.fromkeys(without, ())
-        for left in (others, solves, ()):
-            rest = {**some, **dict.fromkeys(left, ())}
-            for dropped in _ends(clauses, factor):
-                yield {**rest, **{index: () for group in dropped for index in group}}
-        singles = [(index,) for index in range(end) if index not in {*kept, *options}]
-        for calls in _ends(singles, factor):
-            yield {**some, **{index: () for group in calls for index in group}}
+def _parts(view: TraceView, factor: int, *, drops_options: bool) -> list[Callable[[], Drops]]:
+    """Return what drops all but each part. The call that fails is the last one, and stays."""
+    count = len(view.bare)
+    kinds = bytearray([_OTHER]) * count
+    for kind, indices in ((_OPTION, view.options), (_SOLVE, view.roles("solve"))):
+        for index in indices:
+            kinds[index] = kind
+    firsts = array("i")  # the first call of each clause
+    for group in view.groups:
+        if group[-1] == count - 1:
+            kind = _LAST
+        else:
+            kind = _CLAUSE
+            firsts.append(group[0])
+        for index in group:
+            kinds[index] = kind
+    for index in (*view.roles("init"), count - 1):
+        kinds[index] = _KEPT
+    found: list[Callable[[], Drops]] = []
+    options = [_OPTION] if _OPTION in kinds and drops_options else []
+    for without in (options, []) if options else ([],):
+        for left in ([_SOLVE, _OTHER], [_SOLVE], []):
+            most = _dropping(kinds, [*without, *left, _CLAUSE])
+            least = _dropping(kinds, [*without, *left])
+            found += _ends(firsts, count, factor, most, least)
+        most = _dropping(kinds, [*without, _CLAUSE, _LAST, _SOLVE, _OTHER])
+        least = _dropping(kinds, without)
+        singles = array("i", (i for i, kind in enumerate(kinds) if kind not in (_KEPT, _OPTION)))
+        found += _ends(singles, count, factor, most, least)
+    return found
 
 
-def _ends(units: Sequence[Iterable[int]], factor: int) -> Iterator[Sequence[Iterable[int]]]:
-    """Yield what is dropped if 0, 1, `factor`, its square, ... units are kept at either end."""
-    yield units
+_KEPT, _OPTION, _CLAUSE, _LAST, _SOLVE, _OTHER = range(6)
+"""What a call is: `_LAST` is part of the clause in which the trace ends."""
+
+
+def _dropping(kinds: bytearray, dropped: Iterable[int]) -> bytes:
+    """Return a mark for each call, 1 for calls of these kinds."""
+    table = bytearray(256)
+    for kind in dropped:
+        table[kind] = 1
+    return bytes(kinds.translate(table))
+
+
+def _ends(
+    firsts: Sequence[int], count: int, factor: int, most: bytes, least: bytes
+) -> Iterator[Callable[[], Drops]]:
+    """Yield what drops most if 0, 1, `factor`, its square, ... units are kept at either end.
+
+    A unit has the calls from its first one up to the first one of the next.
+    """
+    yield lambda: Drops(most)
     size = 1
-    while size < len(units):
-        yield units[size:]
-        yield units[:-size]
+    while size < len(firsts):
+        yield lambda at=firsts[size]: Drops(least[:at] + most[at:])  # type: ignore[misc]
+        yield lambda at=firsts[-size]: Drops(most[:at] + least[at:])  # type: ignore[misc]
         size *= factor
-    yield ()
+    yield lambda: Drops(least)

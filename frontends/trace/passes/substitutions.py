@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reducekit.change import Change, Edit
+from reducekit.change import Change
 from reducekit.frontends.trace.view import Alteration, TraceView
 from reducekit.search.problem import LeafTree, Move
 
@@ -32,16 +32,9 @@ class Substitutions(LeafTree):
     def moves(self, node: int) -> Sequence[Move]:
         """Return the alterations of a place that keep to the contract."""
         return [
-            Move(Change(tuple(self._edits(each)), self.what), ())
+            Move(Change(self.view.edits(each), self.what), ())
             for each in self.places[node]
             if self.view.contract_closure(each) == frozenset()
-        ]
-
-    def _edits(self, alteration: Alteration) -> list[Edit]:
-        text_of = self.view.text_of
-        return [
-            Edit(index + 1, (text_of(calls),) if calls else ())
-            for index, calls in sorted(alteration.items())
         ]
 
 

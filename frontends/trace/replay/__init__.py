@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from reducekit.frontends.trace.replay.faults import Fault, Patch, read_fault, resolve
-from reducekit.frontends.trace.replay.libraries import Library, find_library
+from reducekit.frontends.trace.replay.libraries import Library, api_of, find_library
 from reducekit.frontends.trace.replay.outcome import CONTRACT, MISMATCH, PARSE, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
 
@@ -29,6 +29,7 @@ __all__ = [
     "Patch",
     "ReplayOutcome",
     "ReplayServer",
+    "api_of",
     "find_library",
     "read_fault",
     "resolve",

@@ -1,19 +1,22 @@
-"""Checks what a SAT solver answered in a trace: its models against the clauses, its cores anew.
+"""Checks the answers of a SAT solver in a trace: evaluates its models, and solves its cores again.
 
-A model is right if it satisfies every clause and assumption. For unsatisfiable
-another solver has to agree, on the clauses and the assumptions that are said to
-have failed; where it does not, its model is the proof, and is checked as well.
-So no solver is believed when it says that another one is wrong.
+A model is correct if it satisfies every clause and assumption. An UNSAT answer is
+correct if another solver agrees, on the clauses and the failed assumptions; if it
+disagrees, its model is the proof, and is checked as well. So no solver is trusted
+when it claims that another one is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.convert import NAMES
+from reducekit.frontends.trace.replay.libraries import Library, find_library
 from reducekit.frontends.trace.replay.outcome import MISMATCH, ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
@@ -22,7 +25,8 @@ Kind = Literal["model", "unsat", "core"]
 SAT, UNSAT = 10, 20
 _FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
-_BEYOND = frozenset(("constrain", "lemma", "connect", "push", "pop"))
+_BEYOND = frozenset(("lemma", "connect", "push", "pop"))
+_CONSTRAIN, _DROPS = "constrain", ("reset_assumptions", "propagate")
 _SAID = {
     "model": "the model does not satisfy the formula",
     "unsat": "unsatisfiable, but there is a model",
@@ -32,10 +36,11 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A wrong answer: what is wrong, and the index of the call that gave it."""
+    """A wrong answer: what is wrong, the index of the call that gave it, and what shows it."""
 
     kind: Kind
     call: int
+    proof: str = field(default="", compare=False)
 
     def describe(self) -> str:
         """Say in words what is wrong, the same for the same kind."""
@@ -83,8 +88,10 @@ class Formula:
         self._names = names_of(api)
         self._add = self._names.get("add", "")
         self._solves = [self._names[key] for key in ("solve", "simplify") if key in self._names]
-        looked_at = (self._names.get("assume", ""), "fixate", *self._solves, *_BEYOND)
+        assume = self._names.get("assume", "")
+        looked_at = (assume, "fixate", _CONSTRAIN, *_DROPS, *self._solves, *_BEYOND)
         self._looked_at = frozenset(looked_at)
+        self._constrained = False
         self._taken = 0
         self._assumed: list[int] = []
         self._solved = False
@@ -131,12 +138,19 @@ class Formula:
             if self._solved:
                 self._assumed = []
             self._solved = True
-            if answer in (SAT, UNSAT):
+            constrained, self._constrained = self._constrained, False
+            # A constraint holds for one solve: its part in a refutation is not looked at.
+            if answer == SAT or (answer == UNSAT and not constrained):
                 assert isinstance(answer, int)
                 simplifies = call.name != self._solves[0]
                 assumed = tuple(self._assumed)
                 round_ = Round(index, len(self.literals), assumed, answer, simplifies)
                 self.rounds.append(round_)
+        elif call.name == _CONSTRAIN:
+            self._forget()
+            self._constrained = True
+        elif call.name in _DROPS:
+            self._assumed, self._solved = [], False
         elif call.name == "fixate":
             units = [each for literal in self._assumed for each in (literal, 0)]
             end = len(self.literals)
@@ -239,6 +253,7 @@ class AnswerChecker:
             last_call=wrong.call,
             stderr=said.encode(),
             reason=said,
+            place=f"{_where(wrong, calls)}: {said}{wrong.proof and ': '}{wrong.proof}",
         )
 
     def _lives(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Iterator[_Life]:
@@ -268,9 +283,11 @@ class AnswerChecker:
             said = answers[first : first + len(about)]
             if len(said) < len(about):
                 return "unknown"
-            wrong = self._wrong(life.literals[: each.end], each, about, said)
+            literals = life.literals[: each.end]
+            wrong = self._wrong(literals, each, about, said)
             if wrong is not None:
-                return Wrong(wrong, life.first + each.index)
+                shown = _proof(wrong, literals, each, about, said)
+                return Wrong(wrong, life.first + each.index, shown)
         return None
 
     def _add_queries(
@@ -307,7 +324,7 @@ class AnswerChecker:
         return "unsat"
 
     def _has_model(self, literals: Sequence[int], assumed: Sequence[int]) -> bool:
-        """Say whether the other solver finds a model, and it is one."""
+        """Return whether the other solver finds a model, and it is one."""
         about = sorted({abs(literal) for literal in (*literals, *assumed)} - {0})
         added = {literal: Call("add", (literal,)) for literal in set(literals)}
         calls = [Call("init", ()), *map(added.__getitem__, literals)]
@@ -324,6 +341,69 @@ class AnswerChecker:
         return satisfied(literals, solve, about, outcome.results[len(calls) :])
 
 
+def _where(wrong: Wrong, calls: Sequence[Call]) -> str:
+    call = calls[wrong.call]
+    return f"{f'line {call.line}' if call.line else f'call {wrong.call + 1}'}: {call}"
+
+
+def _proof(
+    wrong: Kind,
+    literals: Sequence[int],
+    solve: Round,
+    about: Sequence[int],
+    said: Sequence[Value | None],
+) -> str:
+    """Name the clause or assumption that a model falsifies, or the core that is none."""
+    if wrong != "model":
+        core = core_of(solve, about, said)
+        return f"core {' '.join(map(str, core))}" if core else ""
+    true = {
+        variable if isinstance(value, int) and value > 0 else -variable
+        for variable, value in zip(about, said, strict=True)
+        if value
+    }
+    for literal in () if solve.simplifies else solve.assumed:
+        if literal not in true:
+            return f"assumption {literal}"
+    clause: list[int] = []
+    for literal in literals:
+        if literal:
+            clause.append(literal)
+        elif true.isdisjoint(clause):
+            return f"clause {' '.join(map(str, [*clause, 0]))}"
+        else:
+            clause = []
+    return ""
+
+
+def reference_for(api: str, library: str | None) -> Library | None:
+    """Return the solver that answers of an API are compared with, other than the one under test.
+
+    `library` is the choice of that one. None: such answers cannot be checked. Raises UsageError
+    if no other solver is installed.
+    """
+    if not names_of(api):
+        return None
+    own = library or {"ipasir": "cadical195", "lingeling": ""}.get(api, "cadical195")
+    return find_library("ipasir", "cadical153" if own == "cadical195" else None)
+
+
+def opened_checker(
+    api: str, choice: str | None, server: ReplayServer, limits: Limits, stack: ExitStack
+) -> AnswerChecker | None:
+    """Return what checks answers that a server gives; None if it cannot be done here.
+
+    `choice` is that of the library under test. The stack closes the other solver.
+    """
+    try:
+        reference = reference_for(api, choice)
+    except UsageError:
+        return None
+    if reference is None:
+        return None
+    return AnswerChecker(api, server, stack.enter_context(ReplayServer(reference)), limits)
+
+
 def _answered(outcome: ReplayOutcome, calls: int) -> bool:
     return outcome.kind == "ok" and len(outcome.results) >= calls
 
@@ -338,7 +418,7 @@ def core_of(solve: Round, about: Sequence[int], said: Sequence[Value | None]) ->
 def satisfied(
     literals: Sequence[int], solve: Round, about: Sequence[int], said: Sequence[Value | None]
 ) -> bool:
-    """Say whether what a solver said of variables satisfies all clauses, and the assumptions.
+    """Return whether what a solver said of variables satisfies all clauses, and the assumptions.
 
     `literals` are those of the clauses, `about` the variables. For true, all APIs return a
     positive number, for false a negative one.

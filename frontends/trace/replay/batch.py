@@ -12,19 +12,19 @@ from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 _MOST = 20_000
 """Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
 _STRAY = 3
-"""So many traces that end in another way are passed over, each for one more replay."""
+"""The number of traces with another outcome that are skipped, each at the cost of a replay."""
 _SLOW = 2
-"""So many of these does one count as that runs out of time."""
+"""A timeout counts as this number of them."""
 _AGREED = 2
-"""So many traces have to fail by themselves too before that is taken for granted.
+"""The number of traces that have to fail alone, too, before a shared process is trusted.
 
-What does not fail by itself is seen at the end, when the result is played alone, and the search
-goes back. With one in place of two each reduction takes a replay less, but one of a fault that
-corrupts memory went back 32 times: 1,682 replays in place of 598, for a larger trace.
+A trace that does not fail alone is detected at the end, when the result is played alone, and the
+search goes back. With one instead of two, each reduction takes a replay less, but that of a fault
+that corrupts memory went back 32 times: 1,682 replays instead of 598, for a larger trace.
 """
 _LOST = 10
-"""So many that pass by themselves, and twice as many as those that do not, end the sharing: each
-costs a replay, but what passes in a shared one costs little."""
+"""Sharing ends after this number of traces that pass alone, if they are also at least twice as
+many as those that fail: each costs a replay, while passing in a shared replay costs little."""
 _LATE = 0.8
 """How much a replay still counts after the next one, for what to expect of those to come."""
 _CPU_LEAST = 2.0
@@ -40,11 +40,11 @@ def cpu_of_many(first: ReplayOutcome) -> float:
 
 @dataclass(slots=True)
 class Trust:
-    """Whether what fails after other traces in a process is known to fail by itself too.
+    """Whether a trace that fails after others in a process can be trusted to fail alone, too.
 
-    It does, unless memory is corrupted or read before it is set. So a few are played
-    once more, and if all of them fail again, the others are not. The result of a reduction is
-    played once more in any case. One that does not fail again ends this for good.
+    It does, unless memory is corrupted or read uninitialised. So the first few are replayed
+    alone, and if all of them fail again, later ones are not. The result of a reduction is
+    always replayed. A single one that does not fail again ends the trust for good.
     """
 
     agreed: int = 0
@@ -57,11 +57,11 @@ class Trust:
 
     @property
     def lost(self) -> bool:
-        """Whether to share a process tells little: most of what fails there passes by itself."""
+        """Whether sharing a process is useless: most traces that fail there pass alone."""
         return self.refused >= max(_LOST, 2 * self.agreed)
 
     def note(self, *, again: bool) -> None:
-        """Take in whether one failed again by itself."""
+        """Record whether a trace failed again when replayed alone."""
         if again:
             self.agreed += 1
         else:
@@ -70,10 +70,10 @@ class Trust:
 
 @dataclass(slots=True)
 class Reach:
-    """How many traces pass in a replay, of late, before one ends it in another way than wanted.
+    """How many traces passed in recent replays before one ended it with another outcome.
 
-    Of a fault that corrupts memory most traces do so, and none is played after them. Whoever
-    counts on many to share a replay would look for what fails in small steps, each of them a run.
+    With a fault that corrupts memory most traces do so, and no trace is played after them.
+    Expecting many traces per replay would then lead to many small steps, each of them a run.
     """
 
     passed: float = 32.0
@@ -94,7 +94,7 @@ class Reach:
 
 
 def ends_alike(wanted: ReplayOutcome, outcome: ReplayOutcome) -> bool:
-    """Say whether a replay ended in the same way as another one."""
+    """Return whether a replay ended in the same way as another one."""
     if wanted.kind == "timeout":
         return outcome.kind == "timeout"
     if wanted.kind == "mismatch":

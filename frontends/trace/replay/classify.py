@@ -19,7 +19,7 @@ def classified(table: Iterable[tuple[str, Iterable[Sign]]], outcome: Outcome) ->
 
 
 def _fits(sign: Sign, outcome: Outcome) -> bool:
-    """Say whether all that the sign gives is so. A signal is also known by a shell's status."""
+    """Return whether all that the sign gives is so. A signal is also known by a shell's status."""
     number = outcome.signal
     if sign.signal is not None:
         wanted = signal.Signals[sign.signal]

@@ -7,28 +7,49 @@ from dataclasses import dataclass
 
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.calls import Call, with_result
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import Model, Sign
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.replay.classify import classified
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
-from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.also import Also
+from reducekit.oracle.criterion import Criterion, Matches, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 _UNLAWFUL = ("contract", "parse")
+_Table = Iterable[tuple[str, Iterable[Sign]]]
+
+
+def without_slips(criterion: Criterion, table: _Table) -> Criterion:
+    """Return a criterion that does not hold where a run ends over a wrong use of the API.
+
+    An exit status or signal alone does not tell a crash from a broken contract. But if the input
+    itself fails with such a message, or the user gives a pattern for it, that failure is wanted:
+    then the criterion stays as it is.
+    """
+    asked = criterion
+    while isinstance(asked, Also):
+        asked = asked.inner
+    if isinstance(asked, SameSignature):
+        end, line = asked.expected, asked.expected.line or b""
+        outcome = Outcome(end.status, end.signal, line, line, end.limit, 0.0)
+        wanted = classified(table, outcome) in _UNLAWFUL
+    else:
+        wanted = isinstance(asked, Matches) and bool(asked.out or asked.err)
+    return criterion if wanted else ContractCriterion(criterion, table)
 
 
 @dataclass(frozen=True, slots=True)
-class ContractCriterion:
+class ContractCriterion(Criterion):
     """A criterion that holds, of a run that did not end over a wrong use of the API.
 
     `table` is the `[classify]` table of the API's model.
     """
 
     inner: Criterion
-    table: Iterable[tuple[str, Iterable[Sign]]]
+    table: _Table
     captures: bool = True
 
     @property
@@ -105,13 +126,13 @@ class ContractExecutor(Executor):
 
 
 def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
-    """Say whether a model allows all calls, whatever they return.
+    """Return whether a model allows all calls, whatever they return.
 
     What a file says that they returned may not be so any more, but for the names of handles.
     """
     makes = {name for name, known in model.calls.items() if known.produces}
     blind = (
-        call if call.name in makes else Call(call.name, call.arguments)
+        call if call.result is None or call.name in makes else with_result(call, None)
         for call in calls
         if call.name != "return"
     )
@@ -119,7 +140,7 @@ def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
 
 
 def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
-    """Say whether a model allows all calls of a replay that were begun, given what they returned.
+    """Return whether a model allows all calls that a replay started, given their results.
 
     Without the results a model is in all states that any result leads to, and
     allows what one of them does: asking for a core, say, after a `sat` that

@@ -15,12 +15,11 @@ _MOST = 4096  # proofs that are kept
 
 
 class CrashCache:
-    """In which call the replays of texts ended, by text.
+    """The call in which the replay of each text ended.
 
-    A trace whose replay died in call k proves that its first k + 1 calls by
-    themselves do: the library saw no more of it. Such a proof is used once, in
-    place of a replay; whoever asks again gets a replay. `replay`, if given,
-    plays a text of which nothing is known.
+    If the replay of a trace died in call k, its first k + 1 calls alone also die:
+    the library saw nothing else. Such a proof replaces a replay once; further
+    requests are replayed. `replay`, if given, plays a text that is not cached.
     """
 
     def __init__(
@@ -32,7 +31,7 @@ class CrashCache:
         self._used: set[int] = set()
         self._looked_at: set[bytes] = set()
         self.trust = Trust()
-        """Whether what fails after other traces in a process fails by itself too."""
+        """Whether a trace that fails after others in a process also fails alone."""
         self.passed = Passed()
         """What passed when traces shared a replay."""
 
@@ -61,7 +60,7 @@ class CrashCache:
             self._keep(key_of(calls), outcome)
 
     def first_look(self, text: bytes) -> bool:
-        """Say whether nobody has asked this of a text before."""
+        """Return whether nobody has asked this of a text before."""
         key = digest(text)
         known = key in self._looked_at
         self._looked_at.add(key)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,8 @@ from reducekit.frontends.trace.replay.prototypes import (
     LINGELING,
     PICOSAT,
     Interface,
+    as_ipasir,
+    stock_cadical,
 )
 
 _ELF = b"\x7fELF"
@@ -45,12 +48,18 @@ class Engine:
 class Library:
     """A library that was found: its path, and how its API is called.
 
-    `note` says, if need be, that the version is not one that was tested.
+    `note` says, if need be, that the version is not one that was tested. `engine`
+    is the name of an engine, empty for a library that was given by its path.
     """
 
     path: str
     interface: Interface
     note: str = ""
+    engine: str = ""
+
+    def __str__(self) -> str:
+        """Return the library as it is shown: its path, after the engine if it is one."""
+        return f"{self.engine} ({self.path})" if self.engine else self.path
 
 
 def _of_python_sat() -> str | None:
@@ -84,6 +93,15 @@ def _cadical(version: str) -> Mapping[str, Interface]:
     cadical = CADICAL[version]
     return {"cadical": cadical, "mobical": cadical, "ipasir": IPASIR[version]}
 
+
+_STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
+"""In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
+_METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
+_STOCK_APIS = ("cadical", "mobical", "ipasir")
+_ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
+"""Without these calls there is nothing to play. Others may be missing: they are left out."""
+_ASKED_LAST = ("ipasir",)
+"""APIs of libraries that have another API too, which can do more."""
 
 ENGINES: tuple[Engine, ...] = (
     Engine("lingeling", *_PYTHON_SAT, {"lingeling": LINGELING}),
@@ -129,15 +147,44 @@ def find_library(api: str, choice: str | None = None) -> Library:
         path = os.path.abspath(os.path.expanduser(choice))
         if not os.path.isfile(path):
             raise UsageError(f"there is no library {choice}")
-        return Library(path, _fitting(path, api, candidates))
+        interface = _fitting(path, api, candidates)
+        return Library(path, interface, _left_out(interface))
     for engine in candidates:
         if choice in (None, engine.name) and (found := engine.find()) is not None:
-            return Library(found, engine.interfaces[api], _note(engine))
+            interface = engine.interfaces[api]
+            if interface.options:
+                interface = _playable(interface, Path(found).read_bytes())
+            return Library(found, interface, _note(engine), engine.name)
     wanted = [each for each in candidates if choice in (None, each.name)]
     sources = sorted({each.distribution or f"lib{each.name}" for each in wanted})
     raise UsageError(
         f"no library for the API {api} is installed; one comes with: {', '.join(sources)}"
     )
+
+
+def api_of(choice: str) -> str:
+    """Return the API of an engine, or the first that a library has the functions of.
+
+    Raises UsageError if there is none.
+    """
+    apis = list(dict.fromkeys(api for engine in ENGINES for api in engine.interfaces))
+    for engine in ENGINES:
+        if engine.name == choice:
+            return next(iter(engine.interfaces))
+    if os.sep not in choice and ".so" not in choice:
+        find_library(apis[0], choice)  # raises: it is neither
+    apis.sort(key=_ASKED_LAST.__contains__)
+    said: dict[str, None] = {}
+    for api in apis:
+        try:
+            find_library(api, choice)
+        except UsageError as error:
+            said[str(error)] = None
+        else:
+            return api
+    if len(said) == 1:  # there is no such file, or it is no library
+        raise UsageError(*said)
+    raise UsageError(f"{choice} has the functions of none of the APIs {', '.join(apis)}")
 
 
 def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
@@ -151,23 +198,60 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
     interfaces = [engine.interfaces[api] for engine in candidates]
     if api == IPASIR_C.api:
         interfaces.append(IPASIR_C)
+    if _STOCK in content and api in _STOCK_APIS:
+        interfaces.insert(0, _stock(api, content))
     lacking: list[str] = []
     for interface in interfaces:
         needed = _needed(interface)
         lacking = [symbol for symbol in needed if symbol.encode() not in content]
         if not lacking:
-            return interface
+            return _playable(interface, content)
     raise UsageError(
         f"{path} cannot play the API {api}: it does not have {', '.join(lacking)}"
         f" (--model names another API)"
     )
 
 
+def _stock(api: str, content: bytes) -> Interface:
+    cadical = stock_cadical(content)
+    if api != IPASIR_C.api:
+        return cadical
+    return as_ipasir(cadical, declares=b"declare_more_variables" in content)
+
+
+def _playable(interface: Interface, content: bytes) -> Interface:
+    """Return an interface without the calls that a library has no functions for."""
+    methods = frozenset(_METHOD.findall(content))  # one look at megabytes instead of eighty
+    lacking = [
+        name
+        for name, text in interface.calls.items()
+        if not all(
+            symbol in methods if _METHOD.match(symbol) else symbol in content
+            for symbol in map(str.encode, _symbols(text))
+        )
+    ]
+    calls = {name: text for name, text in interface.calls.items() if name not in lacking}
+    return replace(interface, calls=calls, lacking=tuple(lacking))
+
+
 def _needed(interface: Interface) -> list[str]:
     """Return the functions without which nothing can be played: all those of IPASIR."""
-    texts = interface.calls.values() if interface is IPASIR_C else [interface.calls["init"]]
-    symbols = [call.partition("(")[0].split()[-1] for text in texts for call in text.split(";")]
-    return [symbol for symbol in dict.fromkeys(symbols) if symbol not in ("calloc", "getppid")]
+    texts = [
+        text for name, text in interface.calls.items() if interface is IPASIR_C or name in _ALWAYS
+    ]
+    return list(dict.fromkeys(symbol for text in texts for symbol in _symbols(text)))
+
+
+def _symbols(text: str) -> list[str]:
+    """Return the functions of the library that a call needs."""
+    found = [call.partition("(")[0].split()[-1] for call in text.split(";")]
+    return [symbol for symbol in found if symbol not in ("calloc", "getppid")]
+
+
+def _left_out(interface: Interface) -> str:
+    if not interface.lacking:
+        return ""
+    return f"the library lacks these calls, so they are left out: {', '.join(interface.lacking)}"
 
 
 def _note(engine: Engine) -> str:

@@ -15,7 +15,7 @@ from reducekit.errors import UsageError
 
 _FUNCTIONS = ("STT_FUNC", "STT_GNU_IFUNC", "STT_LOOS")  # LOOS: how pyelftools may say GNU_IFUNC
 _EXECUTABLE = 1  # PF_X
-_LONGEST = 15  # bytes of an x86-64 instruction
+MISSING = "seeding a fault decodes the library: pip install 'reducekit[faults]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,12 @@ class Code:
 
 def read_code(path: str) -> Code:
     """Read a library's code. Raises UsageError if it is not an x86-64 library."""
-    from elftools.common.exceptions import ELFError
-    from elftools.construct import ConstructError
-
+    try:
+        import capstone  # noqa: F401  # needed next, for the instructions
+        from elftools.common.exceptions import ELFError
+        from elftools.construct import ConstructError
+    except ImportError:
+        raise UsageError(MISSING) from None
     try:
         with open(path, "rb") as file:
             code = _read(file)
@@ -87,12 +90,6 @@ def instructions(code: bytes) -> Iterator[tuple[int, int]]:
     """Yield offset and length of each x86-64 instruction, up to the first that is none."""
     for offset, length, _, _ in _decoder().disasm_lite(code, 0):
         yield offset, length
-
-
-def instruction_length(code: bytes, start: int = 0) -> int:
-    """Return the length in bytes of the instruction at `start`; 0 if there is none."""
-    found = next(instructions(code[start : start + _LONGEST]), None)
-    return 0 if found is None else found[1]
 
 
 @cache

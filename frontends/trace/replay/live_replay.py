@@ -1,11 +1,12 @@
-"""A replay that goes on: calls are played as they come, and their results are seen at once.
+"""An interactive replay: calls are played as they arrive, and their results are returned at once.
 
-So a generator can ask the solver what is legal next. The child waits for the
-next calls in a read(2) on an event counter, which is a record as any other.
+So a generator can ask the solver which calls are allowed next. The child waits for
+the next calls in a read(2) on an event counter, which is a record like any other.
 
-A process costs as much as a short trace does. So one may play several traces, one
-after the other, if each takes down the object that it made: together they are a trace
-as well, which is what has to be played again if it is not the last one's doing alone.
+Starting a process takes as long as playing a short trace. So a process may play
+several traces in succession, if each releases the object that it created. Their
+concatenation is a trace, too, which has to be played again if the last trace alone
+does not reproduce the failure.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from reducekit.frontends.trace.replay.server_process import (
     STRINGS,
     ChildEnd,
     ServerGone,
-    ServerProcess,
+    started,
 )
 from reducekit.oracle.limits import Limits
 
@@ -56,9 +57,7 @@ class LiveReplay(Closing):
     def __init__(self, library: Library, *, patch: Patch | None = None, together: int = 1) -> None:
         self._encoder = Encoder(library.interface)
         self._contract = re.compile(library.interface.contract)
-        self._process = ServerProcess(
-            library.path, server_arguments(self._encoder, patch, native=True)
-        )
+        self._process = started(library.path, server_arguments(self._encoder, patch, native=True))
         self._encoder.missing = self._process.missing
         self._together = together if self._encoder.separable else 1
         self._limits = DEFAULT_LIMITS
@@ -103,10 +102,11 @@ class LiveReplay(Closing):
             raise ExecutorError(f"the replay server died: {error}") from None
         self._alive = True
 
-    def play(self, calls: Sequence[Call]) -> Sequence[int | None]:
+    def play(self, calls: Sequence[Call], *, wall: float | None = None) -> Sequence[int | None]:
         """Play calls, and return their results; fewer than calls if the trace has ended by that.
 
-        A call that cannot be played ends the trace with the outcome "parse".
+        A call that cannot be played ends the trace with the outcome "parse". The process is
+        killed if the calls take more than `wall` seconds.
         """
         assert self._open, "no trace was begun"
         first = len(self._calls)
@@ -119,7 +119,9 @@ class LiveReplay(Closing):
         self._calls += calls
         self._continue(records + self._encoder.report + self._encoder.pause)
         process = self._process
-        ready, _, _ = select.select([process.done, process.socket.fileno()], [], [])
+        ready, _, _ = select.select([process.done, process.socket.fileno()], [], [], wall)
+        if not ready:
+            process.kill_child()
         if process.done in ready:
             os.eventfd_read(process.done)
             self._waits = True
@@ -194,7 +196,7 @@ class LiveReplay(Closing):
         self._open = self._alive = False
 
     def _may_live_on(self) -> bool:
-        """Say whether another trace may follow in the process: the object is gone."""
+        """Return whether another trace may follow in the process: the object is gone."""
         return (
             self.company + 1 < self._together
             and self._waits
@@ -203,7 +205,7 @@ class LiveReplay(Closing):
         )
 
     def _has_room(self) -> bool:
-        """Say whether there is room for another trace after those that were played."""
+        """Return whether there is room for another trace after those that were played."""
         return (
             self._end < self._process.results_at // 2 and len(self._encoder.strings) < STRINGS // 4
         )

@@ -150,7 +150,7 @@ class LiveTester(Closing):
         self._stack.close()
 
     def _right(self, watched: _Watched) -> bool:
-        """Say whether all answers are right; not if anything is unknown."""
+        """Return whether all answers are right; not if anything is unknown."""
         literals = watched.formula.literals
         for solve, (asked, about) in zip(watched.formula.rounds, watched.asked, strict=True):
             said = None if asked is None else self._live.answer(asked)
@@ -219,12 +219,13 @@ class _Other(Closing):
 
     def __init__(self, library: Library, limits: Limits) -> None:
         self._live = LiveReplay(library)
-        # A process waits for formulas: only its work is limited.
+        # A process waits for formulas: only its work is limited, that of each by `_wall`.
         self._limits = replace(limits, wall=None)
+        self._wall = limits.wall
         self._left = 0
 
     def unsatisfiable(self, literals: Sequence[int], assumed: Sequence[int]) -> bool:
-        """Say whether it takes clauses and assumptions for unsatisfiable; not if it cannot tell."""
+        """Return whether the library reports clauses and assumptions as UNSAT; False if unknown."""
         live = self._live
         room = 4 * len(literals) + 64 * len(assumed) + _SPARE
         if not self._left or live.outcome is not None or live.room < room:
@@ -236,7 +237,7 @@ class _Other(Closing):
         live.put([Call("init", ())])
         live.each("add", array("i", literals))
         asked = [*(Call("assume", (literal,)) for literal in assumed), Call("solve", ())]
-        results = live.play([*asked, Call("release", ())])
+        results = live.play([*asked, Call("release", ())], wall=self._wall)
         return len(results) == len(asked) + 1 and results[len(asked) - 1] == UNSAT
 
     def close(self) -> None:

@@ -45,6 +45,8 @@ class ReplayOutcome:
     reason: str
     seconds: float
     cpu: float
+    place: str = ""
+    """Of a wrong answer: where it is and what shows it, which differs from trace to trace."""
 
     def describe(self) -> str:
         """Say in words how the replay ended."""
@@ -101,7 +103,7 @@ def first_mismatch(
 
 
 def _comparable(expected: Value) -> bool:
-    """Say whether a recorded result is a number; addresses differ from run to run."""
+    """Return whether a recorded result is a number; addresses differ from run to run."""
     return isinstance(expected, int)
 
 

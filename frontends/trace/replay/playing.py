@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.trace.calls import Call, Trace
-from reducekit.frontends.trace.formats import FORMATS, read_trace
+from reducekit.frontends.trace.formats import FORMATS, player, read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import (
     CONTRACT,
@@ -21,6 +22,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
+from reducekit.frontends.trace.replay.answers import opened_checker
 from reducekit.frontends.trace.replay.classify import classified
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
@@ -67,11 +69,18 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
         trace = read_trace(request.text, choices.format)
     except ParseError as error:
         return PlayEnd(PARSE, None, f"not a trace: {request.path}: {error}")
+    choices = _named(choices, trace)
     library = find_library(_api(choices, trace), choices.library)
     fault = None if choices.fault is None else read_fault(choices.fault, choices.faults)
     patch = None if fault is None else resolve(fault, library.path)
     with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
         outcome = server.replay(trace.calls, request.limits)
+        if outcome.kind == "ok":
+            api = library.interface.api
+            with ExitStack() as opened:
+                checker = opened_checker(api, choices.library, server, request.limits, opened)
+                if checker is not None:
+                    outcome = checker.judged(trace.calls, outcome)
     lines: list[str] = []
     if choices.results:
         lines = [
@@ -89,7 +98,23 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
         outcome.stdout,
         outcome.stderr,
         tuple(lines),
-        (library.note,) if library.note else (),
+        (f"library: {library}", *((library.note,) if library.note else ())),
+    )
+
+
+def _named(choices: _Choices, trace: Trace) -> _Choices:
+    """Return the options, with what the trace names where they say nothing."""
+    if choices.library is None:
+        named = player.found(trace.head)
+    else:  # a fault is one of a library
+        model = player.read(trace.head).get("model")
+        named = {} if model is None else {"model": model}
+    return replace(
+        choices,
+        model=choices.model or named.get("model"),
+        library=choices.library or named.get("library"),
+        fault=choices.fault or named.get("fault"),
+        faults=choices.faults or named.get("faults"),
     )
 
 
@@ -109,7 +134,7 @@ def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
     if outcome.kind == "ok":
         return f"passed: {len(calls)} call{'' if len(calls) == 1 else 's'}"
     if outcome.kind in _NAMES:
-        return f"{_NAMES[outcome.kind]}: {outcome.reason}"
+        return f"{_NAMES[outcome.kind]}: {outcome.place or outcome.reason}"
     if outcome.last_call < 0:
         return outcome.describe()
     call = calls[outcome.last_call]
@@ -168,7 +193,7 @@ PLAYING = Playing(
         ),
         FormatOption("results", "Print what each call returned.", "flag", default=False),
     ),
-    "Exit status: 0 passed, 86 contract violation, 87 not a trace of the API, 88 wrong result "
-    "(--check-returns); otherwise the program's own, or its own signal. A replay that runs out "
-    "of time ends by SIGXCPU (--cpu) or SIGALRM (--timeout).",
+    "Exit status: 0 passed, 86 contract violation, 87 not a trace of the API, 88 wrong answer, or "
+    "another result than in the trace (--check-returns); otherwise the program's own, or its own "
+    "signal. A replay that runs out of time ends by SIGXCPU (--cpu) or SIGALRM (--timeout).",
 )

@@ -7,6 +7,8 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
     $ = f(...)              the result is the object that all other calls work on
     $                       the object
     ~$                      the object, which is dead afterwards
+    % = f(...)              the result is kept for the next C calls of this call
+    %                       what was kept
     int, str                the call's next argument: a number, a word
     word                    the call's next argument if there is one, else a null pointer
     self, skip              passes the object, passes nothing: for the call's next argument,
@@ -30,12 +32,15 @@ class Interface:
     """An API in a library: `calls` in the notation of this module.
 
     `contract` is a regular expression that finds a broken contract in what the
-    library printed to standard error.
+    library printed to standard error. `options` is the symbol of its table of options,
+    in CaDiCaL's layout ("" if it has none), `lacking` the calls that this library has not.
     """
 
     api: str
     calls: Mapping[str, str]
     contract: bytes
+    options: str = ""
+    lacking: tuple[str, ...] = ()
 
 
 def _prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
@@ -64,13 +69,13 @@ LINGELING = Interface(
 )
 
 
-def _cadical(version: str) -> Interface:
+def _cadical(namespace: str, *, strict: bool = False) -> Interface:
     """Return CaDiCaL as C++ methods, by their names in the Itanium C++ ABI.
 
     The object is of unknown size, at most a few hundred bytes: it only points
-    to the solver proper.
+    to the solver proper. `strict`: `val` also says whether the variable must be declared.
     """
-    prefix = f"_ZN{len(f'CaDiCaL{version}')}CaDiCaL{version}6Solver"
+    prefix = f"_ZN{len(namespace)}{namespace}6Solver"
     const = prefix.replace("_ZN", "_ZNK", 1)
 
     def method(name: str, types: str, arguments: str, result: str = "", start: str = prefix) -> str:
@@ -80,7 +85,11 @@ def _cadical(version: str) -> Interface:
     answering = "solve lookahead propagate vars declare_one_more_variable"
     silent = "terminate reset_assumptions reset_constraint conclude statistics resources"
     silent += " reset_observed_vars"
-    value = ("ib", "$, int, 1") if version >= "300" else ("i", "$, int")
+    asking = "is_witness is_decision observed flip flippable failed"
+    value = ("ib", "$, int, 1") if strict else ("i", "$, int")
+    # What returns an object, or fills a vector, gets room that is zero: an empty vector.
+    room = "% = calloc(1, 64)"
+    vector = "RSt6vectorIiSaIiEE"
     return Interface(
         api="cadical",
         calls={
@@ -89,18 +98,14 @@ def _cadical(version: str) -> Interface:
             **{name: method(name, "i", "$, int") for name in literal.split()},
             **{name: method(name, "v", "$", "int") for name in answering.split()},
             **{name: method(name, "v", "$") for name in silent.split()},
+            **{name: method(name, "i", "$, int", "bool") for name in asking.split()},
             "inconsistent": method("inconsistent", "v", "$", "bool"),
             "declare_more_variables": method("declare_more_variables", "i", "$, int", "int"),
-            "is_witness": method("is_witness", "i", "$, int", "bool"),
-            "is_decision": method("is_decision", "i", "$, int", "bool"),
             "stats": method("statistics", "v", "$"),
             "dump": method("dump_cnf", "v", "$"),
             "constraint_failed": method("constraint_failed", "v", "$", "bool"),
             "simplify": method("simplify", "i", "$, int", "int"),
             "val": method("val", *value, "int"),
-            "flip": method("flip", "i", "$, int", "bool"),
-            "flippable": method("flippable", "i", "$, int", "bool"),
-            "failed": method("failed", "i", "$, int", "bool"),
             "fixed": method("fixed", "i", "$, int", "int", const),
             "frozen": method("frozen", "i", "$, int", "bool", const),
             "active": method("active", "v", "$", "int", const),
@@ -112,12 +117,27 @@ def _cadical(version: str) -> Interface:
             "configure": method("configure", "PKc", "$, str", "bool"),
             "observe": method("add_observed_var", "i", "$, int"),
             "unobserve": method("remove_observed_var", "i", "$, int"),
+            "implied": f"{room}; {method('implied', vector, '$, %')}",
+            "cubing": f"{room}; {method('generate_cubes', 'ii', '%, $, int, 0')}",
+            # Not to the file that is named: a replay leaves nothing behind.
+            "trace_proof": method("trace_proof", "PKc", "$, skip, '/dev/null'", "bool"),
+            "flush_proof_trace": method("flush_proof_trace", "b", "$, 0"),
+            "close_proof_trace": method("close_proof_trace", "b", "$, 0"),
         },
         contract=rb"invalid API usage",
+        options=f"_ZN{len(namespace)}{namespace}7Options5tableE",
     )
 
 
-CADICAL = {version: _cadical(version) for version in ("103", "153", "195", "300")}
+CADICAL = {
+    version: _cadical(f"CaDiCaL{version}", strict=version >= "300")
+    for version in ("103", "153", "195", "300")
+}
+
+
+def stock_cadical(content: bytes) -> Interface:
+    """Return CaDiCaL as its own build makes it, in any version: as a library's bytes say."""
+    return _cadical("CaDiCaL", strict=b"_ZN7CaDiCaL6Solver3valEib" in content)
 
 
 # What neither changes an answer nor has one: a harmless call in their place.
@@ -150,11 +170,13 @@ IPASIR_C = Interface(
 )
 """Any library with the functions of ipasir.h. It says nothing of a broken contract."""
 
-IPASIR = {
-    version: _ipasir(each.calls, each.contract, declares=version >= "300")
-    for version, each in CADICAL.items()
-}
-"""CaDiCaL as IPASIR. From 3.0 on variables are to be declared, unless `factor` is off."""
+
+def as_ipasir(cadical: Interface, *, declares: bool) -> Interface:
+    """Return CaDiCaL as IPASIR. From 3.0 on variables are declared, unless `factor` is off."""
+    return _ipasir(cadical.calls, cadical.contract, declares=declares)
+
+
+IPASIR = {version: as_ipasir(each, declares=version >= "300") for version, each in CADICAL.items()}
 
 # The C interface of CaDiCaL 1.0, as in pyboolector's library.
 CCADICAL = Interface(

@@ -33,7 +33,7 @@ from reducekit.frontends.trace.replay.server import (
 )
 from reducekit.oracle.limits import Limits
 
-_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|(\$)\s*=\s*)?(\w+)\((.*)\)")
+_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 _ARGUMENTS = 6
 _KEPT = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
 _UNLIMITED = (1 << 64) - 1
@@ -43,6 +43,7 @@ _RLIMITS = struct.Struct("<8Q")
 _ONE = struct.Struct("<Q")  # what is written to an event counter, and read from one
 _OBJECT = 0  # the object's cell
 _COPY = CELLS - 1  # the cell of the process that was forked to be asked
+_KEPT_CELL = CELLS - 2  # the cell of `%`
 _NOT_ASKED = -1  # no wait status
 _TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
 _HELPERS = (
@@ -71,12 +72,15 @@ class Illegal:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One C call: the function's index, its arguments, what happens to the result."""
+    """One C call: the function's index, its arguments, what happens to the result.
+
+    `stores` is where it is kept: "$" makes the object, "%" is for the C calls that follow.
+    """
 
     function: int
     arguments: tuple[str, ...]
     result: str
-    stores: bool
+    stores: str
     ends: bool
 
 
@@ -86,7 +90,7 @@ def _slots(data: bytes) -> bytes:
 
 
 def _ends(words: Iterable[str]) -> bool:
-    """Say whether a C call with these arguments leaves the object dead."""
+    """Return whether a C call with these arguments leaves the object dead."""
     return any(word.startswith("~") for word in words)
 
 
@@ -116,7 +120,9 @@ class Encoder:
         self._indices = {symbol: index for index, symbol in enumerate(self.symbols)}
         self._steps = {name: self._parsed(text) for name, text in interface.calls.items()}
         self.results = {name: steps[-1].result for name, steps in self._steps.items()}
-        self.begins = [name for name, steps in self._steps.items() if any(s.stores for s in steps)]
+        self.begins = [
+            name for name, steps in self._steps.items() if any(s.stores == "$" for s in steps)
+        ]
         self.ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
         self.done = self._call("_exit", 0)
         self.pause = self._event("read", GO, _RLIMITS.size)
@@ -156,7 +162,7 @@ class Encoder:
                 if word.startswith("&"):
                     self._index(word[1:])
             steps.append(
-                _Step(self._index(function), words, result or "", bool(stores), _ends(words))
+                _Step(self._index(function), words, result or "", stores or "", _ends(words))
             )
         return steps
 
@@ -357,6 +363,7 @@ class Encoder:
         cell = _OBJECT
         if step.stores:
             flags |= STORES
+            cell = _OBJECT if step.stores == "$" else _KEPT_CELL
         elif step.result == "handle" and call.result is not None:
             flags |= STORES
             cell = self._cell(str(call.result))
@@ -375,6 +382,8 @@ class Encoder:
     def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
         if word in ("$", "~$"):
             return CELL, _OBJECT
+        if word == "%":
+            return CELL, _KEPT_CELL
         if word.startswith("&"):
             return FUNCTION, self._indices[word[1:]]
         if word.startswith("'"):
@@ -405,7 +414,7 @@ class Encoder:
 
     def _cell(self, name: str) -> int:
         if name not in self._cells:
-            if len(self._cells) + 1 >= _COPY:
-                raise ValueError(f"more than {_COPY - 1} names of results")
+            if len(self._cells) + 1 >= _KEPT_CELL:
+                raise ValueError(f"more than {_KEPT_CELL - 1} names of results")
             self._cells[name] = len(self._cells) + 1
         return self._cells[name]

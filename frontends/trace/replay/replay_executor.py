@@ -302,7 +302,7 @@ class ReplayExecutor(Executor):
         return found
 
     def _separable(self, calls: Sequence[Call]) -> bool:
-        """Say whether others can be played after a trace in the same process.
+        """Return whether others can be played after a trace in the same process.
 
         That is if it makes a solver first, and only one, and takes it down last if at all.
         """
@@ -336,7 +336,7 @@ class ReplayExecutor(Executor):
             self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
 
     def _starved(self, waiting: _Waiting, replayed: ReplayOutcome) -> bool:
-        """Say whether time was up because the machine was busy: it is to be played once more.
+        """Return whether time was up because the machine was busy: it is to be played once more.
 
         A replay does not sleep. One that has used little CPU time has not had its turn.
         """

@@ -20,6 +20,7 @@ from reducekit.frontends.trace.replay.server_process import (
     ServerGone,
     ServerProcess,
     room_for,
+    started,
 )
 from reducekit.oracle.limits import Limits
 
@@ -224,7 +225,7 @@ class ReplayServer(Closing):
 
     def _start(self, room: int) -> int:
         """Start a server; return its socket's descriptor."""
-        process = ServerProcess(self.library.path, self._arguments, room)
+        process = started(self.library.path, self._arguments, room)
         self._encoder.missing = process.missing
         fd = process.socket.fileno()
         self._servers[fd] = process

@@ -27,6 +27,8 @@ STRINGS = 1 << 20
 # BTOR...), and each solver that Lingeling makes looks for 350 of them.
 _PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME", "TMPDIR")
 _PROGRAM, _FOLDER = 6, 7  # descriptors of the server's program and of the library's folder
+_STARTS = 3
+_LOADING = 60.0  # seconds to load a library, which takes some milliseconds
 _LONGEST = 1 << 16  # bytes of a message
 _DEFAULT_SIGNALS = (  # what our parent may ignore, a replay shall not
     signal.SIGINT,
@@ -42,6 +44,10 @@ _DEFAULT_SIGNALS = (  # what our parent may ignore, a replay shall not
 
 class ServerGone(Exception):
     """A server has died; the text is what it said."""
+
+
+class _KilledError(UsageError):
+    """A server was killed from outside while it loaded its library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +99,26 @@ class ServerProcess:
         os.close(fds.pop(2))
         self.socket = ours
         self._out, self._err, self.go, self.done = fds
-        answer = ours.recv(_LONGEST)
+        ours.settimeout(_LOADING)  # what a library does when it is loaded may hang
+        try:
+            answer = ours.recv(_LONGEST)
+        except TimeoutError:
+            self.close()
+            message = f"it was not loaded after {_LOADING:g} seconds"
+            raise UsageError(f"cannot replay against {path}: {message}") from None
+        except BaseException:  # interrupted: no other code could end the process
+            self.close()
+            raise
+        ours.settimeout(None)
         if not answer.startswith(server.READY):
             message = answer[1:].decode("utf-8", "backslashreplace") or self._last_words()
             status = os.waitstatus_to_exitcode(self.close())
             if not message:
+                killed = status == -signal.SIGKILL
                 how = ended(status, -status if status < 0 else None)
                 message = f"loading it ended in {how}: is the file complete?"
+                if killed:
+                    raise _KilledError(f"cannot replay against {path}: {message}")
             message = message.replace(_at(_FOLDER), os.path.dirname(path))
             raise UsageError(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()
@@ -198,6 +217,14 @@ class ServerProcess:
 
     def _last_words(self) -> str:
         return self.outputs()[1].decode("utf-8", "backslashreplace").strip()[-500:]
+
+
+def started(path: str, arguments: list[str], room: int = ROOM) -> ServerProcess:
+    """Return a `ServerProcess`; one that is killed while it starts is started again."""
+    for _ in range(_STARTS - 1):
+        with suppress(_KilledError):
+            return ServerProcess(path, arguments, room)
+    return ServerProcess(path, arguments, room)
 
 
 def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:

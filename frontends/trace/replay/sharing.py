@@ -35,7 +35,7 @@ class Batching:
     ending: ReplayOutcome
 
     def wanted(self, outcome: ReplayOutcome) -> bool:
-        """Say whether a replay ended as one that fails as wanted."""
+        """Return whether a replay ended as one that fails as wanted."""
         return ends_alike(self.ending, outcome)
 
     def limits(self, limits: Limits) -> Limits:

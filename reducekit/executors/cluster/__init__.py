@@ -1,17 +1,15 @@
 """Checks on other machines, by Dask: nothing here is imported unless a cluster is asked for.
 
-From the session to the command, and where each part stands:
+From the session to the command:
 
-    executor.py     takes checks, places them on workers (`placement.py`), and loses none
-    members.py      which workers may get work: each is asked what it has (`admission.py`)
-    base_text.py    what candidates are described by, so that only edits travel (`protocol.py`)
-    routes.py       how orders get to a worker and reports back: straight, or through the scheduler
-    connection.py   a thread that talks to the Dask scheduler, and knows which workers there are
-    remote.py       what the Dask workers run: it passes orders and reports on
-    checking.py     a process for each worker, with the executor of local checks
+    executor.py     takes checks, places them on workers, and loses none
+    admission.py    which workers may get checks: each is asked what it has
+    base_text.py    what candidates are described by, so that only edits travel
+    connection.py   a thread with a Dask client: which workers there are, and a checker on each
+    checker.py      that checker: a Dask actor, which passes orders and reports on
+    checking.py     the process of each checker, with the executor of local checks
     spec.py         where the cluster is, and how one is started
 
-Dask finds, starts and connects the workers. Checks are no Dask tasks: one of those costs
-the three sides together 3.7 ms of processor time, a message to a worker and back 0.2 ms
-(`benchmarks/dask_cost.py`).
+A check is a call of an actor, not a Dask task: that costs all sides together a fifth of it
+(`benchmarks/dask_cost.py`), and a check that is superseded can be ended.
 """

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.connection import Connection
-from reducekit.executors.cluster.protocol import SENT_ALONG
+from reducekit.executors.cluster.checking import SHIPPED
+from reducekit.executors.cluster.connection import Connection, Link
+from reducekit.executors.executor import ExecutorError
 from reducekit.oracle.command import PLACE, Command
 from reducekit.version import __version__
 
-_PATIENCE = 30.0  # seconds that a worker may take to say what it has
+_LATECOMERS = 1.0  # seconds that those who answer later are waited for, once one is admitted
+_LISTED = 20  # workers
+
+Tell = Callable[[str], None]
+"""Takes a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +55,9 @@ class Shipped:
         return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What the commands of an oracle need on a worker."""
-
-    programs: tuple[str, ...]
-    files: tuple[str, ...]
-    directory: str
-
-
-def needs_of(commands: Sequence[Command]) -> Needs:
-    """Return what commands need: their programs, and what they name that is a file here."""
-    words = [
-        word
-        for command in commands
-        for word in command.words[1:]
-        if PLACE not in word and not word.startswith(SENT_ALONG) and os.path.isfile(word)
-    ]
-    programs = [
-        command.words[0] for command in commands if not command.words[0].startswith(SENT_ALONG)
-    ]
-    return Needs(tuple(dict.fromkeys(programs)), tuple(dict.fromkeys(words)), os.getcwd())
-
-
 def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple[Command, ...]:
     """Return commands with places for the files that are sent along."""
-    places = {each.path: SENT_ALONG + each.name for each in shipped}
+    places = {each.path: SHIPPED + each.name for each in shipped}
 
     def place(command: Command) -> Command:
         first, *rest = command.words
@@ -89,44 +72,142 @@ def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple
     return tuple(map(place, commands))
 
 
-def ask(
-    connection: Connection, address: str, needs: Needs, shipped: Sequence[Shipped]
-) -> Future[tuple[str, tuple[str, ...]]]:
-    """Ask a worker what it has, and give it what is sent along."""
-    return connection.ask(
-        address,
-        remote.answer,
-        connection.name,
-        needs.directory,
-        needs.programs,
-        needs.files,
-        [(each.name, each.mode, each.data) for each in shipped],
-        seconds=_PATIENCE,
-    )
+class Members:
+    """Asks workers whether they have what `commands` need; all is done in `look`.
+
+    `wake` is called, in any thread, when there is something to look at.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        commands: Sequence[Command],
+        shipped: Sequence[Shipped],
+        tell: Tell,
+        wake: Callable[[], None],
+    ) -> None:
+        self.admitted: dict[str, Link] = {}
+        self.refused: dict[str, str] = {}
+        """With what is wrong with each."""
+        programs = [each.words[0] for each in commands]
+        files = [
+            word
+            for command in commands
+            for word in command.words[1:]
+            if PLACE not in word and not word.startswith(SHIPPED) and os.path.isfile(word)
+        ]
+        self._needs = (
+            os.getcwd(),
+            tuple(dict.fromkeys(each for each in programs if not each.startswith(SHIPPED))),
+            tuple(dict.fromkeys(files)),
+            tuple((each.name, each.mode, each.data) for each in shipped),
+        )
+        self._connection = connection
+        self._tell = tell
+        self._wake = wake
+        self._asked: dict[Link, Future[list[str]]] = {}
+        self._alone: float | None = None
+        """Since when there is no worker."""
+
+    @property
+    def seconds_alone(self) -> float | None:
+        """For how long there has been none; None: there is one, or one is being asked."""
+        return None if self._alone is None else time.monotonic() - self._alone
+
+    def look(self) -> None:
+        """Take in who has come, gone, and answered."""
+        links, workers = self._connection.links, self._connection.workers
+        self.admitted = {each: its for each, its in self.admitted.items() if links.get(each) is its}
+        for address, why in self._connection.refused.items():
+            self.refuse(address, why)
+        self.refused = {each: why for each, why in self.refused.items() if each in workers}
+        for address, link in links.items():
+            if address in self.admitted or address in self.refused or link in self._asked:
+                continue
+            if self._needs in link.fit:
+                self.admitted[address] = link
+            elif link.version != __version__:
+                version = f"it has reducekit {link.version}, and this is {__version__}"
+                self.refuse(address, f"{version}: install the same")
+            else:
+                self._asked[link] = self._connection.call(link, "missing", *self._needs)
+                self._asked[link].add_done_callback(lambda _: self._wake())
+        for link in [each for each, answer in self._asked.items() if answer.done()]:
+            self._take(link, self._asked.pop(link))
+        if self.admitted or self._asked:
+            self._alone = None
+        elif self._alone is None:
+            self._alone = time.monotonic()
+
+    def wait_for_first(self, patience: float = math.inf) -> None:
+        """Wait until a worker is admitted, or until there was none for `patience` seconds.
+
+        Raises UsageError if none can run the commands, ExecutorError if there is none any more.
+        """
+        end = time.monotonic() + _LATECOMERS
+        while True:
+            self.look()
+            workers = self._connection.workers.keys()
+            unknown = workers - self.refused.keys() - self.admitted.keys()
+            if self.admitted and (not unknown or time.monotonic() > end):
+                return
+            if workers and not unknown:
+                raise UsageError(
+                    "no worker of the cluster can run this:\n"
+                    f"{_listed(self.refused)}\n"
+                    "`ship` sends a program or file along"
+                )
+            # A client without a scheduler keeps listing workers that it cannot reach any more.
+            if (self.seconds_alone or 0.0) > patience:
+                return
+            self.require()
+            time.sleep(0.01)
+
+    def refuse(self, address: str, why: str) -> None:
+        """Give a worker no work any more."""
+        self.admitted.pop(address, None)
+        if address not in self.refused:
+            self.refused[address] = why
+            self._tell(f"worker {address} gets no checks: {why}")
+
+    async def ship(self, link: Link) -> None:
+        """Give a checker the shipped files, whatever it lacks."""
+        await link.actor.missing(*self._needs)
+
+    def require(self) -> None:
+        """Raise ExecutorError if there has been no worker for too long, or none is any good."""
+        alone = self.seconds_alone
+        if alone is None:
+            return
+        workers = self._connection.workers
+        if workers and workers.keys() <= self.refused.keys():
+            raise ExecutorError(
+                f"no worker of the cluster can run checks any more:\n{_listed(self.refused)}"
+            )
+        patience, why = self._connection.spec.wait, self._connection.why or "none is left"
+        if alone > patience:
+            raise ExecutorError(
+                f"no worker of the cluster came back in {patience:g} s: {why}; start one, or let "
+                "`local_slots` take over"
+            )
+
+    def _take(self, link: Link, answer: Future[list[str]]) -> None:
+        """Admit a worker that has answered, or refuse it and say why."""
+        if self._connection.links.get(link.address) is not link:
+            return
+        if answer.exception() is not None:
+            return  # it is asked again, unless the connection gives it up
+        missing = answer.result()
+        if missing:
+            self.refuse(link.address, "; ".join(missing))
+        else:
+            link.fit.add(self._needs)
+            self.admitted[link.address] = link
 
 
-def why_not(answer: tuple[str, tuple[str, ...]]) -> str:
-    """Say what a worker lacks that has answered; empty: nothing."""
-    version, missing = answer
-    if version != __version__:
-        return f"it has reducekit {version}, and this is {__version__}: install the same"
-    return "; ".join(missing)
-
-
-def why_no_answer(error: BaseException) -> str:
-    """Say what is wrong with a worker that has not answered."""
-    if isinstance(error, ModuleNotFoundError):
-        return f"it has no {error.name}: install reducekit {__version__} there"
-    return f"it does not answer ({str(error) or type(error).__name__})"
-
-
-def listed(reasons: Mapping[str, str], *, most: int = 20) -> str:
+def _listed(reasons: Mapping[str, str]) -> str:
     """Return a line for each worker with what is wrong with it."""
-    lines = [f"  {address}: {why}" for address, why in list(reasons.items())[:most]]
-    if len(reasons) > most:
-        lines.append(f"  and {len(reasons) - most} more")
+    lines = [f"  {address}: {why}" for address, why in list(reasons.items())[:_LISTED]]
+    if len(reasons) > _LISTED:
+        lines.append(f"  and {len(reasons) - _LISTED} more")
     return "\n".join(lines)
-
-
-Tell = Callable[[str], None]
-"""Takes a sentence for the user."""

@@ -1,141 +1,233 @@
-"""The process on a worker that runs checks: orders come in on stdin, reports go out on stdout.
+"""The process of a checker: orders come in on stdin, reports go out on stdout.
 
 It is not a thread of the Dask worker, because the limits of a command are those of its parent
 for a moment (`spawning.py`), and because its end must be the end of all that it started: when
-the worker dies in whatever way, stdin ends, and so do the checks.
+the worker dies in whatever way, stdin ends, and so do the checks. So they do when nothing has
+been heard of the client for the time of a lease.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import select
 import signal
 import sys
+import time
 from collections import deque
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import NamedTuple, TypeAlias
 
 from reducekit.errors import ReducekitError
-from reducekit.executors.cluster.protocol import (
-    Base,
-    Cancel,
-    Check,
-    Frames,
-    Order,
-    Report,
-    Setup,
-    frame,
-    in_place,
-)
+from reducekit.executors.cluster.base_text import NewText
+from reducekit.executors.executor import Finished
 from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.command import Command
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
 
+ABANDONED = 75
+"""The exit status when the lease has ended."""
+LEASE = 15.0
+"""Seconds without a word of the client after which its checks are ended."""
+SHIPPED = "\0"
+"""Begins a word of a command that names a shipped file; no other word has it."""
 _TICK = 20  # milliseconds between looks at limits of time
-_PART = 1 << 20
-_ROOM = 1 << 20  # bytes; where less is free, a command may have failed for lack of it
+_IDLE = 1000  # milliseconds, where nothing runs
+_FREE = 1 << 20  # bytes; on a disk with less, a command may have failed for lack of space
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What has to be known to run the checks of one executor of the client."""
+
+    oracle: Oracle
+    jobs: int
+    suffix: str
+    name: str
+    """Of the candidate's file; empty: any."""
+    directory: str
+    """The client's current directory: that of the commands, too, where it exists."""
+    workdir: str | None = None
+    """Where candidates are written; None: in memory, or where TMPDIR says."""
+
+
+class Check(NamedTuple):
+    """A check to be made."""
+
+    number: int
+    new: NewText
+    limits: Limits
+
+
+class Cancel(NamedTuple):
+    """A check that nobody needs any more."""
+
+    number: int
+
+
+class Close(NamedTuple):
+    """No more checks of this executor come; answered when nothing of it runs."""
+
+    number: int
+
+
+Order: TypeAlias = Setup | NewText | Check | Cancel | Close
+"""A NewText is the base to which what follows refers."""
+
+
+class Report(NamedTuple):
+    """The answer to a number: a check that has finished, or why it cannot be made here."""
+
+    finished: Finished | None = None
+    runs: int = 0
+    """How many runs of commands were started since the last report."""
+    failed: str | None = None
+
+
+def in_place(command: Command, folder: str) -> Command:
+    """Return a command with the paths that shipped files have on a worker."""
+    words = (
+        os.path.join(folder, word.removeprefix(SHIPPED)) if word.startswith(SHIPPED) else word
+        for word in command.words
+    )
+    return replace(command, words=tuple(words))
 
 
 class _Checks:
-    """The checks of one executor: as many run as there are slots, the others wait."""
+    """The checks of one executor: as many run as it has jobs, the others wait."""
 
-    def __init__(self, executor: LocalExecutor) -> None:
-        self.executor = executor
+    def __init__(self, setup: Setup, folder: str) -> None:
+        with suppress(OSError):
+            os.chdir(setup.directory)
+        commands = tuple(in_place(each, folder) for each in setup.oracle.commands)
+        oracle = replace(setup.oracle, commands=commands)
+        self.executor = LocalExecutor(
+            oracle, setup.jobs, setup.suffix, name=setup.name, workdir=setup.workdir
+        )
         self._base = b""
         self._waiting: deque[tuple[Check, bytes]] = deque()
-        self._told = 0
+        self.numbers: set[int] = set()
+        """The checks that wait or run."""
+        self._reported = 0
 
-    def take(self, orders: list[Order]) -> None:
-        """Take orders in."""
-        for order in orders:
-            match order:
-                case Base(new):
-                    self._base = new.text(self._base)
-                case Check():
-                    self._waiting.append((order, order.new.text(self._base)))
-                case Cancel(ticket):
-                    self.executor.cancel(ticket)
-                    self._waiting = deque(
-                        each for each in self._waiting if each[0].ticket != ticket
-                    )
+    def take(self, order: Order) -> None:
+        """Take an order in."""
+        match order:
+            case NewText():
+                self._base = order.text(self._base)
+            case Check(number, new, _):
+                self._waiting.append((order, new.text(self._base)))
+                self.numbers.add(number)
+            case Cancel(number):
+                self.executor.cancel(number)
+                self._waiting = deque(each for each in self._waiting if each[0].number != number)
+                self.numbers.discard(number)
 
-    def turn(self) -> Report | None:
+    def turn(self) -> list[Finished]:
         """Start what there is room for, and return what has finished."""
         executor = self.executor
         while self._waiting and executor.free:
             check, text = self._waiting.popleft()
-            executor.submit(check.ticket, text, check.limits)
-        finished = executor.wait(0)
-        if not finished:
-            return None
+            executor.submit(check.number, text, check.limits)
+        finished = executor.wait(0) if self.numbers else []
         if not all(each.interesting for each in finished) and _full(executor.directory):
-            return Report(failed=f"the file system of {executor.directory} is full")
-        runs = executor.runs - self._told
-        self._told += runs
-        return Report(tuple(finished), runs)
+            raise ReducekitError(f"the file system of {executor.directory} is full")
+        self.numbers.difference_update(each.ticket for each in finished)
+        return finished
+
+    def new_runs(self) -> int:
+        """Return how many runs were started since this was asked last."""
+        before, self._reported = self._reported, self.executor.runs
+        return self._reported - before
 
 
 def _full(path: str) -> bool:
-    """Say whether so little room is left that a command may have failed for that."""
     found = os.statvfs(path)
-    return found.f_bavail * found.f_frsize < _ROOM
+    return found.f_bavail * found.f_frsize < _FREE
 
 
-def _report(report: Report) -> None:
-    left = memoryview(frame(report))
-    while left:
-        left = left[os.write(1, left) :]
+class Server:
+    """Follows orders until there are no more; `folder` has the shipped files."""
+
+    def __init__(self, orders: Connection, reports: Connection, folder: str) -> None:
+        self._orders = orders
+        self._reports = reports
+        self._folder = folder
+        self._poll = select.poll()
+        self._poll.register(orders.fileno(), select.POLLIN)
+        self._executors: dict[int, _Checks] = {}
+        self._failed: dict[int, str] = {}
+        """Executors that cannot run checks here, and why."""
+
+    def run(self) -> None:
+        """Follow orders until they end, or the lease does."""
+        heard = time.monotonic()
+        try:
+            while time.monotonic() < heard + LEASE:
+                busy = any(each.numbers for each in self._executors.values())
+                for fd, _ in self._poll.poll(_TICK if busy else _IDLE):
+                    if fd == self._orders.fileno():
+                        heard = time.monotonic()
+                        self._follow(*self._orders.recv())
+                for which, checks in list(self._executors.items()):
+                    with self._guard(which):
+                        for each in checks.turn():
+                            self._answer(each.ticket, Report(each, checks.new_runs()))
+        finally:
+            for which in list(self._executors):
+                self._close(which)
+
+    def _follow(self, which: int, orders: list[Order]) -> None:
+        for order in orders:
+            match order:
+                case Setup():
+                    with self._guard(which):
+                        checks = self._executors[which] = _Checks(order, self._folder)
+                        self._poll.register(checks.executor.fileno(), select.POLLIN)
+                case Check(number) if which in self._failed:
+                    self._answer(number, Report(failed=self._failed[which]))
+                case Close(number):
+                    self._close(which)
+                    self._answer(number, Report())
+                case _ if which in self._executors:
+                    self._executors[which].take(order)
+            if isinstance(order, Cancel):
+                self._answer(order.number, Report())
+
+    @contextmanager
+    def _guard(self, which: int) -> Iterator[None]:
+        """Where an executor fails, answer that to all its checks, and end it."""
+        try:
+            yield
+        except ReducekitError as error:
+            self._failed[which] = str(error)
+            checks = self._executors.get(which)
+            for number in checks.numbers if checks is not None else ():
+                self._answer(number, Report(failed=str(error)))
+            self._close(which)
+
+    def _close(self, which: int) -> None:
+        checks = self._executors.pop(which, None)
+        if checks is not None:
+            self._poll.unregister(checks.executor.fileno())
+            checks.executor.close()
+
+    def _answer(self, number: int, report: Report) -> None:
+        self._reports.send((number, pickle.dumps(report, pickle.HIGHEST_PROTOCOL)))
 
 
-def serve(folder: str) -> None:
-    """Run the checks that are asked for until stdin ends; `folder` has what was sent along."""
-    frames = Frames()
-    messages: list[Any] = []
-    while not messages:
-        part = os.read(0, _PART)
-        if not part:
-            return
-        messages = frames.feed(part)
-    setup: Setup
-    jobs: int
-    (setup, jobs), *orders = messages
-    with suppress(OSError):
-        os.chdir(setup.directory)
-    # For the lines of a shell, which name what was sent along as they like.
-    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
-    commands = tuple(in_place(each, folder) for each in setup.oracle.commands)
-    oracle = replace(setup.oracle, commands=commands)
-    try:
-        with LocalExecutor(oracle, jobs, setup.suffix, name=setup.name) as executor:
-            _loop(_Checks(executor), frames, orders)
-    except ReducekitError as error:
-        _report(Report(failed=str(error)))
-
-
-def _loop(checks: _Checks, frames: Frames, orders: list[list[Order]]) -> None:
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    poll.register(checks.executor.fileno(), select.POLLIN)
-    while True:
-        for each in orders:
-            checks.take(each)
-        report = checks.turn()
-        if report is not None:
-            _report(report)
-            if report.failed is not None:
-                return
-        orders = []
-        for fd, _ in poll.poll(_TICK):
-            if fd == 0:
-                part = os.read(0, _PART)
-                if not part:
-                    return
-                orders = frames.feed(part)
-
-
-if __name__ == "__main__":
+def main() -> None:
+    """Serve on stdin and stdout; the only argument is the folder of the shipped files."""
     # Ctrl-C on a local cluster and the end of a batch job go to every process: the worker
     # decides, and its end is ours.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with suppress(BrokenPipeError):
-        serve(sys.argv[1])
+    # For the lines of a shell, which name shipped files as they like.
+    os.environ["PATH"] = f"{sys.argv[1]}{os.pathsep}{os.environ.get('PATH', '')}"
+    with suppress(BrokenPipeError, EOFError):
+        Server(Connection(0, writable=False), Connection(1, readable=False), sys.argv[1]).run()
+        sys.exit(ABANDONED)

@@ -1,82 +1,166 @@
-"""A thread that talks to a Dask scheduler: it knows which workers there are, and calls them."""
+"""A thread with a Dask client: it knows which workers there are, and has a checker on each."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
+import pickle
 import resource
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
-from reducekit.errors import UsageError
-from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.placement import Load
+from reducekit.errors import ReducekitError, UsageError
+from reducekit.executors.cluster.checker import HEAD, Checker
+from reducekit.executors.cluster.checking import LEASE, Cancel, Order, Report
 from reducekit.executors.cluster.spec import ClusterSpec, start
-from reducekit.executors.executor import Closing
+from reducekit.executors.executor import Closing, ExecutorError
+from reducekit.version import __version__
 
 _CONNECTING = 10.0  # seconds
-_ANSWERING = 10.0  # seconds that the scheduler may take to say which workers there are
-_REACHING = 2.0  # seconds that a worker may take to answer without the scheduler in between
-_AT_A_TIME = 64  # workers of which that is found out
-_GLANCE = 0.5  # seconds between two such questions
+_ANSWERING = 10.0  # seconds that the scheduler may take to answer
+_REACHING = 3.0  # seconds that a worker may take to answer without the scheduler in between
+_GLANCE = 0.5  # seconds between two looks which workers there are
 _PAUSE = 1.0  # seconds between attempts to connect
 _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
-_SWITCH = 0.0005
-"""Seconds after which the thread that searches lets this one in, if it has something to do.
+_REST = 3.0  # seconds until a worker that has failed is tried again
+_FAILURES = 3  # in a row, after which a worker is given up
+PATIENCE = 10.0
+"""Seconds that a checker may take to answer."""
+_LOOKS = 10
+"""The answer is looked for so often in that time: this process may be stopped for a while."""
+_RENEWING = LEASE / 5
+_JOINING = 30.0  # seconds that a worker may take to have a slot free for the start of a checker
+_RELAYED = 400  # checks at a time where the scheduler relays: it has 512 files for that, or more
+_NOBODY = -1  # an executor that there is not: a cancelled check of it is answered, too
 
-By default it is 5 ms: each message, which takes some steps of the loop, would wait for that so
-often, while all slots of a worker stand idle.
-"""
+
+T = TypeVar("T")
+
+
+class LinkError(ReducekitError):
+    """The checker on a worker is not there any more."""
+
+
+class Link:
+    """The checker on one worker, as the client sees it; for the thread of the connection."""
+
+    def __init__(self, connection: Connection, address: str, slots: int, actor: Any) -> None:
+        self.address = address
+        self.slots = slots
+        self.version = ""
+        """Of reducekit there."""
+        self.checks: set[int] = set()
+        """The numbers of the checks there, those of all executors."""
+        self.fit: set[Hashable] = set()
+        """What it has said it has."""
+        self.why = "it has gone"
+        """Why it is no longer used."""
+        self.proved = False
+        """Whether it has finished a check."""
+        self.actor = actor
+        self.broken: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        """With what has gone wrong."""
+        self.renewing: asyncio.Future[Any] | None = None
+        self._connection = connection
+        self._turn = itertools.count()
+        """Of the next orders: they may overtake each other on their way."""
+        self._tasks: set[asyncio.Task[Any] | None] = set()
+
+    async def ask(self, which: int, orders: Sequence[Order], number: int) -> Report:
+        """Give orders to an executor there; return what is reported for the number.
+
+        Raises LinkError if the checker is lost.
+        """
+        data = pickle.dumps((which, orders), pickle.HIGHEST_PROTOCOL)
+        self._connection.sent += len(data)
+        task = asyncio.current_task()
+        self._tasks.add(task)
+        try:
+            answer = await self.actor.check(HEAD.pack(next(self._turn), number) + data)
+        except asyncio.CancelledError:
+            if self.broken.done():
+                raise LinkError(self.why) from None
+            raise
+        except Exception as error:  # of the network, and of whatever the worker says
+            if not self.broken.done():
+                self.broken.set_result(error)
+            raise LinkError(self.why) from None
+        finally:
+            self._tasks.discard(task)
+        self._connection.received += len(answer)
+        report: Report = pickle.loads(answer)
+        self.proved = self.proved or report.finished is not None
+        return report
+
+    def cancel(self, which: int, number: int) -> None:
+        """End a check."""
+        call = self.actor.cancel(next(self._turn), which, number)
+        task = asyncio.ensure_future(_awaited(call))
+        self._tasks.add(task)
+        task.add_done_callback(self._cancelled)
+
+    def _cancelled(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # if the checker is lost, others notice
+
+    def close(self, why: str) -> None:
+        """Let all that is asked fail."""
+        self.why = why or self.why
+        if not self.broken.done():
+            self.broken.cancel()
+        for task in (*self._tasks, self.renewing):
+            if task is not None:
+                task.cancel()
 
 
 class Connection(Closing):
     """A connection to a cluster, which comes back by itself when the scheduler does.
 
     `workers` maps the address of each worker that is there to how many checks it can run at a
-    time. It is replaced as a whole when it changes; then the functions of `watchers` are called,
-    in the thread of the connection.
+    time, `links` to its checker once that has answered. `refused` says what is wrong with the
+    others. Each is replaced as a whole; then the functions of `watchers` are called, in the
+    thread of the connection.
     """
 
     def __init__(self, spec: ClusterSpec) -> None:
-        """Start the cluster, if it is to be, and wait for a worker. Raises UsageError."""
+        """Start the cluster, if it is to be, and wait for a worker.
+
+        Raises UsageError if the scheduler cannot be used, ExecutorError if it has no worker.
+        """
         self.spec = spec
         self.name = uuid.uuid4().hex
         """That of this client, on the workers."""
         self.workers: Mapping[str, int] = {}
+        self.links: Mapping[str, Link] = {}
+        self.refused: Mapping[str, str] = {}
         self.watchers: set[Callable[[], None]] = set()
-        self.load = Load()
-        self.fit: set[tuple[str, Hashable]] = set()
-        """Workers that have said that they have what is needed, with that: asked once."""
-        self.direct: set[str] = set()
-        """Workers that can be reached without the scheduler in between."""
-        self.rooms: dict[str, str] = {}
-        """The rooms that are open (see `remote`), each with its worker."""
+        self.numbers = itertools.count()
+        """Of checks and executors: no two have the same."""
         self.sent = self.received = 0
-        """Bytes of the messages to the workers and from them."""
+        """Bytes of orders and reports."""
         self.why = ""
         """Why the scheduler does not answer; empty if it does."""
-        self._client: Any = None
-        self._looks = 0
+        self.client: Any = None
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self._most = files // 2 if files != resource.RLIM_INFINITY else sys.maxsize
-        """Direct connections at a time: each is an open file, and others are needed, too."""
-        self._attending: set[Future[None]] = set()
-        self._reaching = asyncio.Semaphore(_AT_A_TIME)
-        self._calls: dict[str, set[asyncio.Future[Any]]] = {}
-        """Those under way, by worker."""
+        self.most = files // 2 if files != resource.RLIM_INFINITY else sys.maxsize
+        """Checks at a time: each takes a connection, so an open file, while it runs."""
+        self.slot = asyncio.Event()
+        """Set, and replaced, when there may be a slot for those that wait for one."""
+        self._attending: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
         self._stopping = asyncio.Event()
-        self._switch = sys.getswitchinterval()
+        self._binding = asyncio.Lock()
         self._place = start(spec)
-        sys.setswitchinterval(min(_SWITCH, self._switch))
         self._loop = asyncio.new_event_loop()
-        self._serving = self._loop.create_task(self._serve())
+        self._serving: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="reducekit-cluster", daemon=True)
         self._thread.start()
         try:
@@ -95,51 +179,39 @@ class Connection(Closing):
         """How many checks the workers that are there can run at a time."""
         return sum(self.workers.values())
 
-    def call(
-        self, address: str, function: Callable[..., Any], *arguments: Any, seconds: float
-    ) -> Future[Any]:
-        """Have a worker call a function of `remote`; at most so many seconds are waited for it.
-
-        Whatever goes wrong is the exception of the future.
-        """
-        return asyncio.run_coroutine_threadsafe(
-            self._called(address, function, arguments, seconds), self._loop
-        )
-
-    def ask(
-        self, address: str, function: Callable[..., Any], *arguments: Any, seconds: float
-    ) -> Future[Any]:
-        """Do what `call` does, and find out whether the worker can be reached directly."""
-
-        async def asked() -> Any:
-            found = await self._called(address, function, arguments, seconds)
-            await self._reach(address)
-            return found
-
-        return asyncio.run_coroutine_threadsafe(asked(), self._loop)
-
-    def attend(
-        self, address: str, opening: Mapping[str, Any], serve: Callable[[Any], Awaitable[None]]
-    ) -> Future[None]:
-        """Connect to a worker for one room, and have `serve` use the connection in our thread.
-
-        Whatever goes wrong is the exception of the future; it is cancelled when the worker goes.
-        """
-        attending = asyncio.run_coroutine_threadsafe(
-            self._attended(address, opening, serve), self._loop
-        )
-        self._attending.add(attending)
-        attending.add_done_callback(self._attending.discard)
-        return attending
-
-    def goes_straight(self, address: str) -> bool:
-        """Say whether to connect to a worker directly: it can be, and there are not too many."""
-        return address in self.direct and len(self._attending) < self._most
+    def run(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine in the thread of the connection."""
+        return asyncio.run_coroutine_threadsafe(call, self._loop)
 
     def soon(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function in the thread of the connection."""
         with contextlib.suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(function, *arguments)
+
+    def freed(self) -> None:
+        """Let all look that wait for a slot, in the thread of the connection."""
+        self.slot.set()
+        self.slot = asyncio.Event()
+
+    def call(self, link: Link, method: str, *arguments: Any) -> Future[Any]:
+        """Call a method of a checker. Whatever goes wrong is the exception of the future."""
+
+        async def called() -> Any:
+            return await asyncio.wait_for(getattr(link.actor, method)(*arguments), LEASE)
+
+        return asyncio.run_coroutine_threadsafe(called(), self._loop)
+
+    async def link_here(self, slots: int) -> Link:
+        """Return a checker on this machine, which is nobody else's."""
+        link = Link(self, "this machine", slots, Checker("", self._loop))
+
+        async def renew() -> None:
+            with contextlib.suppress(Exception):
+                await self._renew(link)
+            link.close("")
+
+        link.renewing = self._loop.create_task(renew())
+        return link
 
     def submit(
         self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any
@@ -153,131 +225,171 @@ class Connection(Closing):
             self._submitted(list(workers), function, arguments), self._loop
         )
 
-    def refresh(self) -> None:
-        """Wait until it has been looked once more which workers there are."""
-        before, end = self._looks, time.monotonic() + _ANSWERING
-        while self._looks < before + 2 and time.monotonic() < end:
-            time.sleep(_SLICE / 2)
-
     def close(self) -> None:
         """End all checks and the connection, and the cluster if it was started for us."""
         if self._stopped:
             return
         self._stopped = True
         self.soon(self._stopping.set)
-        if self._client is None:  # otherwise it leaves by itself, and says goodbye
-            self.soon(self._serving.cancel)
+        if self.client is None and self._serving is not None:
+            self.soon(self._serving.cancel)  # otherwise it leaves by itself, and says goodbye
         self._thread.join()
-        sys.setswitchinterval(self._switch)
         self._place.close()
 
     def _wait_for_worker(self) -> None:
-        """Wait for a first worker. Raises UsageError."""
+        """Wait for a first worker. Raises UsageError or ExecutorError."""
         end = time.monotonic() + self.spec.wait
         while not self.workers:
             if time.monotonic() > end or not self._thread.is_alive():
-                said = self.why or "it has no worker"
-                raise UsageError(
-                    f"the cluster at {self._place.address} cannot be used: {said} "
-                    f"(waited for {self.spec.wait:g} s)"
-                )
+                unusable = f"the cluster at {self.address} cannot be used"
+                waited = f"(waited for {self.spec.wait:g} s)"
+                if self.client is None:
+                    why = self.why or "no scheduler answers"
+                    raise UsageError(f"{unusable}: {why} {waited}")
+                raise ExecutorError(f"{unusable}: it has no worker {waited}; start one")
             time.sleep(_SLICE)
         # Those that come at the same time count from the beginning.
         wanted = self.spec.workers or int(self.spec.arguments.get("n_workers", 0))
         while len(self.workers) < wanted and time.monotonic() < end:
             time.sleep(_SLICE)
 
+    # -- in the thread of the connection -----------------------------------------------
+
     def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            with contextlib.suppress(asyncio.CancelledError):
-                self._loop.run_until_complete(self._serving)
-        finally:
-            self._loop.close()
+        with (
+            contextlib.suppress(asyncio.CancelledError),
+            asyncio.Runner(loop_factory=lambda: self._loop) as runner,
+        ):
+            runner.run(self._serve())
 
     async def _serve(self) -> None:
         """Connect, again and again, until stopped."""
         from distributed import Client
 
+        self._serving = asyncio.current_task()
         while not self._stopped:
-            client = Client(  # type: ignore[no-untyped-call]
-                self._place.address,
+            client: Any = Client(  # type: ignore[no-untyped-call]
+                self.address,
                 asynchronous=True,
                 timeout=_CONNECTING,
                 set_as_default=False,
                 security=self._place.security,
                 name="reducekit",
+                direct_to_workers=True,
+                connection_limit=1 << 20,  # each check is a connection while it runs
             )
             try:
                 await client
-                self._client, self.why = client, ""
-                await self._watch(client)
-                await self._leave()
+                self.client, self.why = client, ""
+                while not self._stopped:
+                    found: Any = await asyncio.wait_for(client.nthreads(), _ANSWERING)
+                    self._set_workers(dict(found))
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._stopping.wait(), _GLANCE)
+                closing = [each.actor.close() for each in self.links.values()]
+                await asyncio.wait_for(asyncio.gather(*map(_awaited, closing)), _ANSWERING)
             except Exception as error:  # of the network, in all its forms
                 self.why = str(error) or type(error).__name__
             finally:
-                self._client = None
+                self.client = None
                 self._set_workers({})
                 for each in list(self._tasks):
                     each.cancel()
                 with contextlib.suppress(Exception):
-                    closing = client.close()  # type: ignore[no-untyped-call]
-                    await asyncio.wait_for(closing, _ANSWERING)
+                    await asyncio.wait_for(client.close(), _ANSWERING)
             if not self._stopped:
                 await asyncio.sleep(_PAUSE)
 
-    async def _watch(self, client: Any) -> None:
-        """Look which workers there are, until stopped. Raises what the network does."""
-        kept = time.monotonic()
-        while not self._stopped:
-            self._set_workers(dict(await asyncio.wait_for(client.nthreads(), _ANSWERING)))
-            self._looks += 1
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), _GLANCE)
-            if time.monotonic() > kept + remote.LEASE / 4:
-                kept = time.monotonic()
-                self._keep()
-
-    def _keep(self) -> None:
-        """Tell the workers that we are there, also while nothing is to be said."""
-        rooms = self._by_worker()
-        for address in self.workers:
-            arguments = (rooms.get(address, []), self.name)
-            call = self._called(address, remote.keep, arguments, _ANSWERING)
-            asyncio.ensure_future(call).add_done_callback(_ignored)
-
-    async def _leave(self) -> None:
-        """End the checks on all workers, and remove what was sent along."""
-        rooms = self._by_worker()
-        await asyncio.gather(
-            *(
-                self._called(address, remote.leave, (rooms.get(address, []), self.name), _ANSWERING)
-                for address in self.workers
-            ),
-            return_exceptions=True,
-        )
-
-    def _by_worker(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name, address in list(self.rooms.items()):
-            found.setdefault(address, []).append(name)
-        return found
-
     def _set_workers(self, workers: dict[str, int]) -> None:
-        if workers != self.workers:
-            self.fit = {each for each in list(self.fit) if each[0] in workers}
-            self.direct = {each for each in list(self.direct) if each in workers}
-            for address in self.workers.keys() - workers.keys():
-                for call in self._calls.pop(address, ()):
-                    call.cancel()  # otherwise it would try to connect for long
-            self.workers = workers
-            for each in list(self.watchers):
-                each()
+        if workers == self.workers:
+            return
+        for address in self.workers.keys() - workers.keys():
+            self._attending.pop(address).cancel()
+        self.refused = {each: why for each, why in self.refused.items() if each in workers}
+        for address in workers.keys() - self.workers.keys():
+            task = self._loop.create_task(self._attend(address, workers[address]))
+            self._attending[address] = task
+        self._set(workers=workers)
+
+    def _set(self, **found: Mapping[str, Any]) -> None:
+        """Replace what is known of the workers, and say so."""
+        for name, value in found.items():
+            setattr(self, name, value)
+        for each in list(self.watchers):
+            each()
+
+    async def _attend(self, address: str, slots: int) -> None:
+        """Have a checker on a worker for as long as it is there; give up one that keeps failing."""
+        failures, why = 0, ""
+        while failures < _FAILURES:
+            link, why = None, ""
+            try:
+                link = await self._linked(address, slots)
+                self._set(links={**self.links, address: link})
+                await self._renew(link)
+            except ImportError as error:
+                why = f"it has no {error.name}: install reducekit {__version__} there"
+                break
+            except ChildProcessError as error:
+                why = str(error)
+            except Exception as error:  # of the network, and of whatever a worker says
+                why = f"it does not answer ({str(error) or type(error).__name__})"
+            finally:
+                if link is not None:
+                    link.close(why)
+                    self._set(links={a: its for a, its in self.links.items() if its is not link})
+            failures = 1 if link is not None and link.proved else failures + 1
+            await asyncio.sleep(_REST * failures)
+        self._set(refused={**self.refused, address: why})
+
+    async def _linked(self, address: str, slots: int) -> Link:
+        """Make a checker on a worker, and find out how it can be reached."""
+        client = self.client
+        made = client.submit(Checker, self.name, actor=True, workers=[address], priority=100)
+        async with asyncio.timeout(_JOINING):
+            while made.status == "pending":
+                await asyncio.sleep(_SLICE)
+        async with self._binding:  # the settings that this changes are those of the process
+            with client.as_current():  # the actor takes the current client for its own
+                actor = await made
+        link = Link(self, address, slots, actor)
+        if client.direct_to_workers:
+            with contextlib.suppress(OSError, TimeoutError):
+                link.version = await asyncio.wait_for(actor.version(), _REACHING)
+                return link
+            client.direct_to_workers = False
+        try:
+            link.version = await asyncio.wait_for(actor.version(), _ANSWERING)
+        except (OSError, TimeoutError):
+            client.direct_to_workers = True  # the scheduler does not reach it either
+            raise
+        self.most = min(self.most, _RELAYED)
+        return link
+
+    async def _renew(self, link: Link) -> None:
+        """Renew the lease, again and again. Raises what goes wrong with the checker."""
+        while True:
+            renewed = self._loop.create_task(self._ping(link))
+            for _ in range(_LOOKS):
+                either: set[asyncio.Future[Any]] = {renewed, link.broken}
+                await asyncio.wait(either, timeout=PATIENCE / _LOOKS, return_when="FIRST_COMPLETED")
+                if renewed.done() or link.broken.done():
+                    break
+            else:
+                raise TimeoutError(f"nothing for {PATIENCE:g} s")
+            await asyncio.wait({link.broken}, timeout=_RENEWING)
+            if link.broken.done():
+                raise link.broken.result()
+
+    async def _ping(self, link: Link) -> None:
+        number = next(self.numbers)
+        with contextlib.suppress(LinkError):
+            await link.ask(_NOBODY, [Cancel(number)], number)
 
     async def _submitted(
         self, workers: list[str], function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Any:
-        client = self._client
+        client = self.client
         if client is None:
             raise ConnectionError(self.why or "the scheduler does not answer")
         task = client.submit(function, *arguments, pure=False, workers=workers)
@@ -286,90 +398,13 @@ class Connection(Closing):
         try:
             return await waiting
         except asyncio.CancelledError:
-            if self._client is client:
+            if self.client is client:
                 raise
             raise ConnectionError("the scheduler has gone") from None
         finally:
             self._tasks.discard(waiting)
 
-    async def _called(
-        self,
-        address: str,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        seconds: float,
-    ) -> Any:
-        client = self._client
-        if client is None:
-            raise ConnectionError(self.why or "the scheduler does not answer")
-        call = asyncio.ensure_future(
-            client.run(function, *arguments, workers=[address], on_error="return")
-        )
-        calls = self._calls.setdefault(address, set())
-        calls.add(call)
-        try:
-            found = (await asyncio.wait_for(call, seconds)).get(address)
-        except asyncio.CancelledError:
-            raise ConnectionError("it has gone") from None
-        finally:
-            calls.discard(call)
-        if isinstance(found, BaseException):
-            raise found
-        return found
-
-    async def _reach(self, address: str) -> None:
-        """Find out whether a worker can be reached without the scheduler in between."""
-        with contextlib.suppress(Exception):  # whatever it is, the scheduler can relay
-            async with self._reaching:
-                comm = await self._connected(address, {}, _REACHING)
-                comm.abort()
-                self.direct.add(address)
-
-    async def _attended(
-        self, address: str, opening: Mapping[str, Any], serve: Callable[[Any], Awaitable[None]]
-    ) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        calls = self._calls.setdefault(address, set())
-        calls.add(task)
-        try:
-            comm = await self._connected(address, opening, _CONNECTING)
-            try:
-                await serve(comm)
-            finally:
-                comm.abort()
-        except OSError as error:  # of all kinds, also those of Dask
-            self.direct.discard(address)  # the next time, the scheduler relays
-            told = isinstance(error, TimeoutError | ConnectionError)
-            raise error if told else ConnectionError("the connection was closed") from None
-        finally:
-            calls.discard(task)
-
-    async def _connected(self, address: str, opening: Mapping[str, Any], seconds: float) -> Any:
-        """Connect to a worker, and make sure that it is the one that knows us."""
-        from distributed.comm import connect  # type: ignore[attr-defined]
-
-        client = self._client
-        if client is None:
-            raise ConnectionError(self.why or "the scheduler does not answer")
-        security = client.security.get_connection_args("client")
-        comm = await connect(address, timeout=seconds, **security)  # type: ignore[no-untyped-call]
-        try:
-            await comm.write({"op": remote.OPERATION, "client": self.name, **opening})
-            if await asyncio.wait_for(comm.read(), seconds) != self.name:
-                raise ConnectionError("it does not know us")
-        except BaseException:
-            comm.abort()
-            raise
-        return comm
-
 
 async def _awaited(task: Any) -> Any:
-    """Return the result of a task of Dask."""
+    """Return the result of a future of Dask."""
     return await task
-
-
-def _ignored(done: asyncio.Future[Any]) -> None:
-    """Take note of an error that does not matter: otherwise it would be told at the end."""
-    if not done.cancelled():
-        done.exception()

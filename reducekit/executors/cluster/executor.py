@@ -1,78 +1,67 @@
 """Runs checks on the workers of a cluster; behind the interface of the local executor.
 
-All decisions are made in the thread of the caller, in `submit` and `wait`; what the network
-brings comes in through one queue. A check is this executor's until its verdict is in: a worker
-that is killed, cut off, or cannot write gives its checks back, and another one makes them.
+Each check is a coroutine in the thread of the connection: it finds a worker with an idle slot,
+calls the checker there, and begins again elsewhere if that fails. So no check is lost, whatever
+becomes of a worker. What is for the caller's thread comes through one queue.
 """
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import math
+import os
 import queue
 import signal
 import time
-import uuid
 from collections.abc import Callable
-from concurrent.futures import wait
-from dataclasses import dataclass, field, replace
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from statistics import median
-from typing import NamedTuple
 
-from reducekit.executors.cluster import remote
-from reducekit.executors.cluster.admission import Shipped, Tell, sent_along, why_no_answer
+from reducekit.errors import UsageError
+from reducekit.executors.cluster.admission import Members, Shipped, Tell, sent_along
 from reducekit.executors.cluster.base_text import BaseText
-from reducekit.executors.cluster.connection import Connection
-from reducekit.executors.cluster.members import Members
-from reducekit.executors.cluster.placement import AHEAD, TOGETHER, Placement
-from reducekit.executors.cluster.protocol import (
-    Cancel,
-    Check,
-    Frames,
-    Order,
-    Report,
-    Setup,
-    frame,
-)
-from reducekit.executors.cluster.routes import SLOWNESS, Direct, Relayed, Route, Word
-from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.cluster.checking import Check, Close, Order, Setup
+from reducekit.executors.cluster.connection import Connection, Link, LinkError
+from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
-_GLANCE = 0.25
-_QUICK = 0.003  # seconds between two checks; another one will follow as soon
-_HERE = "local"
-"""The name among the workers of the slots on this machine, which take over if asked."""
-_TAKING_OVER = 2.0  # seconds without a worker after which they do
+AHEAD = 4
+"""One of so many slots has a check that waits on the worker, so that it never idles."""
+_GLANCE = 0.25  # seconds between looks whether there are workers
+_CLOSING = 10.0  # seconds that workers may take to end all checks
+_TAKING_OVER = 2.0  # seconds without a worker after which this machine does
 _SAMPLES = 5  # checks that tell how fast a worker is
 _SLOW = 1.5  # times as long as on the others
+_LATE = 4.0  # times as long as the others: such a check is made elsewhere, too
+_SOON = 1.0  # seconds within which that does not matter
 
 
-@dataclass(slots=True)
-class _Room:
-    """What we know of a room on a worker."""
+class _Place:
+    """A worker where checks of this executor run."""
 
-    name: str
-    route: Route
-    orders: list[Order] = field(default_factory=list)
-    frames: Frames = field(default_factory=Frames)
-    version: int = 0
-    """Of the base text that it has."""
-    samples: int = 0
-    pace: float = 0.0
-    """Seconds that a run takes there, by those of late."""
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.checks: set[int] = set()
+        """Those of this executor, also when the worker is lost."""
+        self.version = 0
+        """Of the base text that it has; 0: it does not know of this executor."""
+        self.samples = 0
+        self.pace = 0.0
+        """Seconds that a run takes, by the latest ones."""
 
+    @property
+    def idle(self) -> int:
+        """Slots without a check of any executor; below 0: how many checks wait."""
+        return self.link.slots - len(self.link.checks)
 
-class _Given(NamedTuple):
-    """A check as it was submitted.
-
-    It has a number of its own: tickets are used again, and what is said of an earlier check may
-    be under way still.
-    """
-
-    ticket: int
-    text: bytes
-    limits: Limits
+    @property
+    def full(self) -> bool:
+        """Whether as many checks wait there as may."""
+        return -self.idle >= math.ceil(self.link.slots / AHEAD)
 
 
 class ClusterExecutor(Executor):
@@ -80,8 +69,9 @@ class ClusterExecutor(Executor):
 
     Some more may be submitted, which wait on the workers: so no slot idles until a message comes.
 
-    `local` opens an executor on this machine for when no worker is left; without it, that is
-    waited for as long as the cluster's description says. `tell` gets sentences for the user.
+    When no worker is left, so many `local_slots` of this machine take over; if that is none, a
+    worker is waited for as long as the cluster's description says. `tell` gets sentences for
+    the user.
     """
 
     def __init__(
@@ -93,76 +83,71 @@ class ClusterExecutor(Executor):
         suffix: str = "",
         name: str = "",
         shipped: tuple[Shipped, ...] = (),
-        local: Callable[[], Executor] | None = None,
+        local_slots: int = 0,
+        workdir: str | None = None,
         tell: Tell = lambda text: None,
     ) -> None:
         """Ask all workers what they have. Raises UsageError if none can run the commands."""
         self.runs = 0
         self._connection = connection
         self._jobs = jobs
+        self._which = next(connection.numbers)
         commands = sent_along(oracle.commands, shipped)
-        self._members = Members(connection, commands, shipped, tell, self._wake)
         placed = replace(oracle, commands=commands)
-        self._setup = Setup(placed, suffix, name, self._members.needs.directory)
-        self._open_local = local
-        self._local: Executor | None = None
-        self._tell = tell
-        self._checks: dict[int, _Given] = {}  # by number
-        self._numbers: dict[int, int] = {}  # by ticket
-        self._submitted = 0
+        self._setup = Setup(placed, 0, suffix, name, os.getcwd(), workdir)
+        self._local_slots = local_slots
+        self._tell: Tell = lambda text: self._inbox.put(partial(tell, text))
+        self._calls: dict[int, Future[Finished]] = {}  # by ticket
         self._ready: list[Finished] = []
-        self._placement = Placement(connection.load)
+        self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        """What is to be done in the thread of the caller."""
+        # What follows is for the thread of the connection.
+        self._places: dict[Link, _Place] = {}
+        self._here: Link | None = None
+        """This machine, while it takes over."""
         self._base = BaseText()
-        self._rooms: dict[str, _Room] = {}
-        self._again: dict[int, str] = {}
-        """Checks that are made once more elsewhere, and the workers that are not believed."""
-        self._inbox: queue.SimpleQueue[Word | None] = queue.SimpleQueue()
-        self._submitted_at = 0.0
-        self._told_of_wait = False
-        self._closed = False
-        connection.watchers.add(self._wake)
+        self._mean = 0.0
+        """Seconds that a check takes, by the latest ones."""
+        self._failure: ExecutorError | None = None
+        """Why there will be no worker any more."""
+        self._changed = asyncio.Event()
+        self._waits = False
+        self._members = Members(connection, commands, shipped, self._tell, self._wake)
         try:
-            if local is None:
-                self._members.wait_for_first()
-            self._look()
-        except BaseException:
-            self.close()
-            raise
+            self._members.wait_for_first(_TAKING_OVER if local_slots else math.inf)
+        except (UsageError, ExecutorError):
+            if not local_slots:
+                raise
+        connection.watchers.add(self._wake)
+        self._tending = connection.run(self._tend())
+        self.ready(bool(self._members.admitted))
+        self._take_in(0.0)
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The addresses of the workers that get checks."""
-        return tuple(self._rooms)
+        return tuple(each.address for each in list(self._places))
 
     @property
     def free(self) -> int:
         """How many checks may be submitted now."""
-        return self._jobs + self._jobs // AHEAD - len(self._checks)
+        return self._jobs + self._jobs // AHEAD - len(self._calls)
 
     def ready(self, workers: int, seconds: float = 30.0) -> None:
         """Wait until so many workers get checks, at most so many seconds."""
         end = time.monotonic() + seconds
-        while len(self._rooms) < workers and time.monotonic() < end:
-            self._look()
-            self._take_in(_GLANCE)
+        while len(self.workers) < workers and time.monotonic() < end:
+            time.sleep(0.01)
 
     def build_on(self, text: bytes) -> None:
         """Take note of the text that the next candidates are made from: they differ little."""
-        self._base.offer(text)
+        self._connection.soon(self._base.offer, text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Take a check of `text`; it is sent now, or with others that follow, or on waiting."""
-        assert ticket not in self._numbers, "the ticket is in use"
-        self._submitted += 1
-        self._numbers[ticket] = number = self._submitted
-        self._checks[number] = _Given(ticket, text, limits)
-        self._placement.submit(number)
-        now = time.monotonic()
-        quick = now - self._submitted_at < _QUICK
-        self._submitted_at = now
-        if not quick or self._placement.queued >= TOGETHER:
-            self._place()
-            self._send(at_once=True)
+        """Take a check of `text`; it goes to a worker now, or when one has a slot."""
+        assert ticket not in self._calls, "the ticket is in use"
+        call = self._calls[ticket] = self._connection.run(self._verdict(text, limits))
+        call.add_done_callback(lambda call: self._inbox.put(partial(self._finish, ticket, call)))
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
         """Wait for at least one check to finish, at most `timeout` seconds; return all finished.
@@ -171,11 +156,9 @@ class ClusterExecutor(Executor):
         """
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while True:
-            self._look()
-            self._place()
-            self._send()
             left = give_up - time.monotonic()
-            if self._ready or not self._checks or left <= 0:
+            if self._ready or not self._calls or left <= 0:
+                self._take_in(0.0)
                 ready, self._ready = self._ready, []
                 return ready
             self._take_in(min(left, _GLANCE))
@@ -183,220 +166,240 @@ class ClusterExecutor(Executor):
     def cancel(self, ticket: int) -> None:
         """End a check and forget it; one that is not running is ignored."""
         self._ready = [done for done in self._ready if done.ticket != ticket]
-        number = self._numbers.pop(ticket, None)
-        if number is not None:
-            del self._checks[number]
-            self._forget(number, self._placement.cancel(number))
+        call = self._calls.pop(ticket, None)
+        if call is not None:
+            call.cancel()
 
     def close(self) -> None:
         """End all checks, and wait until the workers say that nothing of them runs."""
-        if self._closed:
+        if self._wake not in self._connection.watchers:
             return
-        self._closed = True
         self._connection.watchers.discard(self._wake)
-        for number in self._checks:
-            self._placement.cancel(number)
-        self._checks.clear()
-        calls = []
-        for address, room in self._rooms.items():
-            self._connection.rooms.pop(room.name, None)
-            calls.append(
-                self._connection.call(
-                    address, remote.release, [room.name], self._connection.name, seconds=SLOWNESS
-                )
-            )
-        if self._local is not None:
-            self._local.close()
-        wait(calls, SLOWNESS)
-        for room in self._rooms.values():
-            room.route.close()
-        self._rooms.clear()
+        self._tending.cancel()
+        for ticket in list(self._calls):
+            self.cancel(ticket)
+        with suppress(OSError, CancelledError, TimeoutError):
+            self._connection.run(self._leave()).result(_CLOSING)
 
-    # -- workers come and go ---------------------------------------------------------
+    # -- in the thread of the caller ---------------------------------------------------
+
+    def _take_in(self, timeout: float) -> None:
+        """Do what there is to do here, and wait for it if there is nothing."""
+        if self._tending.done():
+            self._tending.result()
+        with suppress(queue.Empty):
+            act = self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait()
+            while True:
+                act()
+                act = self._inbox.get_nowait()
+
+    def _finish(self, ticket: int, call: Future[Finished]) -> None:
+        if self._calls.get(ticket) is call:
+            del self._calls[ticket]
+            self._ready.append(replace(call.result(), ticket=ticket))
+
+    # -- workers come and go -------------------------------------------------------------
 
     def _wake(self) -> None:
-        self._inbox.put(None)
+        self._connection.soon(self._changed.set)
 
-    def _look(self) -> None:
+    async def _tend(self) -> None:
         """Take in which workers there are, and what becomes of checks if there are none."""
-        members = self._members
-        members.look()
-        for address in [each for each in self._rooms if each not in members.admitted]:
-            self._lose(address, "it has gone")
-        for address in members.admitted - self._rooms.keys():
-            slots = max(1, self._connection.workers.get(address, 1))
-            self._rooms[address] = self._opened(address, slots)
-            self._placement.add_worker(address, slots)
-        alone = members.seconds_alone
-        if alone is not None:
-            self._do_without(alone)
-        elif self._rooms:
-            self._told_of_wait = False
-            if self._local is not None:
-                self._end_local()
+        while True:
+            self._members.look()
+            admitted = self._members.admitted
+            if self._here is not None and self._here.broken.done():
+                await self._end_here()
+            for link in self._places.keys() - {self._here, *admitted.values()}:
+                self._lose(link)
+            for link in admitted.values():
+                self._add(link)
+            if admitted:
+                self._waits, self._failure = False, None
+                if self._here is not None:
+                    self._tell("there are workers again")
+                    await self._end_here()
+            elif self._members.seconds_alone is not None:
+                await self._do_without(self._members.seconds_alone)
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), _GLANCE)
 
-    def _opened(self, address: str, slots: int) -> _Room:
-        name = uuid.uuid4().hex
-        self._connection.rooms[name] = address
-        kind = Direct if self._connection.goes_straight(address) else Relayed
-        setup = frame((self._setup, slots))
-        return _Room(name, kind(self._connection, address, name, setup, self._inbox.put))
+    def _add(self, link: Link) -> None:
+        if link not in self._places:
+            self._places[link] = _Place(link)
+            self._connection.freed()
 
-    def _lose(self, address: str, why: str) -> None:
-        """Let a worker go; its checks are made elsewhere."""
-        room = self._rooms.pop(address, None)
-        if room is None:
-            return
-        self._connection.rooms.pop(room.name, None)
-        room.route.close()
-        again = self._placement.remove_worker(address)
-        if again:
-            number = "a check" if again == 1 else f"{again} checks"
-            self._tell(f"worker {address}: {why}; {number} made elsewhere")
+    def _lose(self, link: Link) -> None:
+        """Let a worker go; its checks fail there, and are made elsewhere."""
+        number = len(self._places.pop(link).checks)
+        if number:
+            checks = "a check" if number == 1 else f"{number} checks"
+            self._tell(f"worker {link.address}: {link.why}; {checks} made elsewhere")
 
-    def _do_without(self, alone: float) -> None:
-        """Have this machine take over, or wait for a worker. Raises ExecutorError in the end."""
-        if self._open_local is not None:
-            ready = alone > _TAKING_OVER or self._members.refused
-            if self._local is None and self._checks and ready:
-                self._local = self._open_local()
-                self._placement.add_worker(_HERE, self._local.free, ahead=False)
+    async def _do_without(self, alone: float) -> None:
+        """Have this machine take over, or wait for a worker; in the end all checks fail."""
+        if self._local_slots:
+            if self._here is None and self._calls and alone > _TAKING_OVER:
                 self._tell("no worker is left: checks are made on this machine meanwhile")
+                self._here = await self._connection.link_here(self._local_slots)
+                await self._members.ship(self._here)
+                self._add(self._here)
             return
-        self._members.require()
-        if not self._told_of_wait:
-            self._told_of_wait = True
+        try:
+            self._members.require()
+        except ExecutorError as error:
+            self._failure = error
+            self._connection.freed()
+        if not self._waits:
+            self._waits = True
             why = self._connection.why or "none is left"
             self._tell(f"no worker ({why}): waiting for {self._connection.spec.wait:g} s")
 
-    def _end_local(self) -> None:
-        assert self._local is not None
-        self._placement.remove_worker(_HERE)
-        self.runs += self._local.runs
-        self._local.close()
-        self._local = None
-        self._tell("there are workers again")
+    async def _end_here(self) -> None:
+        if self._here is not None:
+            here, self._here = self._here, None
+            self._places.pop(here, None)
+            here.close("")
+            await here.actor.close()
+
+    async def _leave(self) -> None:
+        """Close this executor on the workers."""
+        closing = [
+            link.ask(self._which, [Close(number := next(self._connection.numbers))], number)
+            for link, place in self._places.items()
+            if place.version
+        ]
+        await asyncio.gather(*closing, return_exceptions=True)
+        await self._end_here()
+        self._places.clear()  # an actor lives as long as somebody knows its link
 
     # -- checks --------------------------------------------------------------------------
 
-    def _place(self) -> None:
-        """Place what is queued, and say so to the workers."""
-        now = time.monotonic()
-        for number, worker in self._placement.place(now, self._again):
-            _, text, limits = self._checks[number]
-            if worker == _HERE:
-                assert self._local is not None
-                self._local.submit(number, text, limits)
+    async def _verdict(self, text: bytes, limits: Limits) -> Finished:
+        """Have a check made, elsewhere again where that fails or the verdict is doubted."""
+        doubted: _Place | None = None
+        while True:
+            found = await self._first(await self._free_place(doubted), text, limits)
+            if found is None:
                 continue
-            new = self._base.describe(text, len(self._rooms))
-            room = self._rooms[worker]
-            room.orders += self._base.orders_for(room.version)
-            room.version = self._base.version
-            room.orders.append(Check(number, new, limits))
-
-    def _send(self, *, at_once: bool = False) -> None:
-        """Send what there is to say, all of a worker in one message; or only where it is cheap."""
-        for address, room in self._rooms.items():
-            if at_once and not (room.orders and room.route.at_once):
+            place, finished = found
+            if doubted is None and self._doubted(finished, place):
+                doubted = place
                 continue
-            waiting = bool(self._placement.workers[address].checks)
-            if room.route.send(frame(room.orders) if room.orders else b"", waiting):
-                room.orders = []
+            if finished.interesting:
+                self._base.offer(text)
+            return finished
 
-    def _take_in(self, timeout: float) -> None:
-        """Wait for what the network brings, and take all of it in."""
-        if self._local is not None:
-            timeout = 0.0
-            for finished in self._local.wait(0.02):
-                self._finish(finished, _HERE)
-        with contextlib.suppress(queue.Empty):
-            message = self._inbox.get(timeout=timeout) if timeout else self._inbox.get_nowait()
-            while True:
-                if message is not None:
-                    self._take_word(message)
-                message = self._inbox.get_nowait()
+    async def _first(
+        self, place: _Place, text: bytes, limits: Limits
+    ) -> tuple[_Place, Finished] | None:
+        """Return the first verdict: a check that is late is made on an idle slot, too."""
+        patience = max(_SOON, _LATE * self._mean)
+        runs = {self._start(place, text, limits)}
+        try:
+            while runs:
+                ended, runs = await asyncio.wait(
+                    runs, timeout=patience, return_when="FIRST_COMPLETED"
+                )
+                for each in ended:
+                    if (found := each.result()) is not None:
+                        return found
+                other = self._best_place(place) if self._mean and len(runs) == 1 else None
+                if other is not None and other is not place and other.idle > 0 and not ended:
+                    runs.add(self._start(other, text, limits))
+                patience = _GLANCE
+            return None
+        finally:
+            for each in runs:
+                each.cancel()
 
-    def _take_word(self, word: Word) -> None:
-        """Take in what a room has said, or that it does not answer any more."""
-        address, error = word.address, word.error
-        room = self._rooms.get(address)
-        if room is None or room.name != word.room:
-            return  # of a room that was given up
-        room.route.heard()
-        if error is not None:
-            self._lose(address, f"it does not answer ({str(error) or type(error).__name__})")
-            self._members.strike(address, why_no_answer(error))
-            return
-        if word.forgotten:
-            self._lose(address, "it was without a word from us for too long")
-            return
-        self._connection.received += len(word.reports)
-        failed = None
-        for report in room.frames.feed(word.reports):
-            assert isinstance(report, Report)
-            self.runs += report.runs
-            failed = failed or report.failed
-            for finished in report.finished:
-                self._members.forgive(address)
-                self._finish(finished, address)
-        if failed is not None:
-            self._lose(address, failed)
-            self._members.refuse(address, failed)
-        elif word.ended:
-            self._lose(address, "its checking process was killed")
-            self._members.strike(address, "its checking process was killed again and again")
+    def _start(
+        self, place: _Place, text: bytes, limits: Limits
+    ) -> asyncio.Task[tuple[_Place, Finished] | None]:
+        """Have a check made on a worker, which is counted there from now on to its end."""
+        number = next(self._connection.numbers)
 
-    def _finish(self, finished: Finished, worker: str) -> None:
-        """Take a verdict in, unless it has to be made sure of elsewhere."""
-        number = finished.ticket
-        given = self._checks.get(number)
-        if given is None or worker not in self._placement.workers:
-            return
-        if worker != _HERE and self._doubted(finished, worker):
-            self._again[number] = worker
-            self._placement.put_back(number, worker)
-            return
-        others = self._placement.finish(number, worker, time.monotonic())
-        if others is None:
-            return
-        del self._checks[number], self._numbers[given.ticket]
-        self._forget(number, others)
-        self._ready.append(replace(finished, ticket=given.ticket))
-        if finished.interesting:
-            self._base.offer(given.text)
+        def ended(_: object) -> None:
+            place.link.checks.discard(number)
+            if not place.link.broken.done():
+                place.checks.discard(number)
+            self._connection.freed()
 
-    def _doubted(self, finished: Finished, worker: str) -> bool:
-        """Say whether a run may have ended as it did because of its worker.
+        place.link.checks.add(number)
+        place.checks.add(number)
+        task = asyncio.ensure_future(self._run(place, number, text, limits))
+        task.add_done_callback(ended)
+        return task
+
+    async def _run(
+        self, place: _Place, number: int, text: bytes, limits: Limits
+    ) -> tuple[_Place, Finished] | None:
+        """Make a check on a worker; return None if that fails."""
+        link, begin = place.link, time.monotonic()
+        try:
+            report = await link.ask(self._which, self._orders(place, number, text, limits), number)
+        except LinkError:
+            return None
+        except asyncio.CancelledError:
+            link.cancel(self._which, number)
+            raise
+        self.runs += report.runs
+        if report.finished is None:
+            if link in self._places:
+                link.why = report.failed or ""
+                self._members.refuse(link.address, link.why)
+                self._lose(link)
+            return None
+        seconds = time.monotonic() - begin
+        self._mean = seconds if not self._mean else 0.95 * self._mean + 0.05 * seconds
+        return place, report.finished
+
+    def _orders(self, place: _Place, number: int, text: bytes, limits: Limits) -> list[Order]:
+        """Return what a worker has to be told for a check, and take note that it is."""
+        new = self._base.describe(text, len(self._places))
+        orders: list[Order] = [*self._base.steps_from(place.version), Check(number, new, limits)]
+        if not place.version:
+            orders.insert(0, replace(self._setup, jobs=place.link.slots))
+        place.version = self._base.version
+        return orders
+
+    async def _free_place(self, avoided: _Place | None) -> _Place:
+        """Wait for a worker that can take a check. Raises ExecutorError if there will be none."""
+        while (found := self._best_place(avoided)) is None:
+            if self._failure is not None:
+                raise self._failure
+            await self._connection.slot.wait()
+        return found
+
+    def _best_place(self, avoided: _Place | None) -> _Place | None:
+        """Return the worker with the most idle slots, or with the least that waits on it."""
+        places = [each for each in self._places.values() if not each.link.broken.done()]
+        if sum(len(each.link.checks) for each in places) >= self._connection.most:
+            return None
+        others = [each for each in places if each is not avoided] or places
+        found = max(others, key=lambda each: each.idle / each.link.slots, default=None)
+        return None if found is None or found.full else found
+
+    def _doubted(self, finished: Finished, place: _Place) -> bool:
+        """Return whether a run may have ended as it did because of its worker.
 
         That is: out of time on a slow one, or killed where there is too little memory. Then it
         is made on another worker, once.
         """
-        room = self._rooms[worker]
+        several = len(self._places) > 1
         if any(each.signal == signal.SIGKILL and not each.limit for each in finished.outcomes):
-            return len(self._rooms) > 1 and finished.ticket not in self._again
+            return several
         if not any(each.limit == "time" for each in finished.outcomes):
             for each in finished.outcomes:
-                share = 1 / min(room.samples + 1, 4 * _SAMPLES)
-                room.pace += share * (each.seconds - room.pace)
-                room.samples += 1
+                share = 1 / min(place.samples + 1, 4 * _SAMPLES)
+                place.pace += share * (each.seconds - place.pace)
+                place.samples += 1
             return False
-        if finished.ticket in self._again:
-            return False
-        others = [
+        paces = [
             each.pace
-            for each in self._rooms.values()
-            if each is not room and each.samples >= _SAMPLES
+            for each in self._places.values()
+            if each is not place and each.samples >= _SAMPLES
         ]
-        if len(self._rooms) < 2:
-            return False
-        return room.samples < _SAMPLES or bool(others and room.pace > _SLOW * median(others))
-
-    def _forget(self, number: int, places: list[str]) -> None:
-        """End a check where it runs."""
-        self._again.pop(number, None)
-        for each in places:
-            if each == _HERE:
-                assert self._local is not None
-                self._local.cancel(number)
-            elif each in self._rooms:
-                self._rooms[each].orders.append(Cancel(number))
+        slow = bool(paces) and place.pace > _SLOW * median(paces)
+        return several and (place.samples < _SAMPLES or slow)

@@ -6,12 +6,15 @@ import importlib
 import logging
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reducekit.errors import UsageError
+from reducekit.errors import ReducekitError, UsageError
+from reducekit.executors.run_directory import RunDirectory
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(?:tcp|tls|ws|wss|ucx)://.+")
@@ -34,21 +37,21 @@ class ClusterSpec:
     """Seconds to wait for a first worker, and for one to come back when all are lost."""
     security: Mapping[str, Any] = field(default_factory=dict)
     """Of a scheduler: the keyword arguments of `distributed.Security`, for TLS."""
+    closed: bool = False
+    """Start it so that no other user of this machine can read or call anything of it."""
 
     @classmethod
     def parse(cls, text: str) -> ClusterSpec:
         """Read an address, `local:N`, `local:NxT` or the name of a file. Raises UsageError."""
         local = _LOCAL.fullmatch(text)
         if local is not None:
-            workers = int(local[1])
             arguments = {
-                "n_workers": workers,
+                "n_workers": int(local[1]),
                 "threads_per_worker": int(local[2] or 1),
-                "dashboard_address": ":0",
                 "memory_limit": 0,
                 "silence_logs": logging.CRITICAL,
             }
-            return cls(make="distributed.LocalCluster", arguments=arguments)
+            return cls(make="distributed.LocalCluster", arguments=arguments, closed=True)
         if _ADDRESS.fullmatch(text):
             return cls(address=text)
         path = Path(text)
@@ -118,16 +121,50 @@ def start(spec: ClusterSpec) -> Place:
         raise UsageError(
             f"there is no Dask cluster {spec.make} ({error}): pip install {package}?"
         ) from None
-    try:
-        cluster = make(**spec.arguments)
-        if spec.workers is not None:
-            cluster.scale(spec.workers)
-    except Exception as error:  # whatever a batch system says
-        first: BaseException = error
-        while first.__cause__ is not None:
-            first = first.__cause__
-        raise UsageError(f"{spec.make} cannot be started: {first}") from error
-    return Place(cluster.scheduler_address, getattr(cluster, "security", None), cluster.close)
+    with ExitStack() as stack:
+        try:
+            arguments = spec.arguments
+            cluster = _closed(make, arguments, stack) if spec.closed else make(**arguments)
+            if spec.workers is not None:
+                cluster.scale(spec.workers)
+        except ReducekitError:
+            raise
+        except Exception as error:  # whatever a batch system says
+            first: BaseException = error
+            while first.__cause__ is not None:
+                first = first.__cause__
+            raise UsageError(f"{spec.make} cannot be started: {first}") from error
+        stack.callback(cluster.close)
+        closing = stack.pop_all()
+    return Place(cluster.scheduler_address, getattr(cluster, "security", None), closing.close)
+
+
+def _closed(make: Callable[..., Any], arguments: Mapping[str, Any], stack: ExitStack) -> Any:
+    """Start a `LocalCluster` that is closed to other users of this machine.
+
+    All connections take keys that exist only in the memory of the client and the workers. Dask
+    starts an HTTP server beside each scheduler and worker, whatever one says of dashboards: these
+    listen on the loopback and serve no page. The workers' folders are below one of mode 0700.
+    """
+    import dask
+
+    _needed("cryptography")
+    folder = RunDirectory(tempfile.gettempdir())  # not in memory: files to ship may be large
+    stack.callback(folder.remove)
+    settings = {
+        "temporary-directory": folder.path,
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    with dask.config.set(settings):
+        return make(
+            **arguments,
+            host="127.0.0.1",
+            security=True,  # Security.temporary()
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+            config=settings,  # of the workers
+        )
 
 
 def _needed(module: str) -> Any:
@@ -138,7 +175,13 @@ def _needed(module: str) -> Any:
     except ImportError:
         raise UsageError(MISSING) from None
     if module == "distributed" and not known:
-        # It tells of every worker that goes; so do we, once. Who uses Dask besides keeps his
-        # settings.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        # Dask logs each worker and scheduler that goes; reducekit says so itself, once. On import
+        # Dask gives some of its loggers a level of their own. A program that has imported Dask
+        # before keeps its settings.
+        for name in [each for each in logging.root.manager.loggerDict if _is_dasks(each)]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     return found
+
+
+def _is_dasks(logger: str) -> bool:
+    return logger.partition(".")[0] in ("distributed", "tornado")

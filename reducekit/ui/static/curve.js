@@ -7,7 +7,7 @@ const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
 export class CurveView {
   constructor(element) {
     this.axis = "checks";
-    this.scale = "linear";
+    this.scale = "log";
     this.svg = s("svg", { class: "curve", role: "img", "aria-label": "Bytes that are left" });
     this.legend = h("div", { class: "legend" });
     const choice = (name, options) =>
@@ -47,13 +47,13 @@ export class CurveView {
     const smallest = Math.max(1, Math.min(...runs.map((run) => run.points[run.points.length - 1][2])));
     const bottom = 10 ** Math.floor(Math.log10(smallest));
     const [w, t] = [width - LEFT - RIGHT, height - TOP - BELOW];
-    const x = (value) => LEFT + (log ? (Math.log10(Math.max(value, least) / least) / Math.log10(most / least)) * w : (value / most) * w);
+    const x = (value) => LEFT + (value / most) * w;
     const y = (value) => TOP + t - (log ? (Math.log10(Math.max(value, bottom) / bottom) / Math.log10(Math.max(largest / bottom, 10))) * t : (value / largest) * t);
     const parts = [];
     for (const mark of marks(log, bottom, largest, Math.max(2, t / 34))) {
       parts.push(s("path", { class: "rule", d: `M${LEFT} ${y(mark)}h${w}` }), s("text", { x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
     }
-    for (const mark of marks(log, least, most, Math.max(2, w / 80))) {
+    for (const mark of marks(false, least, most, Math.max(2, w / 80))) {
       parts.push(s("path", { class: "rule", d: `M${x(mark)} ${TOP}v${t}` }), s("text", { x: x(mark), y: height - 6, "text-anchor": "middle" }, short(mark) + (at ? " s" : "")));
     }
     runs.forEach((run, index) => {

@@ -37,13 +37,13 @@ async function listing(path, take, container) {
   const found = await ask("list", { path });
   const items = [];
   if (found.roots.length > 1 && !found.up) {
-    for (const root of found.roots) if (root !== found.path) items.push(item("📁", root, () => listing(root, take, container)));
+    for (const root of found.roots) if (root !== found.path) items.push(item("▸", root, () => listing(root, take, container)));
   }
   if (found.up) items.push(item("↑", "the folder above", () => listing(found.up, take, container)));
   for (const { name, path: inner, size } of found.entries) {
     items.push(
       size === null
-        ? item("📁", name, () => listing(inner, take, container))
+        ? item("▸", name, () => listing(inner, take, container))
         : item("", name, () => take(inner), `${number(size)} bytes`),
     );
   }
@@ -82,9 +82,10 @@ export async function addFile(file, opened) {
   opened(await ask("add", { name: file.name, data: btoa(binary) }));
 }
 
-export async function saveFile(folder, shown, saved) {
+// Saves `what`, an open text or the best text of a run.
+export async function saveFile(folder, suggested, what, saved) {
   const problem = problemLine();
-  const name = h("input", { value: shown.name, "aria-label": "Name", spellcheck: "false" });
+  const name = h("input", { value: suggested, "aria-label": "Name", spellcheck: "false" });
   const files = h("div");
   let replace = false;
   const form = h("form", {},
@@ -95,7 +96,7 @@ export async function saveFile(folder, shown, saved) {
   form.addEventListener("submit", guarded(async () => {
     const path = `${files.path}/${name.value}`;
     try {
-      saved((await ask("save", { document: shown.number, path, replace })).path);
+      saved((await ask("save", { ...what, path, replace })).path);
       close();
     } catch (error) {
       replace = error.message.endsWith("exists already");

@@ -32,6 +32,32 @@ export function seconds(value) {
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest} h` : `${minutes}:${rest} min`;
 }
 
+const policy = globalThis.trustedTypes
+  ? trustedTypes.createPolicy("workers", { createScriptURL: (url) => (["layout.js", "stream.js"].includes(url) ? url : "") })
+  : { createScriptURL: (url) => url };
+export const workerUrl = (name) => policy.createScriptURL(name);
+
+export async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text); // only on this machine and by https
+  } catch {
+    const area = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    ($("dialog").open ? $("dialog") : document.body).append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  note(`${what} copied`, 2500);
+}
+
+export function download(text, name, type) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  note(`${name} was saved to your downloads`);
+}
+
 export function note(text, time = 6000) {
   const element = h("div", {}, visible(text));
   $("notes").append(element);

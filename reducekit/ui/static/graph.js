@@ -4,8 +4,8 @@
 import { h, number } from "./dom.js";
 import { Picture } from "./picture.js";
 
-const WHOLE = 500; // nodes that are drawn at once
-const NEAR = 90; // nodes of a neighbourhood
+const WHOLE = 100; // nodes that are drawn at once
+const NEAR = 40; // nodes of a neighbourhood
 const GROWTH = 40; // nodes that come when a cone is opened
 const COUNTED = 100_000;
 const LETTERS = 22; // of a label
@@ -129,7 +129,7 @@ export class GraphView {
       }
     }
     this.picture.mark(this.selected === undefined ? undefined : String(this.selected), false);
-    this.picture.show(nodes, lines, { fit });
+    this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0) });
     this.tell();
   }
 
@@ -167,7 +167,7 @@ export class GraphView {
     const near = word === "below" ? this.operands(node) : this.users[node];
     const fresh = near.filter((each) => !this.shown.has(each)).slice(0, GROWTH);
     for (const each of fresh) this.shown.add(each);
-    if (word === "below") this.grow(fresh, Math.min(WHOLE, this.shown.size + GROWTH));
+    if (word === "below") this.grow(fresh, this.shown.size + GROWTH);
     this.selected = node;
     this.draw(false);
   }

@@ -3,21 +3,27 @@
 import * as api from "./api.js";
 import { CurveView } from "./curve.js";
 import * as dialogs from "./dialogs.js";
-import { $, h, note, number, visible } from "./dom.js";
+import { $, copy, download, h, note, number, visible } from "./dom.js";
+import * as form from "./form.js";
 import { GraphView } from "./graph.js";
-import { card, colorOf, over } from "./runs.js";
+import { bugs, clickedLine, consoles } from "./lower.js";
+import { button, Card, colorOf, over, percent } from "./runs.js";
 import { StepsView } from "./steps.js";
 import { TextView } from "./text.js";
 import { Timeline } from "./timeline.js";
 
 const { ask } = api;
-const state = { documents: [], runs: new Map(), shown: null, formats: [], settings: {}, folder: "" };
-const FIELDS = ["kind", "command", "reference", "match_out", "match_err", "exit_code", "slower_than", "jobs", "timeout", "memory", "max_time", "max_checks", "until"];
-const TICKS = ["stdin", "quick", "lenient"];
-const NUMBERS = { jobs: 1, exit_code: 1, max_checks: 1, until: 1, timeout: 0, memory: 1, max_time: 0, slower_than: 0 };
+const { keep } = form;
+const LAG = 1500; // milliseconds that the text of a run may be behind
+const WORKING = 1000; // milliseconds after which a request is mentioned
+const state = { documents: [], runs: new Map(), shown: null, formats: [], folder: "", lost: null, changing: false };
 let text, graph, timeline, curve, steps;
 
-// ---- theme, settings ----
+// ---- what is shown ----
+
+const current = () => state.documents.find(({ number: each }) => each === state.shown?.document);
+const shownRun = () => state.runs.get(state.shown?.run);
+const runs = () => [...state.runs.values()];
 
 function theme() {
   const chosen = $("theme").value;
@@ -25,32 +31,28 @@ function theme() {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 }
 
-let keeping;
-function keep(values) {
-  Object.assign(state.settings, values);
-  clearTimeout(keeping);
-  keeping = setTimeout(() => ask("keep", { values: state.settings }).catch((error) => note(error.message)), 400);
+// What is shown is in the address, so that a reload and a link lead back to it.
+function address() {
+  const { run, document: text_, step } = state.shown || {};
+  const parts = run ? [`run=${run}`, step === undefined ? "" : `step=${step}`] : text_ ? [`text=${text_}`] : [];
+  history.replaceState(null, "", `${location.pathname}${parts.length ? `#${parts.filter(Boolean).join("&")}` : ""}`);
 }
 
-function restore() {
-  for (const id of FIELDS) if (state.settings[id] !== undefined) $(id).value = state.settings[id];
-  for (const id of TICKS) $(id).checked = Boolean(state.settings[id]);
-  $("theme").value = state.settings.theme || "";
-  theme();
-  kind();
+async function fromAddress() {
+  const named = new URLSearchParams(location.hash.slice(1));
+  const run = state.runs.get(Number(named.get("run")));
+  if (run?.kind === "reduce") {
+    showRun(run.number);
+    if (named.get("step")) {
+      pane("steps");
+      steps.wanted = Number(named.get("step"));
+    }
+  } else {
+    const wanted = Number(named.get("text"));
+    const last = state.documents.find(({ number: each }) => each === wanted) || state.documents[0];
+    if (last) await showDocument(last.number);
+  }
 }
-
-function kind() {
-  const chosen = $("kind").value;
-  $("command-label").textContent = chosen === "test" ? "Test" : "Program";
-  $("command").placeholder = chosen === "test" ? "./interesting.sh {}" : "./solver --option {}";
-  for (const each of document.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== chosen;
-}
-
-// ---- what is shown ----
-
-const current = () => state.documents.find(({ number: each }) => each === state.shown?.document);
-const shownRun = () => state.runs.get(state.shown?.run);
 
 function tabs() {
   const tab = (label, title, selected, show) =>
@@ -59,27 +61,59 @@ function tabs() {
   const found = state.documents.map((each) =>
     tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
   if (run) found.push(tab(`${run.title}${over(run) ? "" : " (live)"}`, run.output || "", true, () => {}));
+  const focused = $("tabs").contains(document.activeElement);
   $("tabs").replaceChildren(...found);
-  $("empty").hidden = found.length > 0;
-  $("tools").hidden = $("views").hidden = !found.length;
-  $("start").disabled = !found.length;
-  $("save").disabled = !current();
+  if (focused) $("tabs").querySelector("[aria-selected=true]")?.focus();
+  const any = found.length > 0;
+  $("empty").hidden = any;
+  $("tools").hidden = $("views").hidden = !any;
+  $("start").disabled = !current();
+  $("save").disabled = !current() && !run;
+  mood();
+}
+
+// Setting up, or running: then the form is one line.
+function mood() {
+  const run = shownRun();
+  const running = Boolean(run) && !state.changing;
+  $("folded").hidden = !running;
+  $("form").hidden = running || !(state.documents.length || state.runs.size);
+  if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${run.title}`);
+  const any = runs().some(({ kind }) => kind === "reduce" || kind === "hunt");
+  document.querySelector(".side").hidden = !any;
+  document.querySelector(".lower").hidden = !runs().some(({ kind }) => kind !== "generate");
+  $("page").dataset.mood = running ? "running" : "setup";
+  title(run);
+}
+
+function title(run) {
+  const sign = { running: "▸", paused: "⏸", stopping: "▸", done: "✓", stopped: "■", failed: "✗" };
+  const size = run?.state.size === undefined ? "" : `${number(run.state.size)} B `;
+  const words = state.lost ? "✗ connection lost" : run ? `${size}${sign[run.status]} ${run.title}` : current()?.name;
+  document.title = words ? `${visible(words)} – reducekit` : "reducekit";
+  const icon = state.lost ? "lost" : run ? (over(run) ? "done" : "running") : "";
+  $("icon").href = icon ? `icon-${icon}.svg` : "icon.svg";
 }
 
 async function showDocument(number_) {
-  state.shown = { document: number_ };
+  const shown = (state.shown = { document: number_ });
+  state.changing = false;
   tabs();
-  formatOptions();
+  address();
+  result();
+  form.verdict("");
+  form.formatOptions(state.formats.find(({ name }) => name === current()?.format));
   try {
     const { text: content, size } = await ask("text", { document: number_ });
-    if (state.shown.document !== number_ || state.shown.run) return;
+    if (state.shown !== shown) return;
     text.show(content);
     facts(size);
-    await draw(() => ask("diagram", { document: number_ }), () => state.shown.document === number_ && !state.shown.run);
+    nothing(`drawing ${number(size)} bytes…`);
+    await draw(() => ask("diagram", { document: number_ }), () => state.shown === shown);
   } catch (error) {
     note(error.message);
   }
-  cards();
+  schedule();
 }
 
 async function draw(load, still, fit = true) {
@@ -92,11 +126,12 @@ async function draw(load, still, fit = true) {
     const data = await load();
     if (still()) show(data, fit);
   } catch (error) {
-    if (still()) nothing(error.message);
+    if (still()) nothing(error.message, true);
   }
 }
 
 function show(data, fit) {
+  $("views").classList.remove("undrawn");
   if (data.shape === "timeline") {
     graph.clear("");
     timeline.show(data);
@@ -108,29 +143,26 @@ function show(data, fit) {
   facts();
 }
 
-function nothing(words) {
+// Says why there is no graph; where there will be `none`, the text has its place.
+function nothing(words, none = false) {
   timeline.hide();
   graph.clear(visible(words));
   state.diagram = null;
+  $("views").classList.toggle("undrawn", none);
 }
 
 function facts(size) {
   state.size = size ?? state.size;
   const run = shownRun();
-  const document_ = current();
-  const format = document_?.format ? document_.format : "no format known";
   const lines = text.starts.length;
-  $("facts").textContent = `${run ? run.title : format} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines`;
-}
-
-function picked(range) {
-  text.select(range);
+  const behind = run && state.shown.size !== run.state.size ? " · updating…" : "";
+  $("facts").textContent = `${run ? run.title : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
 }
 
 function clicked(position) {
   if (!state.diagram) return text.select([position, position + 1], true);
   const range = state.diagram.shape === "timeline" ? timeline.selectAt(position) : graph.selectAt(position);
-  text.select(range, true);
+  return text.select(range, true);
 }
 
 const view = () => document.querySelector("[name=view]:checked").value;
@@ -142,78 +174,196 @@ function viewed() {
 }
 
 function opened(found) {
-  state.documents.push(found);
+  if (!state.documents.some(({ number: each }) => each === found.number)) state.documents.push(found);
   return showDocument(found.number);
 }
 
 async function closeDocument(number_) {
   await ask("close", { document: number_ }).catch(() => {});
-  state.documents = state.documents.filter((each) => each.number !== number_);
-  const last = state.documents[state.documents.length - 1];
-  if (last) return showDocument(last.number);
-  state.shown = null;
-  text.show("");
-  nothing("");
-  tabs();
-  return undefined;
+  took({ runs: [], documents: state.documents.filter((each) => each.number !== number_) });
 }
 
 // ---- a run that is shown live ----
 
 let loading = false;
-let wait = 0;
+let timer;
 
 function showRun(number_) {
   const run = state.runs.get(number_);
   state.shown = { document: run.document, run: number_, size: null };
+  state.changing = false;
   tabs();
-  cards();
+  address();
+  result();
+  schedule();
+  clearTimeout(timer);
   live();
 }
 
 async function live() {
   const run = shownRun();
   const shown = state.shown;
-  if (!run || loading || run.state.size === undefined || shown.size === run.state.size) return;
+  if (!run || loading || run.state.size === undefined || shown.size === run.state.size || shown.step !== undefined) return;
   loading = true;
-  const first = shown.size === null;
-  const size = run.state.size;
+  const { size } = run.state;
   const begin = performance.now();
   try {
     const drawn = view() !== "text";
     const found = await ask("best", { run: run.number, diagram: drawn });
-    if (state.shown === shown) {
+    if (state.shown === shown && shown.step === undefined) {
+      const first = shown.size === null;
       shown.size = size;
-      text.show(found.text);
-      facts(found.size);
+      text.show(found.text, !first);
       if (found.diagram) show(found.diagram, true);
-      else if (drawn) nothing(found.no_diagram || "");
+      else if (drawn) nothing(found.no_diagram || "", true);
       else state.undrawn = () => { shown.size = null; live(); };
+      facts(found.size);
     }
   } catch (error) {
-    if (first) note(error.message);
+    if (shown.size === null) note(error.message);
+    shown.size = size;
   }
-  // A text that takes long to read is read seldom: a twentieth of the time goes there at most.
-  wait = Math.max(300, 20 * (performance.now() - begin));
-  if (over(run)) wait = 0;
-  setTimeout(() => { loading = false; live(); }, wait);
+  loading = false;
+  // A text that takes long to read is read less often, but never later than LAG; the end at once.
+  clearTimeout(timer);
+  const now = state.runs.get(run.number);
+  timer = setTimeout(live, over(now) ? 0 : Math.min(LAG, Math.max(300, 4 * (performance.now() - begin))));
 }
 
-// ---- runs ----
+// Shows the text of a step above its difference to the one before.
+async function showStep(run, step, last) {
+  if (state.shown?.run !== run) showRun(run);
+  const shown = state.shown;
+  if (step === last && shown.step === undefined) return;
+  shown.step = step === last ? undefined : step;
+  address();
+  if (shown.step === undefined) {
+    shown.size = null;
+    live();
+    return;
+  }
+  try {
+    const found = await ask("look", { run, step, diagram: view() !== "text" });
+    if (state.shown !== shown || shown.step !== step) return;
+    text.show(found.text, true);
+    if (found.diagram) show(found.diagram, true);
+    else nothing(found.no_diagram || "", true);
+    shown.size = state.runs.get(run).state.size;
+    facts(found.size);
+  } catch (error) {
+    note(error.message);
+  }
+}
+
+// ---- the result ----
+
+function result() {
+  const run = shownRun();
+  const element = $("result");
+  const ready = Boolean(run) && over(run) && !run.error && run.state.before !== undefined;
+  const mark = ready ? `${run.number} ${run.status} ${run.state.size}` : "";
+  if (result.mark === mark) return;
+  result.mark = mark;
+  element.hidden = !ready;
+  if (!ready) return;
+  const { size, before } = run.state;
+  const command = run.result?.runs_again?.[0]?.command;
+  element.replaceChildren(
+    h("b", { class: "story" }, `${number(before)} → ${number(size)} bytes`),
+    h("span", { class: "quiet" }, visible(`${percent(size, before)} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
+    h("span", { class: "grow" }),
+    button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
+    button("Save…", "Save the reduced file", save),
+    button("Copy issue", "Copy the text of a bug report", async () => copy((await ask("report", { run: run.number, text: "issue" })).text, "The issue text was")),
+    command ? button("Copy command", command, () => copy(command, "The command was")) : "",
+    button("Report", "Save a report as one HTML file", () => report(run, "page")));
+}
+
+async function openResult(run) {
+  const { current: last } = await ask("history", { run: run.number });
+  await opened(await ask("step", { run: run.number, step: last }));
+}
+
+async function report(run, kind) {
+  const { text: content, name } = await ask("report", { run: run.number, text: kind });
+  if (kind === "issue") download(content, `${name}.issue.md`, "text/markdown");
+  else download(content, `${name}.html`, "text/html");
+}
+
+async function save() {
+  const saved = (path) => note(`saved: ${path}`);
+  try {
+    const run = shownRun();
+    if (!run) return dialogs.saveFile(state.folder, current().name, { document: current().number }, saved);
+    const suffix = /\.[^./]*$/.exec(run.output || "")?.[0] || "";
+    const name = `${(current()?.name || "text").replace(/\.[^.]*$/, "")}.reduced${suffix}`;
+    if (run.state.before === undefined) throw new Error("this run has no result to save");
+    return dialogs.saveFile(state.folder, name, { run: run.number }, saved);
+  } catch (error) {
+    return note(error.message);
+  }
+}
+
+// ---- news ----
 
 function took(news) {
   let fresh = false;
+  const first = !took.before;
   for (const run of news.runs) {
     const known = state.runs.get(run.number);
     run.points = [...(known && run.from ? known.points.slice(0, run.from) : []), ...run.points];
-    run.color = known ? known.color : colorOf([...state.runs.values()].filter(({ kind: each }) => each === run.kind).length);
-    for (const message of run.messages.slice(known ? known.messages.length : 0)) note(`${run.title}: ${message}`);
-    if (run.kind === "run" && known && !over(known) && over(run)) $("run").disabled = false;
+    run.color = known ? known.color : colorOf(runs().filter(({ kind }) => kind === run.kind).length);
+    run.heard = performance.now();
+    for (const message of first ? [] : run.messages.slice(known ? known.messages.length : 0)) note(`${run.title}: ${message}`);
+    const ended = over(run) && !(known ? over(known) : first);
     state.runs.set(run.number, run);
-    fresh = fresh || !known;
+    if (ended) finished(run);
+    fresh = fresh || !known || known.status !== run.status;
+  }
+  if (news.documents) {
+    state.documents = news.documents;
+    fresh = true;
+    if (state.shown && !current() && !shownRun()) {
+      state.shown = null;
+      const last = state.documents[state.documents.length - 1];
+      if (last) showDocument(last.number);
+      else {
+        text.show("");
+        nothing("");
+        address();
+      }
+    }
   }
   if (fresh) tabs();
+  if (shownRun() && over(shownRun())) {
+    clearTimeout(timer);
+    live();
+  }
   schedule();
+  if (first) {
+    took.before = true;
+    fromAddress();
+  }
+}
+
+// Tells that a run is over, to those too who do not see the page.
+function finished(run) {
+  if (run.kind === "run") {
+    $("run").disabled = false;
+    if (run.result?.words && run.document === state.shown?.document) form.verdict(run.result.words, run.result.interesting, run.result.line);
+  } else if (run.kind === "reduce") {
+    note(run.error ? `${run.title}: failed` : `${run.title}: ${run.status}, ${number(run.state.size ?? 0)} bytes`);
+  } else if (run.kind === "hunt") note(`Bug search ${run.status}: ${run.bugs.length} found`);
+}
+
+function alive(connected) {
+  if (connected) state.lost = null;
+  else state.lost = state.lost || new Date();
+  $("lost").hidden = connected;
+  if (!connected) $("lost").textContent = `Connection lost. What you see was known at ${state.lost.toLocaleTimeString("en-GB")}. If the server has ended, start reducekit ui again.`;
+  document.body.classList.toggle("disconnected", !connected);
+  schedule();
+  title(shownRun());
 }
 
 let drawing = false;
@@ -223,171 +373,84 @@ function schedule() {
   setTimeout(() => {
     drawing = false;
     cards();
-    const reductions = [...state.runs.values()].filter(({ kind: each }) => each === "reduce");
-    if (!$("pane-curve").hidden) curve.show(reductions.filter(({ document: each }) => !state.shown || each === state.shown.document));
-    if (!$("pane-steps").hidden) history();
-    if (!$("pane-console").hidden) consoles();
-    if (!$("pane-bugs").hidden) bugs();
+    result();
+    title(shownRun());
+    if (shownRun()) facts();
+    const of = ({ document: each }) => !state.shown || each === state.shown.document;
+    const reductions = runs().filter(({ kind }) => kind === "reduce").filter(of);
+    if (!$("pane-curve").hidden) curve.show(reductions);
+    if (!$("pane-steps").hidden) pastSteps();
+    if (!$("pane-console").hidden) consoles(runs().filter(of));
+    if (!$("pane-bugs").hidden) bugs(runs(), opened);
     live();
   }, 100);
 }
 
+const known = new Map();
 function cards() {
   // The latest start comes first; those that race stay in the order in which they were chosen.
   const folder = ({ output, number: own }) => (output ? output.slice(0, output.lastIndexOf("/")) : String(own));
   const groups = new Map();
-  for (const each of state.runs.values()) {
+  for (const each of runs()) {
     if (each.kind === "reduce" || each.kind === "hunt") groups.set(folder(each), [...(groups.get(folder(each)) || []), each]);
   }
-  const runs = [...groups.values()].reverse().flat();
-  $("runs-title").hidden = !runs.length;
-  const focused = document.activeElement?.closest(".run");
-  const label = focused && document.activeElement.textContent;
-  const mark = JSON.stringify(runs.map((run) => [run.number, run.status, run.state, run.bugs.length, run.result, run.error, state.shown?.run === run.number]));
-  if (mark === cards.mark) return;
-  cards.mark = mark;
-  $("runs").replaceChildren(...runs.map((run) => card(run, state.shown?.run === run.number, { show: showRun, result, report })));
-  if (focused) {
-    const again = document.querySelector(`[data-run="${focused.dataset.run}"]`);
-    [...(again?.querySelectorAll("button") || [])].find((each) => each.textContent === label)?.focus();
-  }
+  const elements = [...groups.values()].reverse().flat().map((run) => {
+    if (!known.has(run.number)) known.set(run.number, new Card(run, { show: showRun, result: openResult, report }));
+    const card = known.get(run.number);
+    card.draw(run, state.shown?.run === run.number, Boolean(state.lost));
+    return card.element;
+  });
+  const before = [...$("runs").children];
+  if (elements.length !== before.length || elements.some((each, index) => each !== before[index])) $("runs").replaceChildren(...elements);
 }
 
-function history() {
-  const run = shownRun() || [...state.runs.values()].reverse().find((each) => each.kind === "reduce" && each.state.before);
+function pastSteps() {
+  const run = shownRun() || runs().reverse().find((each) => each.kind === "reduce" && each.state.before && each.document === state.shown?.document);
   if (run) steps.show(run);
+  else steps.clear();
 }
 
-async function result(run) {
-  const { current: last } = await ask("history", { run: run.number });
-  await opened(await ask("step", { run: run.number, step: last }));
-}
-
-async function report(run, form) {
-  const { text: content, name } = await ask("report", { run: run.number, text: form });
-  const [suffix, type] = form === "issue" ? [".issue.md", "text/markdown"] : [".html", "text/html"];
-  const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name + suffix });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  note(`${name}${suffix} was saved to your downloads`);
-}
-
-function consoles() {
-  const runs = [...state.runs.values()].filter(({ kind: each }) => each === "run").reverse().slice(0, 20);
-  const again = runs.map((run) => [
-    h("pre", {},
-      ...(run.console.length ? [] : [h("span", { class: "info" }, `$ ${visible(run.title)}`), run.error ? h("span", { class: "minus" }, visible(run.error)) : h("span", { class: "info" }, over(run) ? "(stopped)" : "runs…")]),
-      ...run.console.flatMap(({ command, output, errors, ended, seconds }) => [
-        h("span", { class: "info" }, `$ ${visible(command)}`), visible(output), h("span", { class: "minus" }, visible(errors)),
-        h("span", { class: "info" }, visible(`(${ended}, ${seconds} s)`)),
-      ])),
-    over(run) ? null : h("button", { type: "button", onclick: () => ask("control", { run: run.number, request: "stop" }) }, "Stop"),
-  ]);
-  $("pane-console").replaceChildren(...(again.length ? again.flat().filter(Boolean) : [h("p", { class: "quiet" }, "What the command prints appears here: Run it once.")]));
-}
-
-function bugs() {
-  const hunts = [...state.runs.values()].filter(({ kind: each }) => each === "hunt").reverse();
-  if (!hunts.length) {
-    $("pane-bugs").replaceChildren(h("p", { class: "quiet" }, "Failures found on random inputs appear here, each kind once."));
-    return;
-  }
-  const rows = hunts.flatMap((run) => run.bugs.map((bug) =>
-    h("tr", {},
-      h("td", {}, visible(bug.title)), h("td", { class: "n" }, number(bug.count)), h("td", {}, visible(bug.which || "")), h("td", { class: "n" }, number(bug.size)),
-      h("td", { class: "n" }, bug.reduced === null ? visible(bug.doing || "") : number(bug.reduced)),
-      h("td", {}, h("button", { type: "button", onclick: async () => { try { await opened(await ask("open", { path: bug.path })); } catch (error) { note(error.message); } } }, "Open"),
-        bug.reduced_path ? h("button", { type: "button", onclick: async () => { try { await opened(await ask("open", { path: bug.reduced_path })); } catch (error) { note(error.message); } } }, "Open reduced") : null))));
-  $("pane-bugs").replaceChildren(
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "failure"), h("th", { class: "n" }, "met"), h("th", {}, "first"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "reduced"), h("th", {}, h("span", {}, "files")))), h("tbody", {}, rows)),
-    rows.length ? "" : h("p", { class: "quiet" }, "no failure so far"));
-}
-
-// ---- the form ----
-
-function strategies(names, usual) {
-  const kept = state.settings.strategies || [usual];
-  $("strategies").replaceChildren(
-    ...[usual, ...names.filter((each) => each !== usual)].map((name) =>
-      h("label", { class: "strategy" }, h("input", { type: "checkbox", name: "strategy", value: name, checked: kept.includes(name), onchange: chosen }), name)));
-  chosen();
-}
-
-function chosen() {
-  const names = [...document.querySelectorAll("[name=strategy]:checked")].map(({ value }) => value);
-  $("start").textContent = names.length > 1 ? `3. Race ${names.length} algorithms` : "3. Reduce";
-  keep({ strategies: names });
-  return names;
-}
-
-function formatOptions() {
-  const format = state.formats.find(({ name }) => name === current()?.format);
-  $("format-options").replaceChildren(...(format ? format.options.map((option) => dialogs.field(option)) : []));
-}
-
-function options() {
-  const found = {};
-  const mode = $("kind").value;
-  const command = $("command").value.trim();
-  if (command) found[mode === "test" ? "oracle" : "command"] = command;
-  if (mode === "pattern") for (const id of ["match_out", "match_err"]) if ($(id).value) found[id] = [$(id).value];
-  if (mode === "disagree" && $("reference").value.trim()) found.reference = $("reference").value.trim();
-  const numbers = Object.keys(NUMBERS).filter((id) => ({ exit_code: "pattern", slower_than: "slow" })[id] === undefined || ({ exit_code: "pattern", slower_than: "slow" })[id] === mode);
-  for (const id of numbers) {
-    const words = $(id).value.trim();
-    if (!words) continue;
-    const value = Number(words);
-    if (!Number.isFinite(value) || (NUMBERS[id] && !Number.isInteger(value))) throw new Error(`${$(id).labels[0].firstChild.textContent.trim()}: ${words} is no ${NUMBERS[id] ? "whole " : ""}number`);
-    found[id] = id === "memory" ? value * 1000000 : value;
-  }
-  if (mode === "disagree" && !found.reference) throw new Error("Which other program? Type its command first");
-  if (mode === "slow" && found.slower_than === undefined) throw new Error("From how many seconds on is it slow?");
-  if ($("stdin").checked) found.stdin = true;
-  if ($("lenient").checked) found.lenient = true;
-  if ($("quick").checked) found.effort = "quick";
-  return found;
-}
-
-function remember() {
-  const values = {};
-  for (const id of FIELDS) values[id] = $(id).value;
-  for (const id of TICKS) values[id] = $(id).checked;
-  keep(values);
-}
+// ---- actions ----
 
 async function start(event) {
   event?.preventDefault();
   $("problem").textContent = "";
   try {
-    const found = options();
+    const found = form.options();
     const document_ = current();
     if (!document_) return;
     if (!found.command && !found.oracle && document_.format !== "trace") {
+      $("form").hidden = false;
       $("command").focus();
       throw new Error("Which program fails? Type its command, such as: boolector {}");
     }
+    form.used(found.command || found.oracle);
     const format = state.formats.find(({ name }) => name === document_.format);
-    const { runs } = await ask("reduce", {
+    const { runs: started } = await ask("reduce", {
       document: document_.number,
-      strategies: chosen(),
+      strategies: form.chosen(),
       options: found,
       format_options: format ? dialogs.values(format.options, $("format-options")) : {},
     });
     pane("curve");
-    const wanted = runs[0];
-    const ready = () => (state.runs.has(wanted) ? showRun(wanted) : setTimeout(ready, 50));
+    const ready = () => (state.runs.has(started[0]) ? showRun(started[0]) : setTimeout(ready, 50));
     ready();
   } catch (error) {
+    state.changing = true;
+    mood();
     $("problem").textContent = visible(error.message);
   }
 }
 
 async function run() {
   $("problem").textContent = "";
+  form.verdict("");
   try {
     const document_ = current();
     if (!document_) throw new Error("Open a file first");
-    await ask("run", { document: document_.number, options: options() });
+    const found = form.options();
+    await ask("run", { document: document_.number, options: found });
+    form.used(found.command || found.oracle);
     pane("console");
     $("run").disabled = true;
   } catch (error) {
@@ -395,7 +458,19 @@ async function run() {
   }
 }
 
-// ---- panes, keys, beginning ----
+async function example() {
+  try {
+    const { document: document_, test } = await ask("example");
+    $("kind").value = "test";
+    $("command").value = test;
+    form.kind();
+    form.remember();
+    await opened(document_);
+    await start();
+  } catch (error) {
+    note(error.message);
+  }
+}
 
 function pane(name) {
   for (const tab of document.querySelectorAll("#lower-tabs [role=tab]")) {
@@ -433,71 +508,14 @@ function keys(event) {
   return act();
 }
 
-async function begin() {
-  theme();
-  api.start();
-  text = new TextView($("text"), clicked);
-  graph = new GraphView($("graph"), picked, (position) => text.lineOf(position));
-  timeline = new Timeline($("graph"), picked);
-  curve = new CurveView($("pane-curve"));
-  steps = new StepsView($("pane-steps"), async (found, goOn) => {
-    await opened(found);
-    if (goOn) await start();
-  });
-  consoles();
-  bugs();
-  let hello;
-  try {
-    hello = await ask("hello");
-  } catch (error) {
-    $("problem").textContent = visible(error.message);
-    $("connection").textContent = "not connected";
-    return;
-  }
-  Object.assign(state, { formats: hello.formats, settings: hello.settings, folder: hello.folders[0], documents: hello.documents });
-  $("settings-path").textContent = hello.settings_path;
-  restore();
-  strategies(hello.strategies, hello.default_strategy);
-  if (state.settings.view) document.querySelector(`[name=view][value=${CSS.escape(state.settings.view)}]`)?.click();
-  $("form").addEventListener("submit", start);
-  $("form").addEventListener("change", () => { kind(); remember(); });
-  $("run").addEventListener("click", run);
-  for (const id of ["open", "empty-open"]) $(id).addEventListener("click", () => dialogs.openFile(state.folder, opened));
-  for (const id of ["generate", "empty-generate"]) $(id).addEventListener("click", () => dialogs.generate(state.formats, state.settings, keep, opened));
-  $("hunt").addEventListener("click", () => dialogs.hunt(state.formats, state.settings, keep, $("command").value, () => pane("bugs")));
-  $("save").addEventListener("click", save);
-  $("close").addEventListener("click", () => (shownRun() ? showDocument(shownRun().document) : closeDocument(state.shown.document)));
-  $("help").addEventListener("click", dialogs.keys);
-  $("theme").addEventListener("change", () => { theme(); keep({ theme: $("theme").value }); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
-  $("find").addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    const range = text.find($("find").value);
-    if (!range) return note(`${$("find").value} is not in the text`);
-    text.select(range);
-    if (state.diagram?.shape === "graph") graph.selectAt(range[0]);
-    text.select(range);
-  });
-  for (const each of document.querySelectorAll("[name=view]")) each.addEventListener("change", viewed);
-  for (const tab of document.querySelectorAll("#lower-tabs [role=tab]")) tab.addEventListener("click", () => pane(tab.id.slice(4)));
-  for (const list of [$("lower-tabs"), $("tabs")]) list.addEventListener("keydown", walkTabs);
-  document.addEventListener("keydown", keys);
-  drop();
-  for (const id of ["open", "generate", "hunt", "empty-open", "empty-generate", "run"]) $(id).disabled = false;
-  viewed();
-  tabs();
-  if (state.documents.length) await showDocument(state.documents[0].number);
-  api.follow(took, (alive) => ($("connection").textContent = alive ? "" : "not connected"));
-}
-
-async function save() {
-  const run = shownRun();
-  if (run) {
-    const { current: last } = await ask("history", { run: run.number });
-    const found = await ask("step", { run: run.number, step: last });
-    return dialogs.saveFile(state.folder, found, (path) => note(`saved: ${path}`));
-  }
-  return dialogs.saveFile(state.folder, current(), (path) => note(`saved: ${path}`));
+function find(event) {
+  if (event.key !== "Enter") return;
+  const words = $("find").value;
+  const range = text.find(words, event.shiftKey);
+  $("found").textContent = range ? `${number(text.place(words, range[0]))} of ${number(text.count(words))}` : words ? "not found" : "";
+  if (!range) return;
+  if (state.diagram?.shape === "graph") graph.selectAt(range[0]);
+  text.select(range);
 }
 
 function drop() {
@@ -507,14 +525,71 @@ function drop() {
   area.addEventListener("drop", async (event) => {
     event.preventDefault();
     area.classList.remove("drop");
-    for (const file of event.dataTransfer.files) {
-      try {
-        await dialogs.addFile(file, opened);
-      } catch (error) {
-        note(error.message);
-      }
-    }
+    for (const file of event.dataTransfer.files) await dialogs.addFile(file, opened).catch((error) => note(error.message));
   });
+}
+
+function tick() {
+  const waited = api.waiting();
+  $("connection").textContent = waited > WORKING ? `working… ${(waited / 1000).toFixed(0)} s` : "";
+  if (runs().some((each) => !over(each))) schedule();
+}
+
+async function begin() {
+  theme();
+  api.start();
+  let hello;
+  try {
+    hello = await ask("hello");
+  } catch (error) {
+    $("locked").hidden = false;
+    $("locked-why").textContent = visible(error.message);
+    return;
+  }
+  $("page").hidden = false;
+  text = new TextView($("text"), clicked);
+  graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
+  timeline = new Timeline($("graph"), (range) => text.select(range));
+  curve = new CurveView($("pane-curve"));
+  steps = new StepsView($("pane-steps"), showStep, async (found, goOn) => {
+    await opened(found);
+    if (goOn) await start();
+  });
+  Object.assign(state, { formats: hello.formats, folder: hello.folders[0], documents: hello.documents });
+  $("settings-path").textContent = hello.settings_path;
+  form.restore(hello.settings, hello.programs);
+  const { settings } = form;
+  $("theme").value = settings.theme || "";
+  theme();
+  form.strategies(hello.strategies, hello.default_strategy);
+  if (settings.view) document.querySelector(`[name=view][value=${CSS.escape(settings.view)}]`)?.click();
+  $("form").addEventListener("submit", start);
+  $("form").addEventListener("change", () => { form.kind(); form.remember(); });
+  $("change").addEventListener("click", () => { state.changing = true; mood(); $("command").focus(); });
+  $("run").addEventListener("click", run);
+  for (const id of ["open", "empty-open"]) $(id).addEventListener("click", () => dialogs.openFile(state.folder, opened));
+  for (const id of ["generate", "empty-generate"]) $(id).addEventListener("click", () => dialogs.generate(state.formats, settings, keep, opened));
+  for (const id of ["hunt", "empty-hunt"]) $(id).addEventListener("click", () => dialogs.hunt(state.formats, settings, keep, $("command").value, () => pane("bugs")));
+  $("empty-example").addEventListener("click", example);
+  $("save").addEventListener("click", save);
+  $("close").addEventListener("click", () => (shownRun() && current() ? showDocument(shownRun().document) : closeDocument(state.shown.document)));
+  $("help").addEventListener("click", dialogs.keys);
+  $("theme").addEventListener("change", () => { theme(); keep({ theme: $("theme").value }); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+  $("find").addEventListener("keydown", find);
+  $("pane-console").addEventListener("click", clickedLine);
+  for (const each of document.querySelectorAll("[name=view]")) each.addEventListener("change", viewed);
+  for (const tab of document.querySelectorAll("#lower-tabs [role=tab]")) tab.addEventListener("click", () => pane(tab.id.slice(4)));
+  for (const list of [$("lower-tabs"), $("tabs")]) list.addEventListener("keydown", walkTabs);
+  document.addEventListener("keydown", keys);
+  drop();
+  for (const id of ["open", "generate", "hunt", "empty-open", "empty-example", "empty-hunt", "empty-generate", "run"]) $(id).disabled = false;
+  consoles([]);
+  bugs([]);
+  viewed();
+  tabs();
+  setInterval(tick, 500);
+  api.share(took, alive);
 }
 
 begin();

@@ -1,13 +1,10 @@
 // Draws nodes and edges that were laid out: SVG that can be moved, zoomed and walked by keys.
 
-import { h, s, visible } from "./dom.js";
-
-const policy = window.trustedTypes
-  ? trustedTypes.createPolicy("layout", { createScriptURL: (url) => (url === "layout.js" ? url : "") })
-  : { createScriptURL: (url) => url };
+import { h, s, visible, workerUrl } from "./dom.js";
 
 const LETTER = 7.3; // pixels, of the font of labels
 const HEIGHT = 24;
+const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
   // `pick(key, event)`, `enter(key)` and `open(key)` are told of a click, a hover and a double click.
@@ -27,16 +24,18 @@ export class Picture {
     this.view = { x: 0, y: 0, k: 1 };
     this.job = 0;
     this.nodes = new Map();
-    this.worker = new Worker(policy.createScriptURL("layout.js"), { type: "module" });
+    this.worker = new Worker(workerUrl("layout.js"), { type: "module" });
     this.worker.onmessage = ({ data }) => this.placed(data);
     this.worker.onerror = (event) => event.preventDefault();
     this.busy = false;
+    this.moved = false; // whether somebody has moved or zoomed what is drawn
     this.moving();
+    new ResizeObserver(() => !this.moved && this.size && this.begin()).observe(this.svg);
   }
 
   // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys.
-  show(nodes, edges, { direction = "TB", fit = true, arrows = false } = {}) {
-    const wanted = { nodes, edges, direction, fit, arrows };
+  show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null } = {}) {
+    const wanted = { nodes, edges, direction, fit, arrows, center };
     if (!nodes.length) {
       this.job++;
       this.next = null;
@@ -44,7 +43,7 @@ export class Picture {
       this.lines = [];
       this.size = null;
       this.layer.replaceChildren();
-      this.element.dataset.nodes = 0;
+      delete this.element.dataset.nodes;
       return;
     }
     if (this.busy) {
@@ -95,7 +94,7 @@ export class Picture {
     });
     this.layer.replaceChildren(...lines, ...boxes);
     this.lines = [...this.layer.querySelectorAll(".edge")];
-    if (fit) this.fit();
+    if (fit) this.begin();
     this.mark(this.marked, false);
     this.element.dataset.nodes = nodes.length;
     this.events.placed();
@@ -127,31 +126,43 @@ export class Picture {
     const { width, height } = this.svg.getBoundingClientRect();
     const [left, top] = [x * this.view.k + this.view.x, y * this.view.k + this.view.y];
     if (left < 40 || top < 24 || left > width - 40 || top > height - 40) {
+      this.moved = true;
       this.view.x = width / 2 - x * this.view.k;
       this.view.y = height / 2 - y * this.view.k;
       this.move();
     }
   }
 
+  // Shows all that is drawn.
   fit() {
+    this.moved = false;
     const { width, height } = this.svg.getBoundingClientRect();
     if (!width || !this.size) return;
     const [w, t] = this.size;
-    const k = Math.max(0.08, Math.min(1.4, width / w, height / t));
+    const k = Math.min(1.4, width / w, height / t);
     this.view = { k, x: (width - w * k) / 2, y: Math.max(0, (height - t * k) / 2) };
-    // Where all would be too small to read, the upper part is shown in full size.
-    if (k < 0.45 && !this.wanted.arrows) {
-      this.view = { k: 0.75, x: width / 2 - (w / 2) * 0.75, y: 8 };
-      const first = this.nodes.get(this.marked) || this.nodes.values().next().value;
-      if (first) this.view.x = width / 2 - first.x * 0.75;
-    }
+    this.move();
+  }
+
+  // Shows all, or, where that would be too small to read, what is around the middle node.
+  begin() {
+    this.fit();
+    const middle = this.nodes.get(this.marked) || this.nodes.get(this.wanted.center);
+    if (this.view.k >= READABLE || !middle) return;
+    const { width, height } = this.svg.getBoundingClientRect();
+    const k = 0.8;
+    this.view = { k, x: width / 2 - middle.x * k, y: height / 2 - middle.y * k };
+    // No room is left empty above the first row and below the last one.
+    const room = height - this.size[1] * k;
+    this.view.y = room > 0 ? room / 2 : Math.max(Math.min(this.view.y, 8), room - 8);
     this.move();
   }
 
   zoom(factor, x, y) {
+    this.moved = true;
     const { width, height } = this.svg.getBoundingClientRect();
     const [px, py] = [x ?? width / 2, y ?? height / 2];
-    const k = Math.max(0.05, Math.min(4, this.view.k * factor));
+    const k = Math.max(0.01, Math.min(4, this.view.k * factor));
     const share = k / this.view.k;
     this.view = { k, x: px - (px - this.view.x) * share, y: py - (py - this.view.y) * share };
     this.move();
@@ -177,6 +188,7 @@ export class Picture {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
         if (!from.far && Math.abs(dx) + Math.abs(dy) > 4) {
           from.far = true;
+          this.moved = true;
           svg.setPointerCapture(event.pointerId);
         }
         if (from.far) {

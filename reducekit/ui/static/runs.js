@@ -1,70 +1,147 @@
-// The cards of runs: how far each is, and the buttons that steer it.
+// The cards of runs: how far each is, and the buttons that control it.
 
 import { ask } from "./api.js";
 import { h, note, number, s, seconds, visible } from "./dom.js";
 
-export const colorOf = (index) => `--c${(index % 8) + 1}`;
-const WORDS = { running: "runs", paused: "paused", stopping: "is stopping", done: "done", stopped: "stopped", failed: "could not be done" };
+const SLOW = 3; // seconds without news after which a running check is named
+const WORDS = { running: "Running", paused: "Paused", stopping: "Stopping", done: "Done", stopped: "Stopped", failed: "Failed", lost: "Lost" };
 
+export const colorOf = (index) => `--c${(index % 10) + 1}`;
 export const over = (run) => ["done", "stopped", "failed"].includes(run.status);
 
-export function card(run, shown, events) {
-  const element = h("section", { class: "run", "aria-label": `${run.kind} ${run.title}`, "data-run": run.number, "data-status": run.status });
-  element.classList.toggle("shown", shown);
-  element.style.setProperty("--c", `var(${run.color})`);
-  const parts = run.kind === "hunt" ? hunting(run) : reducing(run);
-  element.append(
-    h("header", {}, h("b", {}, visible(run.title)), h("span", { class: "grow" }), h("span", { class: "quiet small" }, WORDS[run.status])),
-    ...parts,
-    h("div", { class: "actions" }, actions(run, shown, events)),
-  );
-  return element;
+// Seconds since the run was heard of, by the browser's clock.
+export const silence = (run) => run.age + (performance.now() - run.heard) / 1000;
+const clock = (run) => (run.state.seconds || 0) + (run.status === "running" ? silence(run) : 0);
+export const percent = (size, before) => {
+  const removed = 100 * (1 - size / Math.max(1, before));
+  return `${removed > 99 && removed < 100 ? Math.min(99.99, removed).toFixed(2) : removed.toFixed(0)} %`;
+};
+
+export class Card {
+  // `events` tells of a click on show and on what can be had of a result.
+  constructor(run, events) {
+    this.events = events;
+    this.title = h("b");
+    this.pill = h("span", { class: "pill" });
+    this.body = h("div");
+    this.actions = h("div", { class: "actions" });
+    this.passes = h("tbody", { onchange: (event) => this.switched(event.target) });
+    this.output = h("pre");
+    this.more = h("div", {},
+      h("details", { class: "passes" }, h("summary", {}, "Passes"),
+        h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "pass"), h("th", { class: "n" }, "checks"), h("th", { class: "n" }, "accepted"))), this.passes)),
+      h("details", { class: "output" }, h("summary", {}, "Last output of the program"), this.output));
+    this.element = h("section", { class: "run", "data-run": run.number, onclick: (event) => this.clicked(event) },
+      h("header", {}, this.title, h("span", { class: "grow" }), this.pill), this.body, this.actions, this.more);
+    this.off = new Set();
+  }
+
+  clicked(event) {
+    if (this.run.kind === "reduce" && !event.target.closest("button, details, input") && !String(getSelection())) this.events.show(this.run.number);
+  }
+
+  async switched(box) {
+    if (box.checked) this.off.delete(box.value);
+    else this.off.add(box.value);
+    await ask("passes", { run: this.run.number, off: [...this.off] }).catch((error) => note(error.message));
+  }
+
+  draw(run, shown, lost) {
+    this.run = run;
+    const status = lost && !over(run) ? "lost" : run.status;
+    const { element } = this;
+    element.dataset.status = status;
+    element.setAttribute("aria-label", `${run.kind} ${run.number}: ${run.title}`);
+    element.classList.toggle("shown", shown);
+    element.style.setProperty("--c", `var(${run.color})`);
+    this.title.textContent = visible(run.title);
+    this.pill.textContent = WORDS[status];
+    this.body.replaceChildren(...(run.kind === "hunt" ? hunting(run) : reducing(run, lost)));
+    // Buttons stay the same elements while they do the same, so that no click is lost.
+    const mark = JSON.stringify([status, shown, Boolean(run.error)]);
+    if (mark !== this.mark) {
+      const label = this.actions.contains(document.activeElement) && document.activeElement.textContent;
+      this.actions.replaceChildren(...(lost ? [] : actions(run, shown, this.events)));
+      if (label) [...this.actions.children].find((each) => each.textContent === label)?.focus();
+      this.mark = mark;
+    }
+    this.more.hidden = !shown || run.kind !== "reduce" || !run.state.passes;
+    if (!this.more.hidden) this.tables(run);
+  }
+
+  tables(run) {
+    const mark = JSON.stringify([run.state.passes, over(run)]);
+    if (mark !== this.counted) {
+      this.counted = mark;
+      const focused = this.passes.contains(document.activeElement) && document.activeElement.value;
+      this.passes.replaceChildren(...Object.entries(run.state.passes).map(([name, [checks, accepted]]) =>
+        h("tr", {}, h("td", {}, h("label", { class: "tick" }, h("input", { type: "checkbox", value: name, checked: !this.off.has(name), disabled: over(run) }), visible(name))),
+          h("td", { class: "n" }, number(checks)), h("td", { class: "n" }, number(accepted)))));
+      if (focused) [...this.passes.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
+    }
+    const output = visible(run.state.output || "nothing so far");
+    if (this.output.textContent !== output) this.output.textContent = output;
+  }
 }
 
-function reducing(run) {
+function bar({ size, before }) {
+  // Each halving counts alike: on a linear scale most of a run is at 0 %.
+  const done = before > 1 ? 1 - Math.log(Math.max(1, size)) / Math.log(before) : 0;
+  const words = `${percent(size, before)} removed`;
+  return s("svg", { class: "meter", role: "img", "aria-label": words }, s("rect", { width: `${(100 * done).toFixed(2)}%`, height: "100%" }));
+}
+
+function reducing(run, lost) {
   const state = run.state;
+  const facts = (words, more = "") => h("div", { class: `facts ${more}` }, visible(words));
   if (run.error) return [h("p", { class: "problem" }, visible(run.error))];
-  if (!state.before) return [h("p", { class: "facts" }, "starting…")];
-  const left = state.size / state.before;
-  const bar = s("svg", { class: "meter", role: "img", "aria-label": `${Math.round(100 * left)} percent left` }, s("rect", { width: `${(100 * left).toFixed(2)}%`, height: "100%" }));
+  if (!state.before) return [facts(`starting… ${seconds(silence(run))}`)];
+  const time = clock(run);
   const found = [
-    h("div", {}, h("span", { class: "size" }, number(state.size)), ` bytes of ${number(state.before)}`),
-    bar,
-    h("div", { class: "facts" },
-      [`${number(state.checks)} checks`, state.seconds ? `${(state.checks / state.seconds).toFixed(0)}/s` : "", `${number(state.accepted)} steps`, seconds(state.seconds)].filter(Boolean).join(" · ")),
+    h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(state.before)} · `, h("b", {}, percent(state.size, state.before)), " removed")),
+    bar(state),
+    facts([`${number(state.checks)} checks`, time ? `${(state.checks / time).toFixed(0)}/s` : "", `${number(state.accepted)} steps`, seconds(time)].filter(Boolean).join(" · ")),
   ];
-  if (!over(run)) {
+  if (!over(run) && !lost) {
     const where = state.round < 0 ? "running the command on the input" : `${state.pass}, round ${state.round}`;
-    found.push(h("div", { class: "facts" }, visible(`${where} · left: ${state.left}`)));
-    if (state.since !== null && state.since !== undefined) found.push(h("div", { class: "facts" }, visible(`last success ${seconds(state.since)} ago: ${state.what}`)));
+    found.push(facts(`${where} · left: ${state.left}`));
+    const silent = silence(run);
+    if (run.status === "running" && silent >= SLOW) found.push(facts(`a check has been running for ${silent.toFixed(0)} s`, "slow"));
+    else if (state.since !== null && state.since !== undefined) found.push(facts(`last success ${seconds(state.since + (run.status === "running" ? silent : 0))} ago: ${state.what}`));
   } else if (run.result) {
     const { stopped, verified } = run.result;
-    found.push(h("div", { class: "facts" }, visible(stopped ? `stopped: ${stopped}` : verified ? "checked again: it still fails" : "nothing helps any more")));
+    const again = verified ? "Checked again: it still fails" : "";
+    found.push(facts(stopped && stopped !== "stopped" ? `Stopped: ${stopped}` : stopped ? again : `Minimal: no pass helps any more${again ? `. ${again}` : ""}`));
   }
-  if (state.failure) found.push(h("div", { class: "facts" }, visible(`keeps: ${state.failure}`)));
+  if (state.failure) found.push(facts(`keeps: ${state.failure}`));
   return found;
 }
 
 function hunting(run) {
   const state = run.state;
   if (run.error) return [h("p", { class: "problem" }, visible(run.error))];
+  const time = clock(run);
+  const kinds = run.bugs.length === 1 ? " kind of failure in " : " kinds of failures in ";
   return [
-    h("div", {}, h("span", { class: "size" }, number(run.bugs.length)), ` kinds of failures in ${number(state.inputs || 0)} inputs`),
-    h("div", { class: "facts" }, visible([state.seconds ? seconds(state.seconds) : "", state.doing || ""].filter(Boolean).join(" · "))),
+    h("div", { class: "figures" }, h("span", { class: "size" }, number(run.bugs.length)), kinds, h("b", {}, number(state.inputs || 0)), " inputs"),
+    h("div", { class: "facts" }, visible([time ? `${((state.inputs || 0) / time).toFixed(1)} inputs/s` : "", seconds(time), state.doing || ""].filter(Boolean).join(" · "))),
   ];
 }
 
+export function button(words, title, onclick, style = "") {
+  return h("button", { type: "button", title, class: style, onclick: async () => { try { await onclick(); } catch (error) { note(error.message); } } }, words);
+}
+
 function actions(run, shown, events) {
-  const button = (words, title, onclick) => h("button", { type: "button", title, onclick: async () => { try { await onclick(); } catch (error) { note(error.message); } } }, words);
-  const steer = (request) => () => ask("control", { run: run.number, request });
+  const control = (request) => () => ask("control", { run: run.number, request });
   const found = [];
-  if (run.kind === "reduce") found.push(button(shown ? "Shown" : "Show", "See text and graph shrink", () => events.show(run.number)));
+  if (run.kind === "reduce" && !shown) found.push(button("Show", "See text and graph shrink", () => events.show(run.number)));
   if (!over(run)) {
     if (run.kind === "reduce") {
-      found.push(run.status === "paused" ? button("Resume", "Go on", steer("resume")) : button("Pause", "Start no more checks", steer("pause")));
-      found.push(button("Skip pass", "Leave the present pass", steer("skip_pass")));
+      found.push(run.status === "paused" ? button("Resume", "Go on", control("resume")) : button("Pause", "Start no more checks", control("pause")));
+      found.push(button("Skip pass", "Leave the current pass", control("skip_pass")));
     }
-    found.push(button("Stop", "End with the best so far", steer("stop")));
+    found.push(button("Stop", "End with the best so far", control("stop")));
   } else if (run.kind === "reduce" && !run.error) {
     found.push(button("Open result", "Open it as a text", () => events.result(run)));
     found.push(button("Report", "Save a report as one HTML file", () => events.report(run, "page")));

@@ -1,14 +1,16 @@
 // The history of a reduction: its accepted steps, what is different between any two, going on from one.
 
 import { ask } from "./api.js";
-import { h, number, seconds, visible } from "./dom.js";
+import { h, note, number, seconds, visible } from "./dom.js";
 
 const MOST = 1500; // rows
 
 export class StepsView {
-  // `opened` is told of a document that was made of a step, and whether to go on from it.
-  constructor(element, opened) {
+  // `looked` tells of a step that is chosen; `opened` of a text that was made of one, and whether
+  // to go on from it.
+  constructor(element, looked, opened) {
     this.element = element;
+    this.looked = looked;
     this.opened = opened;
     this.run = null;
     this.known = -1;
@@ -16,6 +18,8 @@ export class StepsView {
   }
 
   clear() {
+    this.run = null;
+    this.table = null;
     this.element.replaceChildren(h("p", { class: "quiet" }, "The accepted steps of a reduction appear here; each can be opened."));
   }
 
@@ -50,9 +54,10 @@ export class StepsView {
     this.diff = h("pre");
     this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: 1, "aria-label": "Step", oninput: () => this.choose(Number(this.slider.value)) });
     this.element.replaceChildren(
+      this.slider,
       h("div", { class: "steps" },
         h("div", { tabindex: "0", role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["step", "bytes", "checks", "time"].map((each) => h("th", { class: "n" }, each)), h("th", {}, "pass"), h("th", {}, "change"))), this.table)),
-        h("div", { tabindex: "0", role: "region", "aria-label": "Difference" }, this.slider, this.said, this.diff)),
+        h("div", { tabindex: "0", role: "region", "aria-label": "Difference" }, this.said, this.diff)),
     );
   }
 
@@ -64,7 +69,11 @@ export class StepsView {
         [number(step), number(size), number(checks), seconds(time)].map((each) => h("td", { class: "n" }, each)),
         h("td", {}, visible(pass)), h("td", {}, visible(step === 0 ? "the input" : what))));
     this.table.replaceChildren(...rows);
-    if (this.chosen === null) this.choose(current);
+    this.last = current;
+    if (this.wanted !== undefined && this.wanted < steps.length) {
+      this.choose(this.wanted);
+      this.wanted = undefined;
+    } else if (this.chosen === null || this.follows) this.choose(current, false);
   }
 
   clicked(event) {
@@ -82,8 +91,11 @@ export class StepsView {
     this.choose(Math.max(0, Math.min(this.steps.length - 1, this.chosen + move)));
   }
 
-  choose(step) {
+  // Shows a step: its text above, what it changed here. `look`: somebody has chosen it.
+  choose(step, look = true) {
     this.chosen = step;
+    this.follows = step === this.last;
+    if (look) this.looked(this.run, step, this.last);
     this.other = null;
     this.slider.value = step;
     for (const row of this.table.children) row.setAttribute("aria-selected", String(Number(row.dataset.step) === step));
@@ -94,7 +106,13 @@ export class StepsView {
   async compare(from) {
     this.other = from;
     const [old, fresh] = [Math.min(from, this.chosen), Math.max(from, this.chosen)];
-    const open = (goOn) => async () => this.opened(await ask("step", { run: this.run, step: this.chosen }), goOn);
+    const open = (goOn) => async () => {
+      try {
+        await this.opened(await ask("step", { run: this.run, step: this.chosen }), goOn);
+      } catch (error) {
+        note(error.message);
+      }
+    };
     const input = h("input", { size: 5, inputmode: "numeric", value: String(from), "aria-label": "Compare with step", onchange: () => { const other = Number(input.value); if (other >= 0 && other < this.steps.length) this.compare(other); } });
     this.said.replaceChildren(
       h("span", {}, `step ${number(this.chosen)} against `), input,
@@ -105,7 +123,8 @@ export class StepsView {
       return;
     }
     const mine = (this.asked = {});
-    const { lines, old: before, new: after } = await ask("diff", { run: this.run, old, new: fresh });
+    const failed = (error) => ({ lines: [[" ", error.message]], old: 0, new: 0 });
+    const { lines, old: before, new: after } = await ask("diff", { run: this.run, old, new: fresh }).catch(failed);
     if (this.asked !== mine) return;
     const style = { "-": "minus", "+": "plus" };
     this.diff.replaceChildren(

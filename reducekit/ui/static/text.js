@@ -22,7 +22,9 @@ export class TextView {
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
-  show(text) {
+  // Shows a text from its top, or, if it is `another` state of the one before, where that was.
+  show(text, another = false) {
+    if (!another) this.element.scrollTop = this.element.scrollLeft = 0;
     if (text === this.text) return;
     this.text = text;
     this.starts = [0];
@@ -120,12 +122,23 @@ export class TextView {
     event.preventDefault();
   }
 
-  // Returns where `words` stand next after the marked range, from the beginning if nowhere.
-  find(words) {
+  // Returns where `words` occur next after the marked range, or `back` before it; all around.
+  find(words, back = false) {
     if (!words) return null;
-    const after = this.range ? this.range[0] + 1 : 0;
-    let at = this.text.indexOf(words, after);
-    if (at < 0) at = this.text.indexOf(words);
+    const from = this.range ? this.range[0] : back ? this.text.length : -1;
+    let at = back ? (from > 0 ? this.text.lastIndexOf(words, from - 1) : -1) : this.text.indexOf(words, from + 1);
+    if (at < 0) at = back ? this.text.lastIndexOf(words) : this.text.indexOf(words);
     return at < 0 ? null : [at, at + words.length];
+  }
+
+  // Counts how often `words` occur up to a position, and in all.
+  place(words, position) {
+    return this.count(words, position + 1);
+  }
+
+  count(words, end = this.text.length) {
+    let found = 0;
+    for (let at = this.text.indexOf(words); at >= 0 && at < end; at = this.text.indexOf(words, at + 1)) found++;
+    return found;
   }
 }

@@ -30,19 +30,15 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def relayed(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
-    """A connection whose client reaches the workers through the scheduler only."""
-
-    async def refused(address: str, *others: object) -> None:
-        raise ConnectionError(f"{address} is behind a firewall")
-
-    monkeypatch.setattr(connection, "_connected", refused)
+def relayed(connection: Connection) -> Connection:
+    """A connection whose client talks to the workers through the scheduler only."""
+    connection.client.direct_to_workers = False
     return connection
 
 
 @pytest.fixture
 def connection(address: str) -> Iterator[Connection]:
     with Connection(ClusterSpec(address=address, wait=20.0)) as found:
-        while len(found.workers) < 2:  # one that a test has killed comes back
-            found.refresh()
+        while len(found.links) < 2:  # one that a test has killed comes back
+            time.sleep(0.05)
         yield found

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from reducekit.executors.cluster.base_text import BaseText
-from reducekit.executors.cluster.protocol import Frames, NewText, frame
+from reducekit.executors.cluster.base_text import BaseText, NewText
 
 LINES = [b"(assert (= x%d (+ y%d %d)))\n" % (each, each % 7, each * each) for each in range(3000)]
 WORKERS = 4
@@ -26,10 +22,10 @@ class Workers:
 
     def send(self, text: bytes, worker: int) -> None:
         new = self.base.describe(text, WORKERS)
-        for order in self.base.orders_for(self.versions[worker]):
-            self.texts[worker] = order.new.text(self.texts[worker])
-            self.whole += len(order.new.change) * order.new.whole
-            self.edits += len(order.new.change) * (not order.new.whole)
+        for step in self.base.steps_from(self.versions[worker]):
+            self.texts[worker] = step.text(self.texts[worker])
+            self.whole += len(step.change) * step.whole
+            self.edits += len(step.change) * (not step.whole)
         self.versions[worker] = self.base.version
         assert new.text(self.texts[worker]) == text
         self.edits += len(new.change)
@@ -65,12 +61,3 @@ def test_texts_that_have_nothing_in_common_travel_whole() -> None:
     choose, workers = random.Random(2), Workers()
     for step in range(20):
         workers.send(choose.randbytes(5000), step % WORKERS)
-
-
-@given(st.lists(st.binary(max_size=50), max_size=5), st.integers(1, 9))
-def test_messages_come_out_as_they_went_in(messages: list[bytes], size: int) -> None:
-    stream = b"".join(map(frame, messages))
-    frames, found = Frames(), []
-    for at in range(0, len(stream), size):
-        found += frames.feed(stream[at : at + size])
-    assert found == messages

@@ -28,7 +28,7 @@ SLURM, TLS = re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8
 def works(connection: Connection) -> bool:
     oracle = Oracle((sh('grep -q x "$1"'),), ExitZero())
     with ClusterExecutor(connection, oracle, 1) as it:
-        assert connection.direct == set(it.workers)
+        assert connection.client.direct_to_workers
         it.submit(0, b"x", Limits(wall=30.0))
         while not (finished := it.wait(30)):
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from reducekit.errors import UsageError
 from reducekit.executors.cluster import admission
 from reducekit.executors.cluster import executor as cluster_executor
 from reducekit.executors.cluster.admission import Shipped
+from reducekit.executors.cluster.checker import checkers
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
@@ -23,7 +25,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Everything, ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from tests.clusters import local_cluster
+from tests.clusters import local_cluster, on_workers
 from tests.executors.runner import NAP, marked, python, sh
 
 LIMITS = Limits(wall=60.0)
@@ -50,9 +52,7 @@ def until(executor: Executor, count: int) -> dict[int, Finished]:
 
 
 def pids(connection: Connection) -> dict[str, int]:
-    return {
-        each: connection.call(each, os.getpid, seconds=10).result() for each in connection.workers
-    }
+    return on_workers(connection.address, os.getpid)
 
 
 def test_verdicts_and_outputs_are_those_of_the_local_executor(connection: Connection) -> None:
@@ -75,11 +75,11 @@ def test_verdicts_and_outputs_are_those_of_the_local_executor(connection: Connec
         assert it.runs == len(texts)
 
 
-def test_threads_take_turns_as_before_when_it_is_closed(address: str) -> None:
-    before = sys.getswitchinterval()
-    with Connection(ClusterSpec(address=address, wait=20.0)):
-        assert sys.getswitchinterval() < before
-    assert sys.getswitchinterval() == before
+def test_threads_take_turns_as_before(connection: Connection) -> None:
+    words = [sys.executable, "-c", "import sys; print(sys.getswitchinterval())"]
+    usual = float(subprocess.run(words, capture_output=True, check=True).stdout)
+    with opened(connection, sh("true")):
+        assert sys.getswitchinterval() == usual
 
 
 def test_many_checks_at_the_same_time(connection: Connection) -> None:
@@ -110,13 +110,11 @@ def test_this_machine_gets_no_more_checks_than_it_has_slots(
     with (
         local_cluster(1, 4) as cluster,
         Connection(ClusterSpec(address=cluster.scheduler_address, wait=20.0)) as connection,
-        ClusterExecutor(
-            connection, oracle, 4, local=lambda: LocalExecutor(oracle, 2, ".txt")
-        ) as executor,
+        ClusterExecutor(connection, oracle, 4, local_slots=2) as executor,
     ):
         cluster.scale(0)
         while connection.workers:
-            connection.refresh()
+            time.sleep(0.05)
         for ticket in range(executor.free):
             executor.submit(ticket, b"x", LIMITS)
         assert len(until(executor, 5)) == 5
@@ -175,11 +173,13 @@ def test_candidates_travel_as_edits_of_what_they_are_made_from(connection: Conne
 
 def test_checks_of_a_killed_worker_are_made_elsewhere(connection: Connection) -> None:
     told: list[str] = []
-    with opened(connection, sh('sleep 0.2; grep -q x "$1"'), told=told) as executor:
+    first = next(iter(pids(connection).values()))
+    with opened(connection, sh('sleep 1; grep -q x "$1"'), told=told) as executor:
+        executor.ready(2)
         for ticket in range(4):
             executor.submit(ticket, b"x" if ticket % 2 else b"y", LIMITS)
         executor.wait(0.1)
-        os.kill(next(iter(pids(connection).values())), signal.SIGKILL)
+        os.kill(first, signal.SIGKILL)
         found = until(executor, 4)
     assert {each: done.interesting for each, done in found.items()} == {
         0: False,
@@ -255,7 +255,7 @@ def test_a_worker_that_cannot_run_checks_any_more_is_left_out(
     shipped = Shipped.read([script])
     with opened(connection, Command.of([str(script)]), shipped=shipped, told=told) as executor:
         first = next(iter(executor.workers))
-        folder = connection.call(first, _folder, connection.name, seconds=10).result()
+        folder = on_workers(connection.address, _folder, connection.name)[first]
         (Path(folder) / script.name).unlink()
         for ticket in range(4):
             executor.submit(ticket, b"x", LIMITS)
@@ -266,10 +266,8 @@ def test_a_worker_that_cannot_run_checks_any_more_is_left_out(
         assert first not in executor.workers
 
 
-def _folder(client: str, dask_worker: object = None) -> str:
-    from reducekit.executors.cluster import remote
-
-    return remote._folder(client, dask_worker)
+def _folder(client: str) -> str:
+    return checkers[client].folder
 
 
 def test_when_no_worker_can_go_on_the_error_says_why(connection: Connection, script: Path) -> None:
@@ -296,3 +294,43 @@ def test_a_run_that_is_killed_from_outside_is_made_again_on_another_worker(
         executor.submit(0, b"x", LIMITS)
         assert until(executor, 1)[0].outcomes[0].signal == signal.SIGKILL
         assert executor.runs == 2 * 3  # each worker tries it three times
+
+
+def test_a_check_that_takes_too_long_is_made_twice_and_the_first_verdict_counts(
+    connection: Connection, tmp_path: Path
+) -> None:
+    """The first run on a text with an `x` hangs, the second one does not."""
+    line = f'grep -q x "$1" || exit 1; mkdir {tmp_path}/hangs && exec sleep {NAP}; exit 0'
+    with opened(connection, sh(line)) as executor:
+        executor.ready(2)
+        for ticket in range(8):
+            executor.submit(ticket, b"y", LIMITS)
+            assert not until(executor, 1)[ticket].interesting
+        executor.submit(8, b"x", LIMITS)
+        found = until(executor, 1)[8]
+        assert found.interesting
+        assert executor.runs == 9  # the one that hangs has not been reported
+        while marked():  # it is ended
+            executor.wait(0.05)
+
+
+def test_no_more_checks_at_a_time_than_files_may_be_open(connection: Connection) -> None:
+    connection.most = 1
+    with opened(connection, sh(f"sleep 0.2; : {NAP}")) as executor:
+        executor.ready(2)
+        for ticket in range(4):
+            executor.submit(ticket, b"x", LIMITS)
+        finished = 0
+        while finished < 4:
+            finished += len(executor.wait(0.02))
+            assert len([each for each in marked() if each.startswith("sh")]) <= 1
+
+
+def test_checks_go_to_idle_slots_first(connection: Connection) -> None:
+    with opened(connection, sh(f"exec sleep {NAP}")) as executor:
+        executor.ready(2)
+        for ticket in range(4):
+            executor.submit(ticket, b"x", LIMITS)
+        while len(marked()) < 4:  # two of them would wait if they were on one worker
+            executor.wait(0.05)
+        assert {len(each.checks) for each in connection.links.values()} == {2}

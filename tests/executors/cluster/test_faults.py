@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import Pipe
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.executors.cluster import checking, routes
+from reducekit.executors.cluster import checking
+from reducekit.executors.cluster import connection as connection_module
+from reducekit.executors.cluster.base_text import NewText
+from reducekit.executors.cluster.checking import LEASE, Check, Server, Setup
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
-from reducekit.executors.cluster.protocol import Base, Check, NewText
 from reducekit.executors.cluster.spec import ClusterSpec, start
 from reducekit.executors.executor import Executor, ExecutorError, Finished
-from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.criterion import ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from tests.acceptance.torture import command_line, descendants
+from tests.acceptance.torture import command_line
+from tests.clusters import below, on_workers
 from tests.executors.runner import NAP, marked, sh
 
 LIMITS = Limits(wall=60.0)
@@ -45,10 +51,9 @@ def test_a_worker_that_is_stopped_loses_its_checks(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection: Connection = request.getfixturevalue(kind)
-    monkeypatch.setattr(routes, "PATIENCE", 0.3)
-    monkeypatch.setattr(routes, "SLOWNESS", 1.0)
-    first = next(iter(connection.workers))
-    pid = connection.call(first, os.getpid, seconds=10).result()
+    monkeypatch.setattr(connection_module, "PATIENCE", 1.0)
+    monkeypatch.setattr(connection_module, "_RENEWING", 0.3)
+    pid = next(iter(on_workers(connection.address, os.getpid).values()))
     with ClusterExecutor(connection, ORACLE, 4) as it:
         it.ready(2)
         os.kill(pid, signal.SIGSTOP)
@@ -79,22 +84,33 @@ def test_a_killed_checking_process_is_started_again(connection: Connection) -> N
 
 def _checking_processes(connection: Connection) -> list[int]:
     """Return those below our workers: tests that run at the same time have theirs."""
-    asked = [connection.call(each, os.getpid, seconds=10) for each in connection.workers]
-    below = [pid for each in asked for pid in descendants(each.result())]
-    return [pid for pid in below if "cluster.checking" in command_line(pid)]
+    workers = on_workers(connection.address, os.getpid).values()
+    found = [pid for each in workers for pid in below(each)]
+    return [pid for pid in found if "cluster.checking" in command_line(pid)]
 
 
-def test_a_full_disk_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LocalExecutor(ORACLE, 1) as local:
-        checks = checking._Checks(local)
-        whole = NewText.of(b"y", None)
-        checks.take([Base(whole), Check(1, whole, LIMITS)])
-        monkeypatch.setattr(checking, "_ROOM", 1 << 62)
-        while (report := checks.turn()) is None:
-            time.sleep(0.01)
-    assert report.finished == ()
-    assert report.failed is not None
+def test_a_full_disk_is_no_verdict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(checking, "_FREE", 1 << 62)
+    orders, give = Pipe(duplex=False)
+    take, reports = Pipe(duplex=False)
+    whole = NewText.of(b"y", None)
+    setup = Setup(ORACLE, 1, "", "", str(tmp_path))
+    with orders, give, take, reports:
+        serving = threading.Thread(target=served, args=(orders, reports, str(tmp_path)))
+        serving.start()
+        give.send((1, [setup, whole, Check(7, whole, LIMITS)]))
+        number, report = take.recv()
+        give.close()
+        serving.join()
+    report = pickle.loads(report)
+    assert number == 7
+    assert report.finished is None
     assert "is full" in report.failed
+
+
+def served(*arguments: Any) -> None:
+    with suppress(EOFError):
+        Server(*arguments).run()
 
 
 class Machine:
@@ -241,3 +257,57 @@ def test_no_check_outlives_a_killed_client_for_long(connection: Connection) -> N
     while marked() and time.monotonic() < end:
         time.sleep(0.1)
     assert marked() == []
+
+
+def test_a_checker_without_a_check_ends_at_once_with_its_client(connection: Connection) -> None:
+    before = set(_checking_processes(connection))
+    words = [sys.executable, "-c", IDLE, connection.address]
+    client = subprocess.Popen(words, stdout=subprocess.PIPE)
+    assert client.stdout is not None
+    assert client.stdout.readline() == b"there\n"
+    its = set(_checking_processes(connection)) - before
+    assert len(its) == 2
+    client.kill()
+    client.wait()
+    begin = time.monotonic()
+    while set(_checking_processes(connection)) & its:
+        time.sleep(0.05)
+    assert time.monotonic() - begin < LEASE / 2  # not by its end
+
+
+IDLE = """
+import sys, time
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.spec import ClusterSpec
+connection = Connection(ClusterSpec(address=sys.argv[1]))
+while len(connection.links) < 2:
+    time.sleep(0.05)
+print("there", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_client_that_is_stopped_for_a_while_gives_up_no_worker(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "PATIENCE", 1.0)
+    monkeypatch.setattr(connection_module, "_RENEWING", 0.0)
+    links = dict(connection.links)
+    connection._loop.call_soon_threadsafe(time.sleep, 4.0)
+    with ClusterExecutor(connection, ORACLE, 2) as it:
+        it.submit(0, b"x", LIMITS)
+        assert until(it, 1) == {0: True}
+        assert connection.links == links
+
+
+@pytest.mark.slow
+def test_a_client_that_was_not_heard_of_starts_its_checkers_again(connection: Connection) -> None:
+    told: list[str] = []
+    links = dict(connection.links)
+    with ClusterExecutor(connection, ORACLE, 2, tell=told.append) as it:
+        connection._loop.call_soon_threadsafe(time.sleep, LEASE + 3)
+        it.submit(0, b"x", LIMITS)
+        it.submit(1, b"y", LIMITS)
+        assert until(it, 2) == {0: True, 1: False}
+        assert connection.links != links
+    assert not any("killed" in each for each in told)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.executors.cluster import routes
+from reducekit.executors.cluster import connection as connection_module
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
@@ -110,13 +110,13 @@ def network(tmp_path: Path) -> Iterator[Network]:
 def test_the_same_bytes_as_here_with_a_worker_cut_off(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "PATIENCE", 0.5)
-    monkeypatch.setattr(routes, "SLOWNESS", 1.5)
+    monkeypatch.setattr(connection_module, "PATIENCE", 1.5)
+    monkeypatch.setattr(connection_module, "_RENEWING", 0.5)
     options = {"input": TEXT, "format": "text", "oracle": ORACLE, "width": 6}
     here = Session(Options(**options, jobs=2)).run()  # type: ignore[arg-type]
     with Connection(ClusterSpec(address=network.address)) as connection:
         while len(connection.workers) < WORKERS:
-            connection.refresh()
+            time.sleep(0.05)
         hosts = {each.rpartition(":")[0] for each in connection.workers}
         assert len(hosts) == WORKERS
         oracle = Oracle((sh('sleep 0.2; grep -q x "$1"'),), ExitZero())
@@ -135,3 +135,42 @@ def test_the_same_bytes_as_here_with_a_worker_cut_off(
     there = Session(Options(**options, cluster=network.address)).run()  # type: ignore[arg-type]
     assert there.text == here.text
     assert there.counts.checks == here.counts.checks
+
+
+CLIENT = """
+import sys
+from reducekit.executors.cluster.connection import Connection
+from reducekit.executors.cluster.executor import ClusterExecutor
+from reducekit.executors.cluster.spec import ClusterSpec
+from reducekit.oracle.criterion import ExitZero
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from tests.executors.runner import sh
+
+with Connection(ClusterSpec(address=sys.argv[1])) as connection:
+    oracle = Oracle((sh('grep -q x "$1"'),), ExitZero())
+    with ClusterExecutor(connection, oracle, 2) as it:
+        it.submit(0, b"x", Limits(wall=60.0))
+        it.submit(1, b"y", Limits(wall=60.0))
+        found = {}
+        while len(found) < 2:
+            found |= {each.ticket: each.interesting for each in it.wait(30)}
+    print(sorted(found.items()), "direct" if connection.client.direct_to_workers else "relayed")
+"""
+
+
+def test_the_scheduler_relays_where_the_workers_cannot_be_reached(network: Network) -> None:
+    space, card, net = f"rk{os.getpid()}-c", f"rkc{os.getpid()}", f"10.214.{os.getpid() % 250}"
+    with ExitStack() as stack:
+        ip("netns", "add", space)
+        stack.callback(lambda: ip("netns", "del", space))
+        ip("link", "add", card, "type", "veth", "peer", "name", "eth0", "netns", space)
+        ip("addr", "add", f"{net}.1/30", "dev", card)
+        ip("link", "set", card, "up")
+        ip("-n", space, "addr", "add", f"{net}.2/30", "dev", "eth0")
+        ip("-n", space, "link", "set", "eth0", "up")
+        # To the scheduler, which is on this machine; the workers know no way back.
+        ip("-n", space, "route", "add", "default", "via", f"{net}.1")
+        words = ["ip", "netns", "exec", space, sys.executable, "-c", CLIENT, network.address]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == "[(0, True), (1, False)] relayed\n"

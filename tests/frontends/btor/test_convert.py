@@ -315,3 +315,16 @@ def test_deep_graphs() -> None:
     assert len(two) == len(dag)
     assert to_smtlib(dag).count(b"\n") == len(dag) + 3
     assert evaluate(two, {})[-1] in (0, 1)
+
+
+def test_what_is_millions_of_bits_wide_is_not_written_bit_by_bit() -> None:
+    wide = 10_000_000
+    lines = [f"1 var {wide}", f"2 ones {wide}", f"3 constd {wide} 5", f"4 sdiv {wide} 1 2"]
+    lines += [f"5 udiv {wide} 4 3", "6 umulo 1 5 2", f"7 sdivo 1 1 {3}", "8 root 1 6", "9 root 1 7"]
+    text = to_smtlib(read("\n".join(lines).encode() + b"\n"))
+    assert len(text) < 2000
+    builder = Builder(Dialect.BTOR1)
+    builder.constant(wide, 5)
+    assert len(canonical(builder.dag())) < 200
+    with pytest.raises(UsageError, match="too wide to convert"):
+        to_smtlib(read(f"1 var {wide}\n2 redxor 1 1\n3 root 1 2\n".encode()))

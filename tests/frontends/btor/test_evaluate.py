@@ -133,7 +133,7 @@ def test_arrays_of_arrays() -> None:
 
 def test_functions_are_to_be_inlined_first() -> None:
     dag = read(b"1 param 4\n2 lambda 4 4 1 -1\n")
-    with pytest.raises(UsageError, match="a param has no value by itself"):
+    with pytest.raises(UsageError, match="a param has no value"):
         evaluate(dag, {})
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.executors.inprocess import InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.commands import _STEP, read_commands
+from reducekit.frontends.smt2.graph.build import build
+from reducekit.frontends.smt2.graph.listing import list_commands
+from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.equal_terms import EqualTermsTree
-from reducekit.frontends.smt2.passes.symbols import Variables
-from reducekit.frontends.smt2.passes.term_tree import _MANY, TermTree
-from reducekit.frontends.smt2.schedule import SizeLimited
+from reducekit.frontends.smt2.passes import graph as passes
+from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.schedule import size_limited
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
@@ -84,25 +87,34 @@ def test_users_of_names_in_a_long_command_are_found() -> None:
     assert [list(users) for users in commands.users] == [[3], [3], [3], []]
 
 
-def test_of_very_many_arguments_only_a_few_stand_for_the_whole() -> None:
-    arguments = b" ".join(b"(not x%d)" % number for number in range(_MANY + 1))
-    declared = b"".join(b"(declare-fun x%d () Bool)\n" % number for number in range(_MANY + 1))
-    view = ScriptView(parse(declared + b"(assert (and %b))" % arguments))
-    (root,) = TermTree(view.terms).roots
-    assert len(TermTree(view.terms).moves(root)) < 30
+def wide(count: int) -> bytes:
+    """A let with many bindings around a conjunction of many terms."""
+    bindings = b" ".join(b"(x%d (+ y %d))" % (number, number) for number in range(count))
+    terms = b" ".join(b"(or p (> x%d 7))" % number for number in range(count))
+    declared = b"(declare-fun p () Bool)\n(declare-fun y () Int)\n"
+    return declared + b"(assert (let (%b) (and %b)))\n" % (bindings, terms)
 
 
-def test_terms_nested_deep_are_no_twins() -> None:
-    depth = 20_000
-    text = b"(declare-fun p () Bool)\n(assert (or %b %b))"
-    chain = b"(not " * depth + b"p" + b")" * depth
-    tree = EqualTermsTree(ScriptView(parse(text % (chain, chain))).terms)
-    assert sum(map(len, tree.first)) < 1 << 20
+@pytest.mark.parametrize(
+    ("text", "wanted"), [(lets(1000), b"(v500 (and v499"), (wide(200), b"x100 7")]
+)
+def test_a_very_large_script_is_searched_in_grains(
+    text: bytes, wanted: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = build(ScriptView(parse(text)), grains=100)
+    assert list_commands(graph, Style.AS_INPUT).whole() == text
+    monkeypatch.setattr(passes, "_MOST", 200)
+    monkeypatch.setattr(passes, "_LARGE", 200)
+    result, checks = reduce(text, wanted)
+    assert len(result) < 150
+    assert checks < 300
 
 
 def test_a_large_script_is_left_alone_by_a_moderate_pass() -> None:
     view = ScriptView(parse(b"(declare-fun x () Bool)\n(assert x)"))
     size = len(view.document)
-    assert SizeLimited(Variables(), size).problem(view) is not None
-    assert SizeLimited(Variables(), size - 1).problem(view) is None
-    assert SizeLimited(Variables()).name == "variables"
+    (few,) = size_limited(Spelling(), most=size - 1)
+    (enough,) = size_limited(Spelling(), most=size)
+    assert few.problem(view) is None
+    assert enough.problem(view) is not None
+    assert enough.name == "spelling"

@@ -13,7 +13,6 @@ from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
-from reducekit.frontends.smt2.passes.equal_terms import EqualTerms
 from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
@@ -25,11 +24,10 @@ from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     Unused,
 )
-from reducekit.frontends.smt2.passes.spelling import Flatten, Literals, Spelling, shortest
-from reducekit.frontends.smt2.passes.symbols import Merge, Rename, Variables
-from reducekit.frontends.smt2.passes.term_tree import TermPass
+from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.passes.symbols import Rename
 from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.passes.widths import Widths
+from reducekit.frontends.smt2.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
@@ -86,31 +84,6 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(push 1)\n(push 1)\n(assert false)\n(pop 1)\n(check-sat)\n(pop 1)\n",
         "check-sat",
         "(push 1)\n(check-sat)\n(pop 1)\n",
-    ),
-    (
-        TermPass(),
-        "(declare-fun a () Int)\n"
-        "(assert (and true (=> (> a 3) (let ((x (+ a 1))) (> (mod x 0) a)))))",
-        "mod",
-        "(declare-fun a () Int)\n(assert (> (mod 0 0) 0))",
-    ),
-    (
-        TermPass(),
-        "(declare-fun p (Int) Bool)\n(assert (forall ((x Int) (y Int)) (or (p y) (p (+ x y 7)))))",
-        r"forall.*\+",
-        "(declare-fun p (Int) Bool)\n(assert (forall ((x Int)) (p (+ 0 0))))",
-    ),
-    (
-        Variables(),
-        "(declare-fun a () Int)\n(declare-fun b () (_ BitVec 8))\n(assert (= a (bv2nat b)))",
-        "bv2nat",
-        "(assert (= 0 (bv2nat #x00)))",
-    ),
-    (
-        Merge(),
-        "(declare-fun a () Int)\n(declare-fun b () Int)\n(declare-fun c () Real)\n(assert (< a b))",
-        "<",
-        "(declare-fun a () Int)\n(declare-fun c () Real)\n(assert (< a a))",
     ),
     (
         Sorts(b"Int"),
@@ -298,28 +271,10 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(set-logic ALL)\n(declare-const a Int)\n(declare-fun f (Int) Int)",
     ),
     (
-        Literals(),
+        Spelling(),
         "(assert (= (_ bv5 8) #b00001111 (_ bv1 64)))",
         "=",
         "(assert (= #x05 #b00001111 (_ bv1 64)))",
-    ),
-    (
-        Flatten(),
-        "(declare-fun p () Bool)\n(assert (and (and p (or p p)) (and p p) p))",
-        "or",
-        "(declare-fun p () Bool)\n(assert (and p (or p p) p p p))",
-    ),
-    (
-        Widths(),
-        "(declare-fun x () (_ BitVec 64))\n(assert (bvult x (_ bv12345 64)))",
-        "bvult",
-        "(declare-fun x () (_ BitVec 1))\n(assert (bvult x #b1))",
-    ),
-    (
-        EqualTerms(),
-        "(declare-fun a () Int)\n(assert (distinct (+ 1 (* 2 a)) (+ 1 (* 2 a))))",
-        r"distinct (\([^()]*(?:\([^()]*\))?\)) \1",
-        "(declare-fun a () Int)\n(assert (distinct (* 2 a) (* 2 a)))",
     ),
     (
         Attributes(),

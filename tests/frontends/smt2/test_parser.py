@@ -160,8 +160,8 @@ def test_tokens(text: bytes, nodes: list[bytes]) -> None:
     ("text", "line", "column", "message"),
     [
         (b"(a\n(b\n", 2, 1, "this '(' is never closed"),
-        (b"(a))", 1, 4, "a ')' without its '('"),
-        (b"(a)\r\n )", 2, 2, "a ')' without its '('"),
+        (b"(a))", 1, 4, "unmatched ')'"),
+        (b"(a)\r\n )", 2, 2, "unmatched ')'"),
         (b'(a\n  "b', 2, 3, "this string is never closed"),
         (b'"a""', 1, 1, "this string is never closed"),
         (b"; (\n\xc3\xa9 |b", 2, 4, "this quoted symbol is never closed"),

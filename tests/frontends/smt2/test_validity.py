@@ -31,11 +31,11 @@ SCRIPT = b"""(set-logic QF_BV)
         ("(assert 3)", ["line 1: `3` is not Bool"]),
         ("(push)", ["line 1: `push` takes 1 argument"]),
         ("(push x)", ["line 1: `push` takes a numeral"]),
-        ("(push 1)\n(pop 2)", ["line 2: there is nothing to pop"]),
-        ("(define-fun f () Int true)", ["line 1: `true` is not of the sort said"]),
-        ("(bvudiv)", ["line 1: `bvudiv` is no command of the standard"]),
+        ("(push 1)\n(pop 2)", ["line 2: `pop` of more levels than are open"]),
+        ("(define-fun f () Int true)", ["line 1: `true` does not have the declared sort"]),
+        ("(bvudiv)", ["line 1: `bvudiv` is not a command of the standard"]),
         ("(check-sat true)", ["line 1: `check-sat` takes no arguments"]),
-        ("x", ["line 1: `x` is no command"]),
+        ("x", ["line 1: `x` is not a command"]),
         (SCRIPT.decode(), []),
         ('(push 2)\n(pop 1)\n(reset)\n(echo "x")\n(get-value (1))', []),
     ],
@@ -104,7 +104,7 @@ def test_strict_tries_only_scripts_of_the_standard() -> None:
 
 
 def test_strict_says_what_is_not_of_the_standard() -> None:
-    with pytest.raises(UsageError, match=r"line 1: `simplify` is no command .* leave --strict out"):
+    with pytest.raises(UsageError, match=r"line 1: `simplify` is not a command .* omit --strict"):
         reduce(b"(simplify 1)\n", lambda text: True, format=Smt2(strict=True))
-    with pytest.raises(UsageError, match="leave one out"):
+    with pytest.raises(UsageError, match="--strict and --unchecked are mutually exclusive"):
         Smt2(strict=True, unchecked=True)

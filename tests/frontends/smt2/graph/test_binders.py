@@ -12,21 +12,24 @@ from hypothesis import strategies as st
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
-from reducekit.frontends.smt2.graph.kicks import kick
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.thorough.kicks import kick
 from tests.frontends.smt2.graph.nests import meaning, script
 
 FRONTEND = Smt2()
 
 
-def graph_of(text: bytes) -> tuple[Graph, Material]:
+KINDS = ((False, 0), (True, 0), (True, 12))
+"""Of a graph: whether it keeps the lets of the script, and its number of grains."""
+
+
+def graph_of(text: bytes, *, as_written: bool = False, grains: int = 0) -> tuple[Graph, Material]:
     """Return the graph of a script."""
     view = FRONTEND.parse(text)
-    graph = build(view)
-    assert graph is not None
+    graph = build(view, as_written=as_written, grains=grains)
     return graph, Material(view.terms)
 
 
@@ -44,6 +47,8 @@ def ill_sorted(text: bytes) -> list[bytes]:
 def candidates(moves: Moves) -> list[Candidate]:
     """Return all candidates for a small graph, of the descent and of the closing moves."""
     found = [candidate for node in moves.nodes for candidate in moves.of(node)]
+    if moves.graph.coarse:
+        return found
     for _, closing in (*CLOSING, *LATE, *RARE):
         found += islice(closing(moves), 200)
     for number in range(12):
@@ -66,18 +71,31 @@ def test_print_means_what_the_input_means(style: Style, seed: int) -> None:
     assert meaning(again) == meaning(text)
 
 
+@given(seed=st.integers(0, 1 << 32), grains=st.sampled_from((0, 5, 20)))
+@settings(max_examples=40, deadline=None)
+def test_a_graph_with_the_lets_is_printed_as_the_script(seed: int, grains: int) -> None:
+    text = script(seed)
+    graph, _ = graph_of(text, as_written=True, grains=grains)
+    printed = list_commands(graph, Style.AS_INPUT).whole()
+    assert meaning(printed) == meaning(text)
+    assert printed.count(b"(let ") == text.count(b"(let ")
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(("as_written", "grains"), KINDS)
 @given(seed=st.integers(0, 1 << 32))
 @settings(max_examples=8, deadline=None)
-def test_every_candidate_is_closed_and_well_sorted(seed: int) -> None:
-    graph, material = graph_of(script(seed, depth=4))
+def test_every_candidate_is_closed_and_well_sorted(
+    as_written: bool, grains: int, seed: int
+) -> None:
+    text = script(seed, depth=4)
+    graph, material = graph_of(text, as_written=as_written, grains=grains)
     moves = Moves(graph, material)
-    listing = list_commands(graph, Style.SHORTEST)
+    style = Style.AS_INPUT if as_written else Style.SHORTEST
+    listing = list_commands(graph, style)
     for candidate in candidates(moves):
         standing = moves.analysis.standing(candidate.printed.union(candidate.replaced))
-        printed, _ = listing.printed_again(
-            candidate.graph, Style.SHORTEST, candidate.replaced, standing
-        )
+        printed, _ = listing.printed_again(candidate.graph, style, candidate.replaced, standing)
         text = printed.whole()
         assert not ill_sorted(text), (candidate.what, text)
 
@@ -126,3 +144,6 @@ def test_variables_are_bound_around_a_term_only_if_they_are_at_all_its_places() 
         frozenset({z}),
     }
     assert all(analysis.outside(node, node) == set() for node in inner)
+    assert analysis.free[whole] == {x}
+    assert analysis.free[terms[b"forall"]] == frozenset()
+    assert analysis.binders

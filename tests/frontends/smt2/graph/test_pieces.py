@@ -36,7 +36,6 @@ def script(seed: int, lets: int) -> str:
 def setting(seed: int, style: Style) -> tuple[Graph, Moves, Pieces]:
     view = Smt2().parse(script(seed, 10).encode())
     graph = build(view)
-    assert graph is not None
     found = pieces_of(graph, 3, style)
     assert found is not None
     return graph, Moves(graph, Material(view.terms)), found
@@ -77,10 +76,8 @@ def test_what_would_stand_before_its_definition_is_planned_anew(
 def test_small_commands_and_binders_are_printed_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     view = Smt2().parse(script(0, 3).encode())
     graph = build(view)
-    assert graph is not None
     assert pieces_of(graph, 3, Style.SHORTEST) is None
     monkeypatch.setattr(module, "FEW", 1)
     view = Smt2().parse(b"(assert (forall ((x Int)) (= x 1)))")
     graph = build(view)
-    assert graph is not None
     assert pieces_of(graph, 0, Style.SHORTEST) is None

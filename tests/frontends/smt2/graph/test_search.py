@@ -26,7 +26,6 @@ HEAD = "(declare-fun %s () Int)\n(declare-fun %s () Int)\n"
 def graph_of(text: str) -> tuple[Graph, Material]:
     view = Smt2().parse(text.encode())
     graph = build(view)
-    assert graph is not None
     return graph, Material(view.terms)
 
 
@@ -320,7 +319,16 @@ def test_names_stay_apart_where_the_input_has_no_blanks() -> None:
     assert [each for each in tried if Smt2().check(each).problems] == []
 
 
-def test_a_script_with_a_zero_byte_is_searched_as_it_is_written() -> None:
-    text = b'(assert (= "\0" (str.++ "\0" "a")))\n(check-sat)\n'
+def test_a_script_with_a_zero_byte_keeps_it() -> None:
+    text = b'(assert(= "\0"(str.++ "\0" "a")))\n(check-sat)\n'
     found = reduce(text, lambda text: b'"\0"' in text)
     assert found.text.count(b"\0") == 1
+
+
+def test_where_only_the_text_fails_lets_and_their_names_are_kept() -> None:
+    """Without lets, or with other names, it does not fail: the graph with the lets is searched."""
+    rest = b" ".join(b"(> long%d %d)" % (number, number) for number in range(9))
+    values = b" ".join(b"(long%d (+ 1 %d))" % (number, number) for number in range(9))
+    text = b"(assert (let (%b) (and %b)))\n" % (values, rest)
+    found = reduce(text, lambda each: each.count(b"long4 ") == 2, only=("graph",))
+    assert found.text == b"(assert (let ((long4 0)) (> long4 0)))\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.hunt.library_tests import (
     CHECKED,
     Answers,
@@ -58,7 +59,7 @@ def test_no_answer_is_wrong_after_a_broken_contract() -> None:
     begin, _, rest = found.text.partition(b"\n")
     texts = [found.text, b"\n".join((begin, b"maxvar", rest))]
     oracle = Oracle((Command(("x",)),), found.criterion)
-    with reduction(system, found.criterion, found.text).opener(oracle, 1) as executor:
+    with reduction(Traces, system, found.criterion, found.text).opener(oracle, 1) as executor:
         verdicts = []
         for ticket, text in enumerate(texts):
             executor.submit(ticket, text, DEFAULT_LIMITS)
@@ -77,7 +78,7 @@ def test_candidates_of_a_bug_share_replays() -> None:
     with LibraryTester(system) as tester:
         found = tester.test(0)
     assert found.criterion is not None
-    own = reduction(system, found.criterion, found.text)
+    own = reduction(Traces, system, found.criterion, found.text)
     with own.opener(Oracle((Command(("x",)),), found.criterion), 1) as executor:
         reduced = Reduction(
             own.frontend, strategy("adaptive"), executor, lambda seconds: DEFAULT_LIMITS, repeats=1

@@ -157,6 +157,7 @@ def test_a_format_without_a_model_is_open() -> None:
         ("init add 1, set walk 0", None),
         ("init constrain 1, add 2", "not (state in adding and constraining)"),
         ("init observe 1", "connected"),
+        ("init connect mock-propagator, disconnect mock-propagator, observe 1", "connected"),
         ("init reset, solve", "from 'closed'"),
     ],
 )

@@ -162,3 +162,25 @@ quit = { requires = [{ is = "opened = 0", why = "a file is open" }] }
     assert step("write", "f1", 1) == "live(file)"
     assert step("close", "f2") is None
     assert step("quit") is None
+
+
+def test_a_loop_over_numbers_takes_in_both_ends() -> None:
+    model = parse_model(b"""
+[api]
+name = "marks"
+[types]
+number = { kind = "int", min = 0, max = 9 }
+[states]
+names = ["running"]
+initial = "running"
+[counters]
+largest = {}
+[flags]
+marked = { per = "variable" }
+[calls]
+grow = { args = ["number"], effects = ["largest = number"] }
+mark = { effects = ["marked(v) = true for v in 2..largest"] }
+""")
+    machine = Machine(model)
+    run(machine, made("grow 4", "mark"))
+    assert [machine.value("marked", number) for number in range(1, 6)] == [0, 1, 1, 1, 0]

@@ -199,6 +199,19 @@ def test_import_sets_a_part_of_the_options_where_all_are_too_many() -> None:
     assert abs(first_half.count(b"\n") - last_half.count(b"\n")) <= 1
 
 
+def test_lower_sets_options_to_their_least_values() -> None:
+    """That leaves the solver little to do besides what fails (TAP 2013, table 1)."""
+    table = LINGELING.options.table
+    least, most = table["elim"].low, table["elim"].high
+    assert least < most
+    trace = b"init\noption elim %d\noption %s %d\nadd 1\nadd 0\nsat\n"
+    minimum = b"minimize"
+    assert first(Lower().problem(view_of(trace % (most, minimum, table["minimize"].high)))) == (
+        trace % (least, minimum, table["minimize"].low)
+    )
+    assert Lower().problem(view_of(trace % (least, minimum, table["minimize"].low))) is None
+
+
 def test_import_drops_what_breaks_the_contract_of_a_recorded_trace() -> None:
     text = first(Import().problem(view_of(b"init\nmelt 7\nadd 1\nadd 0\nsat\n")))
     assert text.startswith(b"init\noption ")

@@ -11,6 +11,7 @@ import pytest
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.replay.contract import may_be_lawful
 from reducekit.frontends.trace.view import TraceView
 from tests.cli.tool import Tool
@@ -79,7 +80,7 @@ def test_what_falls_is_the_same_from_wherever_the_walk_begins() -> None:
     )
     text = "init\nfreeze 1\nfreeze 2\nfreeze 3\n" + 20 * solved
     view, whole = (TraceView(read_trace(each.encode(), "lgl"), LINGELING) for each in (text, text))
-    whole.__dict__["_starts"] = ()
+    whole.__dict__ |= {"_starts": [(0, Machine(LINGELING), ())], "_more_starts": iter(())}
     found = set()
     for _ in range(300):
         altered: dict[int, tuple[Call, ...]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,10 +20,14 @@ from reducekit.frontends.trace.replay.faults import (
 from reducekit.frontends.trace.replay.libraries import find_library
 from reducekit.frontends.trace.replay.library_code import (
     Code,
-    instruction_length,
     instructions,
     read_code,
 )
+
+
+def instruction_length(content: bytes) -> int:
+    """Return the length of the first instruction; 0 if there is none."""
+    return next(instructions(content), (0, 0))[1]
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +194,13 @@ def test_a_library_that_is_cut_off(path: str, tmp_path: Path) -> None:
     short.write_bytes(Path(path).read_bytes()[:4000])
     with pytest.raises(UsageError, match="is not a shared library for x86-64"):
         read_code(str(short))
+
+
+@pytest.mark.parametrize("missing", ["capstone", "elftools"])
+def test_without_the_extra_it_says_what_to_install(
+    path: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (missing, f"{missing}.common.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError, match=r"pip install 'reducekit\[faults\]'"):
+        read_code(path)

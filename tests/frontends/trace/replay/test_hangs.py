@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay import (
+    ReplayServer,
+    asking,
+    find_library,
+    read_fault,
+    resolve,
+    server_process,
+)
 from reducekit.frontends.trace.replay.batch import BatchReplay
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.live_tester import LiveTester
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
 from reducekit.frontends.trace.replay.sharing import batching
 from reducekit.oracle.criterion import TimesOut
@@ -114,3 +127,58 @@ def test_many_traces_get_as_much_time_as_the_first_one_took_a_few_times(
         batch = batching(load_model("lingeling"), replace(dead, cpu=cpu))
         assert batch is not None
         assert batch.limits(Limits(wall=1, cpu=60)).cpu == most
+
+
+ASLEEP = """
+#include <stdlib.h>
+#include <unistd.h>
+enum { NOWHERE, LOAD, INIT, RELEASE, ADD, SOLVE, VAL };
+static void at(int place) { while (place == AT) pause(); }
+__attribute__((constructor)) static void load(void) { at(LOAD); }
+const char *ipasir_signature(void) { return "asleep"; }
+void *ipasir_init(void) { at(INIT); return malloc(1); }
+void ipasir_release(void *s) { at(RELEASE); free(s); }
+void ipasir_add(void *s, int literal) { (void)s; (void)literal; at(ADD); }
+void ipasir_assume(void *s, int literal) { (void)s; (void)literal; }
+int ipasir_solve(void *s) { (void)s; at(SOLVE); return AT == VAL ? 10 : 20; }
+int ipasir_val(void *s, int literal) { (void)s; at(VAL); return literal; }
+int ipasir_failed(void *s, int literal) { (void)s; (void)literal; return 1; }
+"""
+"""A solver that sleeps for ever at a place: it uses no CPU, so only the clock ends it."""
+
+
+def asleep(place: str, folder: Path) -> str:
+    source, library = folder / "asleep.c", folder / f"{place}.so"
+    source.write_text(ASLEEP)
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-DAT={place}", "-o", library, source], check=True)
+    return str(library)
+
+
+@pytest.mark.parametrize("place", ["INIT", "RELEASE", "ADD", "SOLVE", "VAL"])
+def test_a_trace_that_sleeps_in_a_call_is_out_of_time(place: str, tmp_path: Path) -> None:
+    library = find_library("ipasir", asleep(place, tmp_path))
+    generator = Generator(load_model("ipasir"), variables=4)
+    with LiveTester(generator, library, reference=library, limits=Limits(wall=0.5)) as trials:
+        ends = {trials.run(seed).outcome.kind for seed in range(2)}
+    assert "timeout" in ends
+
+
+def test_a_solver_to_compare_with_may_sleep(tmp_path: Path) -> None:
+    library, other = (
+        find_library("ipasir", asleep(place, tmp_path)) for place in ("NOWHERE", "SOLVE")
+    )
+    generator = Generator(load_model("ipasir"), variables=4)
+    with LiveTester(generator, library, reference=other, limits=Limits(wall=0.5)) as trials:
+        assert trials.run(0).wrong is None
+
+
+def test_a_library_that_sleeps_while_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "_SECONDS", 1)
+    monkeypatch.setattr(server_process, "_LOADING", 1.0)
+    path = asleep("LOAD", tmp_path)
+    library = find_library("ipasir", path)
+    message = f"cannot replay against {path}: it was not loaded after 1 seconds"
+    with pytest.raises(UsageError, match=re.escape(message)):
+        ReplayServer(library)

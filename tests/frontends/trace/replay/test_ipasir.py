@@ -76,3 +76,20 @@ def test_the_model_has_no_call_that_cannot_be_played(tmp_path: Path) -> None:
     with ReplayServer(find_library("ipasir", compiled(tmp_path))) as server:
         assert all(map(server.playable, load_model("ipasir").calls))
         assert server.replay([Call("init", ()), Call("release", ())]).kind == "ok"
+
+
+def test_a_server_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
+    """As by a user, or by the system when memory is short."""
+    source, mark = tmp_path / "killed.c", tmp_path / "begun"
+    source.write_text(
+        "#include <fcntl.h>\n#include <signal.h>\n#include <unistd.h>\n"
+        f'#include "{SOURCE}"\n'
+        "__attribute__((constructor)) static void killed(void) {\n"
+        f'    if (open("{mark}", O_CREAT | O_EXCL, 0600) >= 0) kill(getpid(), SIGKILL);\n}}\n'
+    )
+    path = tmp_path / "libkilled.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+    calls = read_trace(TRACE.encode(), "words").calls
+    with ReplayServer(find_library("ipasir", str(path))) as server:
+        assert server.replay(calls).kind == "ok"
+    assert mark.exists()

@@ -16,7 +16,7 @@ from tests.frontends.trace.endless import endless
 
 
 def calls_of(text: str) -> tuple[Call, ...]:
-    return read_trace(text.replace(";", "\n").encode(), "lgl").calls
+    return tuple(read_trace(text.replace(";", "\n").encode(), "lgl").calls)
 
 
 @pytest.fixture(scope="module")

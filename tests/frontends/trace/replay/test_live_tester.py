@@ -22,10 +22,11 @@ from reducekit.frontends.trace.replay import (
     resolve,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, rounds_of
+from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.library_code import read_code
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from reducekit.frontends.trace.replay.live_tester import TOGETHER, LiveTester, Trial
-from reducekit.hunt.workers import _CHUNK
+from reducekit.hunt.workers import CHUNK
 
 APIS = ("lingeling", "cadical", "ipasir")
 OTHER = "cadical153"
@@ -46,8 +47,8 @@ def calls_of(text: str) -> list[Call]:
 
 @pytest.mark.parametrize("api", APIS)
 def test_answers_of_a_sound_library_are_right(api: str) -> None:
-    generator = Generator(load_model(api), variables=40)
     library, reference = find_library(api), find_library("ipasir", OTHER)
+    generator = Generator(fitted(load_model(api), library), variables=40)
     answers = set()
     with LiveTester(generator, library, reference=reference) as trials:
         for seed in range(30):
@@ -115,7 +116,7 @@ def test_processes_are_shared_in_rows() -> None:
             trials.run(seed)
             shared.append(trials._live.company)
     assert shared == [*range(TOGETHER), *range(TOGETHER), 0, 1, 0, 1, 0]
-    assert _CHUNK % TOGETHER == 0
+    assert CHUNK % TOGETHER == 0
 
 
 def test_what_dies_of_several_traces_is_all_of_them() -> None:

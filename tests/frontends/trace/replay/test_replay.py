@@ -86,7 +86,7 @@ MATRIX: dict[str, tuple[str, int, int, int]] = {
 
 
 def calls_of(text: str) -> tuple[Call, ...]:
-    return read_trace(text.encode(), "lgl").calls
+    return tuple(read_trace(text.encode(), "lgl").calls)
 
 
 @pytest.fixture(scope="module")
@@ -589,7 +589,7 @@ def test_an_executor(library: Library) -> None:
     cache = CrashCache()
 
     def read(text: bytes) -> Sequence[Call]:
-        return read_trace(text, "lgl").calls
+        return tuple(read_trace(text, "lgl").calls)
 
     server = fault_in(library, "lglmelt+1:abort")
     with ReplayExecutor(server, read, criterion, cache, proofs=False) as executor:

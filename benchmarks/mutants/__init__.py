@@ -1,0 +1,1 @@
+"""Mutation testing of the rooms that decide what a result is."""

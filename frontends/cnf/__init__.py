@@ -1,0 +1,109 @@
+"""The CNF frontend: clauses of SAT, MaxSAT and QBF solvers, and queries under assumptions.
+
+`reader` reads DIMACS, WCNF, QDIMACS and ICNF. `passes` are the changes a reduction tries;
+`generate` makes random files, and `convert` translates between the formats and to SMT-LIB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reducekit.frontend import FormatCheck, Frontend, Schedule
+from reducekit.frontends.cnf import passes as each
+from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
+from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.search.strategy import Passes
+
+# Comments, the header, lists of variables (which may go on on other lines), the end of SATLIB.
+_NO_CLAUSES = re.compile(
+    rb"^[ \t]*(?:[cp][^\n]*|[ae]\s[-0-9\s]*?(?<=\s)0(?!\S))|%[\s\S]*", re.MULTILINE
+)
+
+
+class Cnf(Frontend):
+    """The frontend for DIMACS CNF, WCNF, QDIMACS and ICNF files."""
+
+    name = "cnf"
+    title = "a DIMACS CNF, WCNF, QDIMACS or ICNF file"
+    suffix = ".cnf"
+    suffixes = (".cnf", ".dimacs", ".wcnf", ".qdimacs", ".icnf")
+    unit = "literals"
+    strict = True
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        """Look for a header, or a hard clause of WCNF."""
+        return recognises(text)
+
+    def parse(self, text: bytes) -> View:
+        """Read a file. Raises ParseError with the place and what was expected."""
+        return View(text)
+
+    def check(self, text: bytes) -> FormatCheck:
+        """Count, and compare the header with the clauses."""
+        found = super().check(text)
+        return FormatCheck(problems(View(text)), found.summary)
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return the passes, those first that take most away for the fewest checks."""
+        return Schedule(
+            once=(each.comments, each.header),
+            rounds=(
+                each.constants,
+                each.clauses,
+                each.literals,
+                each.other_constants,
+                each.merges,
+                each.weights,
+                each.names,
+            ),
+            closing=(each.eliminations, each.negated_merges, each.layout),
+        )
+
+    def order(self, text: bytes) -> Any:
+        """Return the key of the order: literals with clauses, then variables, bytes, text.
+
+        A header that counts too many or too few clauses comes first: by merging the changes of
+        several candidates one could get worse. This reads no numbers, as it is called for every
+        candidate.
+        """
+        header = HEADER.search(text)
+        numbers = [] if header is None else header[1].split()
+        words = _NO_CLAUSES.sub(b"", text).split()
+        clauses = words.count(b"0")
+        wrong = abs(int(numbers[1]) - clauses) if len(numbers) > 1 and numbers[1].isdigit() else 0
+        variables = len({word.lstrip(b"-") for word in set(words)})
+        return wrong, len(words), variables, len(text), text
+
+    def measure(self, view: View) -> Mapping[str, int]:
+        """Count bytes, clauses, literals and variables."""
+        return {
+            "bytes": len(view.document.text),
+            "clauses": view.clauses,
+            "literals": len(view.literals),
+            "variables": len(view.variables),
+        }
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator of random formulas."""
+        from reducekit.frontends.cnf.generate import GENERATION
+
+        return GENERATION
+
+    @classmethod
+    def conversions(cls) -> Conversions:
+        """Return the conversions between the formats, and to SMT-LIB v2."""
+        from reducekit.frontends.cnf.convert import CONVERSIONS
+
+        return CONVERSIONS
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Count clauses by their length, quantifiers, independent parts."""
+        from reducekit.frontends.cnf.inspection import inspect
+
+        return inspect(text)

@@ -1,0 +1,123 @@
+"""Clauses in another format: DIMACS, ICNF and SMT-LIB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reducekit.errors import UsageError
+from reducekit.frontends.cnf.reader import Line, View, recognises, write
+from reducekit.offers import Conversions, Converted, Notation
+
+_SUFFIXES = {
+    "cnf": (".cnf", ".dimacs"),
+    "wcnf": (".wcnf",),
+    "qdimacs": (".qdimacs",),
+    "icnf": (".icnf",),
+}
+
+
+def converted(text: bytes, source: str | None, target: str) -> Converted:
+    """Return a file in another format. Raises ParseError or UsageError."""
+    view = View(text)
+    if source not in (None, view.format) and (source, view.format) != ("qdimacs", "cnf"):
+        raise UsageError(f"the file is {view.format}, not {source}")
+    if target == "smt2":
+        return Converted(b"\n".join((*_script(view), b"")))
+    if target == "icnf":
+        return _to_icnf(view)
+    return _to_cnf(view)
+
+
+def _clauses(view: View, what: str) -> list[Line]:
+    """Return the clauses. Raises UsageError if there are weights or quantifiers."""
+    if view.format not in ("cnf", "icnf"):
+        name = "weights" if view.format == "wcnf" else "quantifiers"
+        raise UsageError(f"{what} has no {name}: convert to smt2, or remove them")
+    return [line for line in view.lines() if line.prefix in (b"", b"a")]
+
+
+def _to_icnf(view: View) -> Converted:
+    lines = _clauses(view, "icnf")
+    if view.format == "cnf":
+        lines.append(Line(b"a", ()))
+    return Converted(write("icnf", lines))
+
+
+def _to_cnf(view: View) -> Converted:
+    """Return the clauses up to the last query, whose assumptions become clauses of their own."""
+    lines = _clauses(view, "cnf")
+    queries = [at for at, line in enumerate(lines) if line.prefix]
+    if not queries:
+        return Converted(write("cnf", lines, view.header[0] if view.header else 0))
+    last = queries[-1]
+    clauses = [line for line in lines[:last] if not line.prefix]
+    clauses += [Line(b"", (literal,)) for literal in lines[last].literals]
+    notes = [] if len(queries) == 1 else [f"of {len(queries)} queries only the last one is written"]
+    return Converted(write("cnf", clauses), tuple(notes))
+
+
+def _literal(literal: int) -> bytes:
+    return b"v%d" % literal if literal > 0 else b"(not v%d)" % -literal
+
+
+def _clause(literals: Sequence[int]) -> bytes:
+    words = list(map(_literal, literals))
+    return b"false" if not words else words[0] if len(words) == 1 else b"(or %s)" % b" ".join(words)
+
+
+def _script(view: View) -> Iterator[bytes]:
+    if view.format == "qdimacs":
+        yield from _quantified(view)
+        return
+    yield b"(set-logic QF_UF)" if view.format != "wcnf" else b"(set-logic ALL)"
+    yield from (b"(declare-const v%d Bool)" % each for each in view.variables)
+    # A weight that is no less than the top of a header is that of a hard clause.
+    top = view.header[2] if view.header is not None and len(view.header) > 2 else None
+    asked = False
+    for prefix, literals in view.lines():
+        if not prefix:
+            yield b"(assert %s)" % _clause(literals)
+        elif view.format == "icnf" and prefix == b"a":
+            asked = True
+            yield b"(check-sat-assuming (%s))" % b" ".join(map(_literal, literals))
+        elif view.format == "wcnf":
+            hard = prefix == b"h" or (top is not None and float(prefix) >= top)
+            yield (
+                b"(assert %s)" % _clause(literals)
+                if hard
+                else b"(assert-soft %s :weight %s)" % (_clause(literals), prefix)
+            )
+    if not asked:
+        yield b"(check-sat)"
+
+
+def _quantified(view: View) -> Iterator[bytes]:
+    """Yield a script with one assertion: quantifiers around the conjunction of the clauses.
+
+    Free variables are bound outermost, as the format says.
+    """
+    blocks = [(each.prefix, each.literals) for each in view.lines() if each.prefix in (b"a", b"e")]
+    bound = {literal for _, literals in blocks for literal in literals}
+    yield b"(set-logic ALL)"
+    yield from (b"(declare-const v%d Bool)" % each for each in view.variables if each not in bound)
+    opened = []
+    for prefix, literals in blocks:
+        if literals:
+            names = b" ".join(b"(v%d Bool)" % each for each in literals)
+            opened.append(b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names))
+    clauses = [_clause(line.literals) for line in view.lines() if not line.prefix]
+    body = b"true" if not clauses else b"(and true %s)" % b" ".join(clauses)
+    yield b"(assert %s)" % b" ".join((*opened, body + b")" * len(opened)))
+    yield b"(check-sat)"
+
+
+CONVERSIONS = Conversions(
+    reads=tuple(Notation(name, suffixes) for name, suffixes in _SUFFIXES.items()),
+    writes=(
+        Notation("cnf", _SUFFIXES["cnf"]),
+        Notation("icnf", _SUFFIXES["icnf"]),
+        Notation("smt2", (".smt2",)),
+    ),
+    convert=converted,
+    recognises=recognises,
+)

@@ -1,0 +1,46 @@
+"""What solvers print about a script that they need not accept."""
+
+from __future__ import annotations
+
+import re
+
+_LACKING = re.compile(
+    r"""\bunknown\s(?:[\w/-]+\s){0,3}?(?:function|constant|sort|symbol|parameter|option|tactic|probe
+        |command|logic|identifier|operator|type|keyword|attribute)
+    | \b(?:not|un)[ -]?(?:yet[ ]|currently[ ])?supported\b
+    | \b(?:does|do|can)[ ]?not[ ](?:yet[ ]|currently[ ])?(?:support|handle|work[ ]in)\b
+    | \b(?:not|un)[ -]?(?:declared[ ]as|recogni[sz]ed|implemented|allowed[ ]in)\b
+    | \b(?:requires?|needs?)[ ]the[ ]logic\b | \bin[ ](?:this|the[ ]current)[ ]logic\b
+    | \bto[ ]be[ ]compiled[ ]with\b | \b(?:not|without)[ ](?:been[ ])?(?:built|compiled)[ ]with\b
+    | \b(?:try|use|using|with|enable)[ ]--[a-z] | --\w+-exp\b
+    | \bexpected[ ]SMT-LIBv2[ ]command\b | \bis[ ]shadowing[ ]a[ ]theory\b
+    | \binvalid[ ](?:option|tactic|parameter)\b | \bin[ ]option[ ]parsing\b
+    | \b(?:unless|when|if)\b.{0,60}\b(?:enabled|incremental(?:ly)?|mode)\b
+    | \bexpecting[ ]the[ ]first[ ]constant\b  # cvc4 wants the letters of re.range in order
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A program lacks an operator, a theory, an option or a mode."""
+_DECLINED = re.compile(
+    r"""\bunknown\b | \bundeclared\b | \b(?:parse|syntax|sort|type)[ ](?:error|mismatch)
+    | \bdo(?:es)?[ ]not[ ]match\b | \bmismatch\b | \bnot[ ](?:co-variant|well-founded)\b
+    | \binvalid[ ](?:\S+[ ]){0,2}(?:command|declaration|definition|reference|argument
+        |use|name|binding|value|symbol|sort|variable)s?\b
+    | \b(?:only[ ]|not[ ])available\b | \bcannot[ ](?:run|make|push|pop|get)\b
+    | \bexpect(?:s|ed|ing)\b | \bmust[ ](?:be|have|not)\b | \balready[ ](?:declared|defined|set)\b
+    | \bmissing\b | \bunexpected[ ](?:token|character|end)\b | \bwrong[ ]number\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A program finds a script ill-formed, or in a state in which a command has no answer."""
+
+
+def rejects(line: str, *, well_formed: bool) -> bool:
+    """Return whether the failure line of a run says that a program need not accept its input.
+
+    What is `well_formed`, such as an input of our generator, may be rejected only for what the
+    program lacks; anything else, such as a file of a user, also by its rules.
+    """
+    if _LACKING.search(line) is not None:
+        return True
+    return not well_formed and _DECLINED.search(line) is not None

@@ -1,0 +1,378 @@
+"""Escapes local minima: random steps that may make a graph slightly larger, then a new descent.
+
+A kick is a random change of the smallest graph so far, after which it still fails
+and is at most a few tokens larger. A descent continues from there. Its result is
+the next graph to kick unless it is larger; then it is discarded. A descent after
+a kick takes only a few checks, since a refuted candidate is not tried again until
+something near it has changed.
+
+The seed determines all random choices, so equal scripts have equal results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from reducekit.change import Change
+from reducekit.frontends.smt2.graph.closing import WIDEST, complement
+from reducekit.frontends.smt2.graph.descent import Descent, Place, start
+from reducekit.frontends.smt2.graph.listing import Listing
+from reducekit.frontends.smt2.graph.model import Graph, Shape
+from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.widths import widths
+from reducekit.frontends.smt2.spelling import shortest
+from reducekit.search.problem import Search
+
+_GROWTH = 24
+"""The number of bytes by which a kick may make a script larger: about four tokens."""
+_LEAST, _PER_NODE = 300, 2
+"""The search ends after `_LEAST` kicks without gain, plus `_PER_NODE` for each node."""
+_FEW = 8
+_WIDTHS = 12
+_SAME_SHAPE: Sequence[frozenset[bytes]] = tuple(
+    frozenset(group.split())
+    for group in (
+        b"bvadd bvmul bvand bvor bvxor bvsub bvudiv bvurem bvsdiv bvsrem bvshl bvlshr bvashr"
+        b" bvnand bvnor bvxnor bvsmod",
+        b"bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge",
+        b"bvneg bvnot",
+        b"and or xor =>",
+        b"= distinct",
+        b"forall exists",
+        b"+ - *",
+        b"div mod",
+        b"< <= > >=",
+        b"fp.add fp.sub fp.mul fp.div",
+        b"fp.lt fp.leq fp.gt fp.geq fp.eq",
+        b"fp.abs fp.neg",
+        b"fp.min fp.max fp.rem",
+        b"str.prefixof str.suffixof str.< str.<=",
+        b"re.* re.+ re.opt re.comp",
+        b"re.++ re.union re.inter",
+        b"set.union set.inter set.minus",
+    )
+)
+"""Groups of operators with the same parameter and result sorts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A graph to kick, with its listing."""
+
+    graph: Graph
+    material: Material
+    listing: Listing
+    style: Style
+    size: int
+
+
+class Kicks:
+    """The kicks of one graph, each built on first access."""
+
+    def __init__(self, ground: Ground, seed: int) -> None:
+        self.ground = ground
+        self.seed = seed
+        self.moves = Moves(ground.graph, ground.material)
+        self._made: dict[int, tuple[Candidate, Listing] | None] = {}
+
+    @property
+    def patience(self) -> int:
+        """The number of kicks without gain after which the search ends."""
+        return _LEAST + _PER_NODE * len(self.moves.nodes)
+
+    def __getitem__(self, number: int) -> tuple[Candidate, Listing] | None:
+        """Return the kick of this number and its listing; None if there is none."""
+        if number not in self._made:
+            self._made[number] = self._make(number)
+        return self._made[number]
+
+    def _make(self, number: int) -> tuple[Candidate, Listing] | None:
+        random = Random(self.seed * 1_000_003 + number)
+        ground = self.ground
+        candidate = kick(self.moves, random)
+        if candidate is None:
+            return None
+        if random.random() < 0.25:  # two kicks at once reach graphs that neither reaches alone
+            second = kick(self.moves, random)
+            both = None if second is None else _together(ground.graph, candidate, second)
+            candidate = both or candidate
+        everything = range(len(ground.listing.commands))
+        try:
+            listing, changed = ground.listing.printed_again(
+                candidate.graph, ground.style, candidate.replaced, everything
+            )
+        except Unprintable:
+            return None
+        if not changed or len(listing.whole()) > ground.size + _GROWTH:
+            return None
+        return candidate, listing
+
+
+def _together(graph: Graph, first: Candidate, second: Candidate) -> Candidate | None:
+    """Return two candidates for a graph combined into one; None if that is impossible."""
+    if any(
+        each.graph.fresh != graph.fresh or each.graph.signatures != graph.signatures
+        for each in (first, second)
+    ):
+        return None  # both may have made a variable, with the same name
+    if first.replaced.keys() & second.replaced.keys():
+        return None
+    # If each replacement contains the other's node, the result would be cyclic.
+    for one, other in ((first, second), (second, first)):
+        cone: set[int] = set()
+        todo = list(one.replaced.values())
+        while todo:
+            node = todo.pop()
+            if node not in cone:
+                cone.add(node)
+                todo += graph.args[node]
+        if not cone.isdisjoint(other.replaced):
+            return None
+    return replace(first, replaced={**first.replaced, **second.replaced})
+
+
+@dataclass(frozen=True, slots=True)
+class Kicking(Search):
+    """The state: the graph to kick, and the current descent from a kick, if any.
+
+    `number` is that of the next kick; `idle` counts the kicks since the last gain.
+    `best` is the size of the smallest script found.
+    """
+
+    kicks: Kicks
+    best: int
+    number: int = 0
+    idle: int = 0
+    descent: Descent | None = None
+    seen: frozenset[bytes] = frozenset()
+    """The local minima already left. There may be cycles of minima of equal size."""
+
+    def propose(self) -> Change | None:
+        """Return the next kick, or the next step of the current descent, as a whole script."""
+        if self.descent is not None:
+            step, printed = self.descent.current()
+            assert step is not None, "a descent that has ended has been given up"
+            if printed is None or not is_smaller(printed, self.descent.steps.listing):
+                return Change(())  # this minimum was visited before: avoid cycles
+            return self._change(printed, step.candidate.what, self.descent.key())
+        if self.idle > self.kicks.patience:
+            return None
+        made = self.kicks[self.number]
+        if made is None:
+            return Change(())
+        candidate, listing = made
+        return self._change(listing, candidate.what, b"")
+
+    def _change(self, listing: Listing, what: str, key: bytes) -> Change:
+        change = listing.change(range(len(listing.commands)), what, key)
+        return replace(change, probe=True)
+
+    def after(self, ok: bool) -> Kicking:
+        """Continue with the descent from a kick that still fails, or with the next kick."""
+        if self.descent is not None:
+            return replace(self, descent=self.descent.after(ok))._settled()
+        made = self.kicks[self.number]
+        state = replace(self, number=self.number + 1, idle=self.idle + 1)
+        if not ok or made is None:
+            return state
+        candidate, listing = made
+        graph = candidate.graph.rebuilt(candidate.replaced)
+        ground = self.kicks.ground
+        place = Place(ground.style, styled=1)
+        return replace(state, descent=start(graph, ground.material, place, listing))._settled()
+
+    def _settled(self) -> Kicking:
+        """End a finished descent."""
+        descent = self.descent
+        assert descent is not None
+        if descent.current()[0] is not None:
+            return self
+        state = replace(self, descent=None)
+        listing = descent.steps.listing
+        text = listing.whole()
+        if len(text) > self.best or text in self.seen:
+            return state
+        ground = self.kicks.ground
+        ground = replace(ground, graph=descent.steps.graph, listing=listing, size=len(text))
+        seen = self.seen | {text}
+        kicks = Kicks(ground, self.kicks.seed)
+        if len(text) < self.best:
+            return replace(state, kicks=kicks, best=len(text), idle=0, seen=seen)
+        return replace(state, kicks=kicks, seen=seen)
+
+
+def is_smaller(listing: Listing, other: Listing) -> bool:
+    """Return whether a script precedes another one in the order of texts."""
+    text, than = listing.whole(), other.whole()
+    return (len(text), text) < (len(than), than)
+
+
+Kick = Callable[[Moves, Random], "Candidate | None"]
+
+
+def kick(moves: Moves, random: Random) -> Candidate | None:
+    """Return a random kick; None if none was found."""
+    if not moves.nodes:
+        return None
+    for _ in range(_FEW):
+        found = random.choice(KICKS)(moves, random)
+        if found is not None:
+            return found
+    return None
+
+
+def _pick(moves: Moves, random: Random) -> int:
+    return random.choice(moves.nodes)
+
+
+def other_constant(moves: Moves, random: Random) -> Candidate | None:
+    """Replaces a literal by another one or by its complement."""
+    graph, node = moves.graph, _pick(moves, random)
+    shape, sort = graph.shape[node], graph.sort[node]
+    if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
+        return None
+    # Random values next to special ones: a failure that needs "some number" is not met by 0 and 1.
+    texts = moves.constants(sort)[:3]
+    other = complement(graph, node)
+    texts = texts if other is None else [*texts, other]
+    width = sort[1] if isinstance(sort, tuple) and sort[0] == "BitVec" else None
+    if isinstance(width, int) and width <= WIDEST:
+        texts = [*texts, shortest(1, width), shortest(random.getrandbits(width), width)]
+    texts = [text for text in dict.fromkeys(texts) if text != shape.head]
+    if not texts:
+        return None
+    leaf = moves.leaf(random.choice(texts), sort)
+    return Candidate("kick: another constant", graph, {node: leaf}, node)
+
+
+def other_operator(moves: Moves, random: Random) -> Candidate | None:
+    """Replaces an operator by another one with the same sorts."""
+    graph, node = moves.graph, _pick(moves, random)
+    shape, args = graph.shape[node], graph.args[node]
+    group = next((group for group in _SAME_SHAPE if shape.head in group), None)
+    if group is None or not args or shape.uses or shape.names:
+        return None
+    if len(args) == 1 and shape.head == b"-":
+        return None  # nothing else takes one number
+    head = random.choice(sorted(group - {shape.head}))
+    first = shape.items[0]
+    begin = b"(" + shape.head
+    if not isinstance(first, bytes) or not first.startswith(begin):
+        return None
+    items = (b"(" + head + first[len(begin) :], *shape.items[1:])
+    other: Shape = graph.shapes.get(replace(shape, items=items, head=head))
+    copy = graph.add(other, args, graph.sort[node])
+    return Candidate("kick: another operator", graph, {node: copy}, node)
+
+
+def swapped(moves: Moves, random: Random) -> Candidate | None:
+    """Swaps two arguments of the same sort."""
+    graph, node = moves.graph, _pick(moves, random)
+    args = graph.args[node]
+    shape = graph.shape[node]
+    if len(args) < 2 or shape.binds or shape.raw:
+        return None
+    one, other = random.sample(range(len(args)), 2)
+    if graph.sort[args[one]] != graph.sort[args[other]] or args[one] == args[other]:
+        return None
+    changed = list(args)
+    changed[one], changed[other] = changed[other], changed[one]
+    copy = graph.add(shape, tuple(changed), graph.sort[node])
+    return Candidate("kick: swapped", graph, {node: copy}, node)
+
+
+def other_edge(moves: Moves, random: Random) -> Candidate | None:
+    """Replaces one use of a node by any other node of its sort that is not above it."""
+    graph, analysis, user = moves.graph, moves.analysis, _pick(moves, random)
+    shape, args = graph.shape[user], graph.args[user]
+    if not args or shape.raw:
+        return None
+    position = random.randrange(len(args))
+    node = args[position]
+    sort = graph.sort[node]
+    if sort is None:
+        return None
+    above = moves.above(user) | {user}
+    others = [
+        each
+        for each in moves.nodes
+        if graph.sort[each] == sort
+        and each != node
+        and each not in above
+        and not analysis.outside(each, node)
+        and moves.fits(each, user)
+    ]
+    if not others:
+        return None
+    changed = list(args)
+    changed[position] = random.choice(others)
+    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    return Candidate("kick: another edge", graph, {user: copy}, user)
+
+
+def complemented(moves: Moves, random: Random) -> Candidate | None:
+    """Complements one use of a term."""
+    graph, user = moves.graph, _pick(moves, random)
+    shape, args = graph.shape[user], graph.args[user]
+    if not args or shape.raw:
+        return None
+    position = random.randrange(len(args))
+    sort = graph.sort[args[position]]
+    head = b"not" if sort == "Bool" else b"bvnot"
+    if sort != "Bool" and not (isinstance(sort, tuple) and sort[0] == "BitVec"):
+        return None
+    around = graph.add(graph.shapes.application(head, 1), (args[position],), sort)
+    changed = list(args)
+    changed[position] = around
+    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    return Candidate("kick: a complement", graph, {user: copy}, user)
+
+
+def other_width(moves: Moves, random: Random) -> Candidate | None:
+    """Changes the width of bit-vectors that must have the same width."""
+    found: list[Candidate] = []
+    for candidate in widths(moves):
+        found.append(candidate)
+        if len(found) == _WIDTHS:
+            break
+    if not found:
+        return None
+    return replace(random.choice(found), what="kick: a width")
+
+
+def to_variable(moves: Moves, random: Random) -> Candidate | None:
+    """Replaces a node by a declared or new variable of its sort."""
+    graph, node = moves.graph, _pick(moves, random)
+    sort = graph.sort[node]
+    if sort is None or graph.shape[node].uses:
+        return None
+    found = [*moves.to_declared(node), *moves.to_fresh(node, 0)]
+    return replace(random.choice(found), what="kick: a variable") if found else None
+
+
+def smaller(moves: Moves, random: Random) -> Candidate | None:
+    """Applies a random move of the descent, even if the result is not smaller."""
+    node = _pick(moves, random)
+    found: list[Candidate] = []
+    source: Iterator[Candidate] = moves.of(node)
+    for candidate in source:
+        found.append(candidate)
+        if len(found) == _FEW:
+            break
+    return replace(random.choice(found), what="kick: a move") if found else None
+
+
+KICKS: Sequence[Kick] = (
+    other_constant,
+    other_operator,
+    swapped,
+    other_edge,
+    other_edge,
+    complemented,
+    other_width,
+    to_variable,
+    smaller,
+)

@@ -1,0 +1,98 @@
+"""Tells bugs apart that programs report in the same words, wherever they are in the code.
+
+An invalid model, a wrong answer or a plain signal names no place in the code, so inputs of many
+bugs land in one bucket. Reduced, they differ: in the functions on the stack of a crash, otherwise
+in what the reduced inputs are made of. Those are the `mark` of a bug.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from reducekit.errors import ParseError
+from reducekit.frontend import Frontend
+from reducekit.hunt.findings import Finding
+from reducekit.offers import ReadsFailures
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion, Disagree, SameSignature
+
+SAMPLES = 20
+"""The number of inputs of a bucket that are reduced to tell them apart; others only count."""
+SECONDS = 20.0
+"""The time limit of each of these reductions but the first, which has none."""
+_FRAMES = 3
+_PATIENCE = 30.0  # seconds for the debugger
+_NO_PLACE = re.compile(
+    rb"(?:invalid|incorrect|wrong) (?:model|proof|unsat core|witness|lemma)|ERRORS SATISFYING"
+    rb"|(?:model|proof|core)[ -]?(?:check|validation)|check_?(?:model|unsat|proof)"
+    rb"|seg(?:mentation )?fault|bus error|floating point exception|illegal instruction|^aborted"
+    rb"|caught signal|core dumped|unsoundness|expected result",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*?) ?\(", re.MULTILINE)
+_SYSTEM = re.compile(r"_|(?:raise|abort|kill|tgkill|main|start_thread|clone\d?)$|std::|operator ")
+"""Functions of the C and C++ libraries, which are on many stacks."""
+
+
+def can_tell(frontend: Frontend, finding: Finding) -> bool:
+    """Return whether a finding may be several bugs, which its format can tell apart."""
+    if not isinstance(frontend, ReadsFailures):
+        return False
+    criterion = finding.criterion
+    if isinstance(criterion, SameSignature) and criterion.expected.limit is None:
+        line = criterion.expected.line
+        return line is None or _NO_PLACE.search(line) is not None
+    return isinstance(criterion, Disagree)
+
+
+def mark_of(
+    frontend: Frontend, text: bytes, commands: Sequence[Command], criterion: Criterion, path: Path
+) -> str:
+    """Return what a reduced text shows of its bug, in a line.
+
+    `path` is the file that has the text.
+    """
+    crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
+    if crashed and (stack := _stack(commands[0], path)):
+        return f"in {stack}"
+    assert isinstance(frontend, ReadsFailures)
+    try:
+        return f"with {frontend.skeleton(text)}"
+    except ParseError:
+        return "not parsed"
+
+
+def _stack(command: Command, path: Path) -> str:
+    """Return the innermost functions of a crash, if there is a debugger, and it knows them."""
+    debugger = shutil.which("gdb")
+    if debugger is None or command.stdin or command.in_folder is not None:
+        return ""
+    words = [debugger, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-ex", "run"]
+    # `env` executes the program: a debugger takes no scripts.
+    words += ["-ex", f"bt {4 * _FRAMES}", "--args", "/usr/bin/env", *command.argv(str(path))]
+    environment = {**os.environ, "SHELL": "/bin/sh"}
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    ) as process:
+        try:
+            said = process.communicate(timeout=_PATIENCE)[0]
+        except subprocess.TimeoutExpired:
+            return ""
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    names = _FRAME.findall(said.decode(errors="replace"))
+    own = [each for each in names if not _SYSTEM.match(each)]
+    return " < ".join(own[:_FRAMES]) if own and own[0] != "??" else ""

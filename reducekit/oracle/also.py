@@ -1,0 +1,108 @@
+"""What other programs must do with a candidate too: one criterion of ordinary parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from reducekit.oracle.criterion import Criterion, understands
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import is_failure
+
+
+def accepts(outcome: Outcome) -> bool:
+    """Return whether a program read its input and ended without a failure."""
+    return outcome.limit is None and not is_failure(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts(Criterion):
+    """A program reads the file and ends without a failure.
+
+    `understood`: it must not print `unsupported` either, which is how some solvers skip a command
+    that they do not know.
+    """
+
+    understood: bool = field(default=False, compare=False)
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        """Look at how the program ended and at what it printed."""
+        return accepts(outcomes[0]) and not (self.understood and not understands(outcomes[0]))
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return "another program accepts the file"
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Ask for no `unsupported` if there is none on the input."""
+        return replace(self, understood=understands(run[0])) if accepts(run[0]) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Also(Criterion):
+    """A criterion holds for the first commands, and one criterion for each remaining command.
+
+    The remaining programs run last, and only if the text is interesting without them.
+    """
+
+    inner: Criterion
+    first: int
+    """The number of commands that the inner criterion judges."""
+    others: tuple[Criterion, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """What the remaining commands are called in messages: option and program."""
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the inner criterion."""
+        return self.inner.wall
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask the inner criterion first, then that of each other command."""
+        count = len(outcomes)
+        if count <= self.first:
+            judged = self.inner.judge(outcomes)
+            return None if judged is True or (judged is None and count < self.first) else False
+        if not self.others[count - self.first - 1].judge(outcomes[-1:]):
+            return False
+        return True if count == self.first + len(self.others) else None
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        programs = sum(isinstance(each, Accepts) for each in self.others)
+        parts = [self.inner.describe()]
+        parts += [
+            f"{name} has {each.describe()}"
+            for name, each in zip(self.names, self.others, strict=False)
+            if not isinstance(each, Accepts)
+        ]
+        if programs:
+            which = "another program accepts" if programs == 1 else f"{programs} others accept"
+            parts.append(f"{which} the file")
+        return ", and ".join(parts)
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return what each criterion makes of its commands, if each is shown."""
+        inner = self.inner.shown_by(run[: self.first], limits)
+        others = [
+            each.shown_by([outcome], limits)
+            for each, outcome in zip(self.others, run[self.first :], strict=True)
+        ]
+        found = tuple(each for each in others if each is not None)
+        if inner is None or len(found) < len(others):
+            return None
+        return replace(self, inner=inner, others=found)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Name the program that does otherwise, if the rest is as wanted."""
+        if self.inner.shown_by(run[: self.first], Limits()) is None:
+            return self.inner.missing_in(run[: self.first])
+        rest = run[self.first :]
+        at = next(n for n, each in enumerate(self.others) if not each.judge([rest[n]]))
+        if isinstance(self.others[at], Accepts):
+            return f"a program of `also_passes` does not accept it: {self.names[at]}"
+        return f"{self.names[at]}: {self.others[at].missing_in([rest[at]])}"

@@ -1,0 +1,95 @@
+"""Costs: counters that solvers print, such as z3's `rlimit-count`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from reducekit.errors import UsageError
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.outcome import Outcome
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+
+
+@lru_cache(maxsize=16)
+def counter(text: str) -> re.Pattern[bytes]:
+    """Return a pattern whose first group is the number. Raises UsageError.
+
+    A name finds what z3 (`:conflicts 12`), cvc5 (`sat::conflicts = 12`), CaDiCaL (`conflicts: 12`)
+    and Bitwuzla (`conflicts 12`) print. It must be the whole name: z3's `:arith-conflicts` is
+    another counter than its `:conflicts`.
+    """
+    try:
+        asked = re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except re.error as error:
+        raise UsageError(f"`cost`: {text!r} is not a regular expression: {error}") from None
+    if asked.groups:
+        return asked
+    name = re.escape(text.lstrip(":"))
+    return re.compile(rf"(?<![\w.-]){name}[ \t]*[:=]?[ \t]*({_NUMBER})".encode())
+
+
+def cost(pattern: re.Pattern[bytes], outcome: Outcome) -> float:
+    """Return the largest number that a run printed for the counter; 0 if there is none.
+
+    z3 prints no counter that is 0, and a solver with several queries prints several numbers.
+    """
+    found = [0.0]
+    for stream in (outcome.stdout, outcome.stderr):
+        for match in pattern.finditer(stream):
+            try:
+                found.append(float(match[1] or b"0"))
+            except ValueError:
+                continue
+    return max(found)
+
+
+@dataclass(frozen=True, slots=True)
+class CostAtLeast(Criterion):
+    """The cost of the first `runs` commands is high with every seed.
+
+    It is at least `at_least`, or at least `times` as high as that of each remaining command, the
+    reference, whose cost counts as `floor` if it is less. The least of several seeds counts, so
+    that no candidate is kept for one unlucky seed.
+    """
+
+    name: str
+    """The counter as it was asked for: a name, or a pattern."""
+    runs: int
+    references: int = 0
+    """How many commands there are of either."""
+    at_least: float | None = None
+    times: float | None = None
+    floor: float = 1.0
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Stop at the first seed whose cost is too low."""
+        if self._least(outcomes) > min(self._costs(outcomes[: self.runs])):
+            return False
+        return True if len(outcomes) == self.runs + self.references else None
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        if self.at_least is not None:
+            return f"{self.name} is {self.at_least:g} or more"
+        return f"{self.name} is {self.times:g} times that of the reference, or more"
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Tell the numbers."""
+        own = ", ".join(f"{each:g}" for each in self._costs(run[: self.runs]))
+        return f"{self.describe()}; it is {own}, and {self._least(run):g} is wanted"
+
+    def _least(self, outcomes: Sequence[Outcome]) -> float:
+        """Return the least cost to keep, by the runs of the reference so far."""
+        if self.at_least is not None:
+            return self.at_least
+        return (self.times or 1.0) * max([self.floor, *self._costs(outcomes[self.runs :])])
+
+    def _costs(self, outcomes: Sequence[Outcome]) -> list[float]:
+        pattern = counter(self.name)
+        return [cost(pattern, each) for each in outcomes]

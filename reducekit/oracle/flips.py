@@ -1,0 +1,94 @@
+"""Unstable answers: some seeds are answered and others are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reducekit.oracle.criterion import Criterion, answers, verdict
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.responses import read_answers
+from reducekit.oracle.signature import failure_line
+
+
+@dataclass(frozen=True, slots=True)
+class Flips(Criterion):
+    """Of some runs, which differ by their seeds, at least `good` are answered and `bad` are not.
+
+    Whichever those are: a change of the text changes which seeds are good, so that a criterion
+    that names two seeds refuses most texts that are just as unstable.
+    """
+
+    runs: int
+    good: int = 1
+    bad: int = 1
+    answer: bytes | None = None
+    """What good runs answer; None: `sat` or `unsat`, before a run has shown which."""
+    unknown: bytes | None = None
+    """How bad runs end, as `_unknown` tells: incomplete is not the same as out of resources."""
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Count; the rest need not run once both are there, or cannot be any more."""
+        good = bad = 0
+        for outcome in outcomes:
+            unknown, given = _unknown(outcome), answers(outcome)
+            if unknown is not None:
+                bad += self.unknown in (None, unknown)
+            elif given is None:
+                return False  # an error, or nothing was asked
+            else:
+                good += self.answer in (None, given[-1])
+        left = self.runs - len(outcomes)
+        if good >= self.good and bad >= self.bad:
+            return True
+        if max(0, self.good - good) + max(0, self.bad - bad) > left:
+            return False
+        return None
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        good = "answer" if self.answer is None else f"answer {self.answer.decode()}"
+        bad = "do not" if self.unknown is None else f"end with {self.unknown.decode()}"
+        return f"of {self.runs} seeds at least {self.good} {good} and {self.bad} {bad}"
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return the same with the most frequent answer, and the most frequent bad end."""
+        good = [given[-1] for each in run if (given := answers(each)) is not None]
+        bad = [ended for each in run if (ended := _unknown(each)) is not None]
+        if not good or not bad:
+            return None
+        pinned = replace(
+            self,
+            answer=max(sorted(set(good)), key=good.count),
+            unknown=max(sorted(set(bad)), key=bad.count),
+        )
+        return pinned if verdict(pinned, run) else None
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Tell how many there were."""
+        good, bad = (
+            sum(each is not None for each in map(ends, run)) for ends in (answers, _unknown)
+        )
+        return f"{self.describe()}; {good} were answered, {bad} were not"
+
+
+_REASON = re.compile(rb'\(:reason-unknown "?([^)"\n]*)')
+
+
+def _unknown(outcome: Outcome) -> bytes | None:
+    """Return how a run failed to answer: the solver's reason, if it was asked; None if it did not.
+
+    A crash and an error are no such end.
+    """
+    if outcome.limit == "time":
+        return b"the time limit"
+    if outcome.signal is not None or read_answers(outcome.stdout)[-1:] != (b"unknown",):
+        return None
+    if failure_line(outcome.stdout, outcome.stderr) is not None:
+        return None
+    reason = _REASON.search(outcome.stdout)
+    return b"unknown" if reason is None else b"unknown (" + reason[1].strip() + b")"

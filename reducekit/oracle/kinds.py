@@ -1,0 +1,354 @@
+"""The kinds of failure that can be kept: one class each, and the options that ask for it.
+
+A class here is all that a new kind needs. Its fields are its options, declared as everywhere by
+`reducekit.option`: the command line, Python, the settings file and the reference are made of them,
+because the options of a session inherit them. Which options exclude each other is declared nowhere:
+options go together if there is a kind that has both (`kind_of`).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeAlias
+
+from reducekit import quantities
+from reducekit.errors import UsageError
+from reducekit.option import option, several
+from reducekit.oracle.command import Command
+from reducekit.oracle.cost import CostAtLeast, counter
+from reducekit.oracle.criterion import (
+    Criterion,
+    Disagree,
+    ExitZero,
+    Matches,
+    OwnFailure,
+    SlowerThan,
+    SlowerThanReference,
+)
+from reducekit.oracle.flips import Flips
+
+Words: TypeAlias = str | Sequence[str]
+"""A command: a line, quoted as for a shell, or its words."""
+Making: TypeAlias = Callable[[Words], Command]
+"""Makes a command, the way the options say: by a shell, with the file on standard input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(ABC):
+    """A kind of failure: inherit, declare options as fields, and say what they mean.
+
+    Messages name an option `like_this`, as in Python; a face spells it in its own way.
+    """
+
+    asked_by: ClassVar[tuple[str, ...]]
+    """Any of these options asks for this kind."""
+
+    @abstractmethod
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the commands of a check, in order. Raises UsageError if one cannot be run."""
+
+    @abstractmethod
+    def criterion(self) -> Criterion:
+        """Return what judges their outcomes. Raises UsageError for values that contradict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCommand(Kind):
+    """What one command does; of most kinds all that runs."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("command",)
+    command: Words | None = option(
+        "The program under test; its failure is kept.", "Failure", metavar="CMD", spelled="--cmd"
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the command."""
+        return (made(self.command or ""),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test(Kind):
+    """An interestingness test says which files are interesting."""
+
+    __test__ = False  # for pytest: its name begins with Test
+    asked_by: ClassVar[tuple[str, ...]] = ("oracle",)
+    oracle: Words | None = option(
+        "An interestingness test: exit status 0 keeps a file.", "Failure", metavar="CMD"
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the test."""
+        return (made(self.oracle or ""),)
+
+    def criterion(self) -> Criterion:
+        """Return exit status 0."""
+        return ExitZero()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicate(Kind):
+    """The same as a function, which is not asked by a command."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("interesting",)
+    interesting: Callable[[bytes], bool] | None = None
+    """The same as a function. It must always return the same for the same text."""
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return none: nothing runs."""
+        return ()
+
+    def criterion(self) -> Criterion:
+        """Return what stands for the function."""
+        return ExitZero(words="the predicate holds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement(OfCommand):
+    """Two programs answer differently."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("reference",)
+    reference: Words | None = option(
+        "The failure: --cmd and CMD disagree (sat/unsat).", "Failure", metavar="CMD"
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the command and its reference."""
+        return (
+            *super().commands(made),
+            *(() if self.reference is None else (made(self.reference),)),
+        )
+
+    def criterion(self) -> Criterion:
+        """Return that they differ."""
+        return Disagree()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow(Disagreement):
+    """A run takes long, or longer than that of another program."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("slower_than", "slower_ratio")
+    slower_than: float | None = option(
+        "The failure: a run takes S seconds or more, or R times as long as --reference.",
+        "Failure",
+        read=quantities.slowness,
+        metavar="S|Rx",
+    )
+    slower_ratio: float | None = None
+    """A run takes this many times as long as the `reference`."""
+
+    def criterion(self) -> Criterion:
+        """Return how slow it must be."""
+        if self.slower_than is not None and self.slower_ratio is not None:
+            raise UsageError("`slower_than` is a time or a ratio: give one")
+        if self.reference is not None:
+            return SlowerThanReference(self.slower_than, self.slower_ratio)
+        if self.slower_than is None:
+            raise UsageError("`slower_than` as a ratio needs `reference`: slower than what?")
+        return SlowerThan(self.slower_than)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costly(Disagreement):
+    """A counter that the program prints is high, or higher than that of another program.
+
+    Counters repeat where times do not: the same file gives the same number on a loaded machine.
+    """
+
+    asked_by: ClassVar[tuple[str, ...]] = ("cost",)
+    cost: str | None = option(
+        "The failure: this counter of --cmd is high.",
+        "Failure",
+        metavar="NAME",
+    )
+    at_least: float | None = option(
+        "The least --cost to keep.", "Failure", read=quantities.number, metavar="N", rare=True
+    )
+    times: float | None = option(
+        "The least --cost to keep, as a multiple of that of --reference.",
+        "Failure",
+        read=quantities.number,
+        metavar="K",
+        rare=True,
+    )
+    floor: float = option(
+        "The --cost of --reference counts as N if it is less.",
+        "Failure",
+        1.0,
+        read=quantities.number,
+        metavar="N",
+        rare=True,
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return each command once, or once for each seed if `{seed}` is in it."""
+        given = [each for each in (self.command, self.reference) if each is not None]
+        return tuple(made(words) for each in given for words in _seeded(each))
+
+    def criterion(self) -> Criterion:
+        """Return how high the counter must be. Raises UsageError if that is not said."""
+        if (self.at_least is None) == (self.times is None):
+            raise UsageError("`cost` requires `at_least`, or `times` and `reference`")
+        if (self.times is None) != (self.reference is None):
+            raise UsageError("`times` requires `reference`: how many times whose `cost`?")
+        counter(self.cost or "")
+        runs = len(_seeded(self.command or ""))
+        others = 0 if self.reference is None else len(_seeded(self.reference))
+        return CostAtLeast(self.cost or "", runs, others, self.at_least, self.times, self.floor)
+
+
+SEED = "{seed}"
+_SEEDS = ("1", "2", "3")
+
+
+def _seeded(words: Words, seeds: Sequence[str] = _SEEDS) -> list[Words]:
+    """Return the command once for each seed; once if there is no place for one."""
+    if isinstance(words, str):
+        return [words.replace(SEED, seed) for seed in (seeds if SEED in words else ("",))]
+    if not any(SEED in word for word in words):
+        return [words]
+    return [[word.replace(SEED, seed) for word in words] for seed in seeds]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unstable(OfCommand):
+    """Some seeds are answered and others are not."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("unstable",)
+    unstable: int | None = option(
+        "The failure: of N seeds, --cmd solves some only.",
+        "Failure",
+        read=quantities.positive,
+        metavar="N",
+    )
+    good: int = option(
+        "As many runs of --unstable must be answered.",
+        "Failure",
+        1,
+        read=quantities.positive,
+        metavar="N",
+        rare=True,
+    )
+    bad: int = option(
+        "As many runs of --unstable must end with unknown.",
+        "Failure",
+        1,
+        read=quantities.positive,
+        metavar="N",
+        rare=True,
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the command with each seed."""
+        found = _seeded(self.command or "", [str(seed) for seed in range(self.unstable or 1)])
+        if len(found) < self.good + self.bad:
+            raise UsageError(
+                "`unstable` needs {seed} in the command, as in 'z3 smt.random_seed={seed}', and at "
+                f"least {self.good + self.bad} runs for `good` and `bad`"
+            )
+        return tuple(map(made, found))
+
+    def criterion(self) -> Criterion:
+        """Return how many runs end in which way."""
+        return Flips(self.unstable or 1, self.good, self.bad)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern(OfCommand):
+    """A run ends with a certain status, or its output matches."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("exit_code", "match_out", "match_err")
+    exit_code: int | None = option(
+        "The failure: this status or signal (139, SIGSEGV).",
+        "Failure",
+        read=quantities.exit_code,
+        metavar="N|SIGNAL",
+    )
+    match_out: Sequence[str] = option(
+        "The failure: stdout matches REGEX. Repeatable.",
+        "Failure",
+        (),
+        read=several,
+        metavar="REGEX",
+    )
+    match_err: Sequence[str] = option(
+        "The failure: stderr matches REGEX. Repeatable.",
+        "Failure",
+        (),
+        read=several,
+        metavar="REGEX",
+    )
+
+    def criterion(self) -> Criterion:
+        """Return the status and the patterns."""
+        out = tuple(regex("match_out", each) for each in self.match_out)
+        err = tuple(regex("match_err", each) for each in self.match_err)
+        return Matches(self.exit_code, out, err)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(OfCommand):
+    """The command's own failure, whatever it is: asked for by nothing else than the command."""
+
+    ignore_out: bool = option(
+        "Ignore stdout when matching the failure.", "Failure", False, rare=True
+    )
+    ignore_err: bool = option(
+        "Ignore stderr when matching the failure.", "Failure", False, rare=True
+    )
+
+    def criterion(self) -> Criterion:
+        """Return what finds out from the runs on the input."""
+        return OwnFailure(out=not self.ignore_out, err=not self.ignore_err)
+
+
+KINDS: tuple[type[Kind], ...] = (
+    Test,
+    Predicate,
+    Disagreement,
+    Slow,
+    Costly,
+    Unstable,
+    Pattern,
+    Own,
+)
+
+
+def kind_of(given: Mapping[str, Any], kinds: Iterable[type[Kind]] = KINDS) -> Kind:
+    """Return the kind that the given options ask for: those whose value is not the default.
+
+    Raises UsageError where no kind has them all, or where what asks for their kind is missing.
+    """
+    names = {kind: {each.name for each in fields(kind)} for kind in kinds}
+    chosen = [name for name in given if any(name in own for own in names.values())]
+    for kind, own in names.items():
+        if own.issuperset(chosen) and not set(kind.asked_by).isdisjoint(chosen):
+            return kind(**{name: given[name] for name in chosen})
+    raise UsageError(_contradiction(chosen, names))
+
+
+def _contradiction(chosen: Sequence[str], names: Mapping[type[Kind], set[str]]) -> str:
+    """Say why no kind has all the options that were chosen, and is asked for by one of them."""
+    for at, one in enumerate(chosen):
+        for other in chosen[:at]:
+            if not any({one, other} <= own for own in names.values()):
+                return f"`{other}` and `{one}` are mutually exclusive: give one"
+    kind = next((kind for kind, own in names.items() if own.issuperset(chosen)), None)
+    if kind is None:
+        return f"{', '.join(f'`{each}`' for each in chosen)} are mutually exclusive: give fewer"
+    needless = next(each for each in reversed(chosen))
+    return f"`{needless}` requires {' or '.join(f'`{each}`' for each in kind.asked_by)}"
+
+
+def regex(option: str, text: str) -> re.Pattern[bytes]:
+    """Compile a pattern for an output. Raises UsageError."""
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except re.error as error:
+        raise UsageError(
+            f"`{option}`: {text!r} is not a regular expression: {error}; to match the text as it "
+            f"is, write '{re.escape(text)}'"
+        ) from None

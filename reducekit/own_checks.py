@@ -1,0 +1,192 @@
+"""How a format takes part in checks: by an oracle or tests of its own, or before a command runs.
+
+Usually a command decides whether a candidate still fails. A format whose inputs can be played to a
+library in this process needs none (`ChecksCandidates`, `TestsInputs`). One that knows which inputs
+a program may refuse keeps these from it (`GuardsCommand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from reducekit.executors.executor import Closing, Executor
+from reducekit.executors.guard import Guard
+from reducekit.frontend import Frontend
+from reducekit.offers import FormatOption
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+
+Opener: TypeAlias = Callable[[Oracle, int], Executor]
+"""Opens an executor for an oracle, with that many jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class OracleRequest:
+    """What a frontend is told that has to check candidates by itself.
+
+    `failure` are the options about the failure by name, `limits` those of a run.
+    """
+
+    text: bytes
+    name: str
+    """What the input is called in messages."""
+    file: str
+    """How one types its name: `-` where it is no file."""
+    failure: Mapping[str, Any]
+    limits: Limits
+    guard: Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The solver under test, where it is not the program that the command runs."""
+
+    name: str
+    version: str
+    """What it says of itself, and which file it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOracle:
+    """How a format checks candidates without a command: by a library that it plays them to."""
+
+    frontend: Frontend
+    """The frontend to reduce with; it may know more than the one that was asked."""
+    command: tuple[str, ...]
+    """The words of a command that shows the failure again."""
+    opener: Opener
+    limits: Limits
+    libraries: tuple[Path, ...] = ()
+    """What it plays to: a journal belongs to their content."""
+    notes: tuple[str, ...] = ()
+    """What the user should know, in sentences."""
+    subject: Callable[[], Subject] | None = None
+    """Describes the library for a bug report."""
+    finish: Callable[[bytes], bytes] = lambda text: text
+    """Makes of the result what is written in the end, such as a trace with its results."""
+    close: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How an input was tested by its format: the bug that it shows, if any."""
+
+    seed: int = 0
+    text: bytes = b""
+    """The input where it shows a bug, otherwise it may be empty."""
+    criterion: Criterion | None = None
+    """What is to be kept of the bug; None: there is none. Equal criteria are the same bug."""
+    preceding: int = 0
+    """How many inputs `text` begins with, those of the seeds just before."""
+    timed_out: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What the format counts, to be added up."""
+
+
+class Tester(Closing, Protocol):
+    """Makes and tests inputs of a format; use it in a `with`."""
+
+    def test(self, seed: int) -> Tested:
+        """Make the input of a seed and test it. Raises UsageError if it cannot be tested."""
+
+    def test_text(self, text: bytes) -> Tested:
+        """Test an input. Raises ParseError if it is none, UsageError if it cannot be tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReduction:
+    """How an input is reduced that failed a format's own test."""
+
+    frontend: Frontend
+    opener: Opener
+    patience: int
+    """Checks in a row without success that end it."""
+    size: Callable[[bytes], int] = len
+    unit: str = "bytes"
+    """What `size` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTests:
+    """How a format tests inputs without a command: by a library that it plays them to."""
+
+    label: tuple[str, ...]
+    """What a bug is said to be in, such as the library's name."""
+    command: Command
+    """Shows a bug again."""
+    suffix: str
+    limits: Limits
+    """Of a test."""
+    open: Callable[[], Tester]
+    """Opens a tester. It is called in several processes where there are several jobs."""
+    words: Callable[[int], Sequence[str]]
+    """Returns the options that make the input of a seed again, after `generate FORMAT`."""
+    reduction: Callable[[Criterion, bytes], OwnReduction]
+    """Returns how an input is reduced that shows a bug."""
+    summary: Callable[[Mapping[str, int], int, float], tuple[str, ...]]
+    """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
+    libraries: tuple[Path, ...] = ()
+    """What the inputs are played to: the state of a hunt belongs to their content."""
+    subject: Callable[[], Subject] | None = None
+    """Describes the library for a bug report."""
+    notes: tuple[str, ...] = ()
+    """What the user should know, in sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Testing:
+    """A format's own tests of random inputs, and the options that its generator does not have."""
+
+    make: Callable[[Mapping[str, Any], Limits], OwnTests]
+    """Takes the values of the options, those of the generator included."""
+    options: tuple[FormatOption, ...] = ()
+    help: str = ""
+    """A paragraph for the help of `hunt`."""
+    memory: int | None = None
+    """Bytes of address space of a test where no limit is given; None: no limit."""
+
+    __test__ = False  # for pytest: its name begins with Test
+
+
+@runtime_checkable
+class ChecksCandidates(Protocol):
+    """A frontend that checks candidates where no command is given."""
+
+    def own_oracle(self, request: OracleRequest) -> OwnOracle:
+        """Return how candidates are checked.
+
+        Raises NotInterestingError if the input does not fail so.
+        """
+
+
+@runtime_checkable
+class GuardsCommand(Protocol):
+    """A frontend that refuses candidates before a command sees them."""
+
+    def opener(self, opener: Opener, text: bytes) -> Opener:
+        """Return what opens executors for a command, given what does so for any text.
+
+        Candidates that break the rules of the format are no failures then.
+        """
+
+
+@runtime_checkable
+class AdaptsToFailure(Protocol):
+    """A frontend whose passes depend on how the input fails."""
+
+    def for_failure(self, described: str) -> Frontend:
+        """Return the frontend to reduce with, given in words how the input fails."""
+
+
+@runtime_checkable
+class TestsInputs(Protocol):
+    """A frontend class that tests random inputs in hunts without a command."""
+
+    @classmethod
+    def testing(cls) -> Testing:
+        """Return how, and the options of that."""

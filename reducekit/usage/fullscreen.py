@@ -1,0 +1,345 @@
+"""The full screen of a reduction: numbers, curve, text or last change, output; history and passes.
+
+Built on Textual. It runs beside the session, in the thread that reads the keyboard; the session
+keeps the main thread, where Ctrl-C reaches it as always.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.coordinate import Coordinate
+from textual.drivers import linux_driver
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Static
+
+from reducekit.reports.steps import changes
+from reducekit.session.eta import in_words
+from reducekit.session.progress import Progress
+from reducekit.text import excerpt, printable, printable_lines
+from reducekit.usage.block import SLOW, Watched, sizes
+from reducekit.usage.screenful import Ran, Screenful
+
+_EVERY = 0.25  # seconds between two pictures
+_LINES, _COLUMNS = 400, 300  # of a text that is shown
+_LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+class Fullscreen(App[None]):
+    """The screen itself."""
+
+    CSS = """
+    #head { height: auto; padding: 0 1; }
+    Horizontal { height: 1fr; }
+    #upper { height: 14; }
+    .pane { border: round $primary; width: 1fr; height: 100%; padding: 0 1; }
+    .pane:focus { border: heavy $accent; }
+    ModalScreen { align: center middle; }
+    ModalScreen DataTable { width: 90%; height: 80%; border: round $accent; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "close", "Lines"),
+        Binding("p", "pause", "Pause"),
+        Binding("n", "skip", "Skip pass"),
+        Binding("v", "view", "Text/change"),
+        Binding("h", "history", "History"),
+        Binding("x", "passes", "Passes"),
+        Binding("q", "stop", "Stop"),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+z", "background", show=False, priority=True),
+    ]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, shown: Screenful) -> None:
+        super().__init__(driver_class=_Driver if threading.current_thread() is not
+                         threading.main_thread() else None)  # fmt: skip
+        self.shown = shown
+        self.of_change = False
+        self._drawn: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Make the panes."""
+        yield Static(id="head")
+        with Horizontal(id="upper"):
+            yield Static(id="numbers", classes="pane")
+            yield Static(id="curve", classes="pane")
+        with Horizontal():
+            with VerticalScroll(id="text-pane", classes="pane"):
+                yield Static(id="text")
+            with VerticalScroll(id="output-pane", classes="pane"):
+                yield Static(id="output")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to draw."""
+        self.query_one("#numbers").border_title = "Run"
+        self.query_one("#curve").border_title = "Bytes (log) by checks"
+        self.query_one("#output-pane").border_title = "Last output of the program"
+        self.set_interval(_EVERY, self.draw)
+        self.draw()
+
+    def on_resize(self) -> None:
+        """Draw the curve in its new size."""
+        self.call_after_refresh(self.draw)
+
+    def draw(self) -> None:
+        """Show the state; close if the session is over."""
+        shown = self.shown
+        if shown.over.is_set():
+            self.exit()
+            return
+        self._follow_size()
+        if not self.screen_stack:
+            return
+        main = self.screen_stack[0]
+        progress = shown.watched.progress
+        main.query_one("#head", Static).update(_head(shown.watched))
+        main.query_one("#numbers", Static).update(_numbers(shown.watched))
+        curve = main.query_one("#curve", Static)
+        rows = plot(progress, curve.content_size.width, curve.content_size.height)
+        curve.update(Text("\n".join(rows), style="green", no_wrap=True))
+        self._draw_text(main.query_one("#text", Static))
+        outcomes = () if shown.session is None else shown.session.last_run
+        main.query_one("#output", Static).update(_output(outcomes))
+
+    def _draw_text(self, pane: Static) -> None:
+        """Show the best text, or what the last step changed in it; only if that is new."""
+        step = self.shown.watched.progress.last
+        text = b"" if self.shown.session is None else self.shown.session.best
+        mark = (self.of_change, text)
+        if mark == self._drawn:
+            return
+        self._drawn = mark
+        frame = self.screen_stack[0].query_one("#text-pane")
+        if not self.of_change:
+            frame.border_title = f"Text, {len(text):,} bytes"
+            pane.update(Text("\n".join(excerpt(text, _LINES, _COLUMNS))))
+            return
+        frame.border_title = "Last change"
+        if step is None or max(len(step.before), len(step.after)) > _LARGE or not step.before:
+            pane.update(Text("" if step is None else printable(step.what)))
+            return
+        styles = {"-": "red", "+": "green"}
+        found = Text(f"{printable(step.what)}: {len(step.after) - len(step.before):+,} bytes\n")
+        for line in changes(step.before, step.after)[:_LINES]:
+            found.append(f"{line.sign} {printable_lines(line.text)[:_COLUMNS]}\n",
+                         styles.get(line.sign, "dim"))  # fmt: skip
+        pane.update(found)
+
+    def _follow_size(self) -> None:
+        """Notice a new size of the terminal: its signal reaches the main thread only."""
+        if isinstance(self._driver, _Driver):
+            columns, rows = os.get_terminal_size(self._driver.fileno)
+            if (columns, rows) != self.size:
+                size = Size(columns, rows)
+                self.post_message(events.Resize(size, size))
+
+    def action_close(self) -> None:
+        """Go back to the lines."""
+        self.exit()
+
+    def action_pause(self) -> None:
+        """Pause or go on."""
+        watched, session = self.shown.watched, self.shown.session
+        if session is not None:
+            watched.paused = not watched.paused
+            (session.pause if watched.paused else session.resume)()
+
+    def action_skip(self) -> None:
+        """Leave the current pass."""
+        if self.shown.session is not None:
+            self.shown.session.skip_pass()
+
+    def action_view(self) -> None:
+        """Switch between text and last change."""
+        self.of_change = not self.of_change
+        self.draw()
+
+    def action_stop(self) -> None:
+        """End with the best so far."""
+        if self.shown.session is not None:
+            self.shown.session.stop("stopped by q")
+
+    def action_interrupt(self) -> None:
+        """Do what Ctrl-C does elsewhere."""
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def action_background(self) -> None:
+        """Do what Ctrl-Z does elsewhere."""
+        with self.suspend():
+            os.kill(os.getpid(), signal.SIGTSTP)
+
+    def action_history(self) -> None:
+        """List the accepted steps."""
+        rows = [
+            (f"{checks:,}", f"{size:,}", name, printable(what))
+            for checks, size, name, what in reversed(self.shown.steps)
+        ]
+        self.push_screen(_Table("Accepted steps", ("checks", "bytes", "pass", "change"), rows))
+
+    def action_passes(self) -> None:
+        """List the passes, to switch them on and off."""
+        totals = self.shown.watched.progress.passes
+        rows = [
+            (self._switch(name), name, f"{each.checks or 0:,}", f"{each.accepted:,}")
+            for name, each in totals.items()
+            if name
+        ]
+        columns = ("", "pass", "checks", "accepted")
+        self.push_screen(_Table("Passes: Enter switches one off or on", columns, rows, self.toggle))
+
+    def _switch(self, name: str) -> str:
+        return "off" if name in self.shown.off else "on"
+
+    def toggle(self, row: Sequence[str]) -> str:
+        """Switch a pass off or on; return which."""
+        self.shown.off ^= {row[1]}
+        if row[1] in self.shown.off and row[1] == self.shown.watched.progress.pass_name:
+            self.action_skip()
+        return self._switch(row[1])
+
+
+class _Table(ModalScreen[None]):
+    """A table above the panes; `chosen` returns the new first cell of a row."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,h,x", "dismiss", "Back"),
+        Binding("t", "dismiss", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        chosen: Callable[[Sequence[str]], str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._title, self._columns, self._rows, self._chosen = title, columns, rows, chosen
+
+    def compose(self) -> ComposeResult:
+        """Make the table."""
+        table: DataTable[Any] = DataTable(cursor_type="row", zebra_stripes=True)
+        table.border_title = self._title
+        table.add_columns(*self._columns)
+        for row in self._rows:
+            table.add_row(*map(Text, row))
+        yield table
+        yield Footer()
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        """Let the row be chosen."""
+        if self._chosen is not None:
+            said = self._chosen(self._rows[event.cursor_row])
+            event.data_table.update_cell_at(Coordinate(event.cursor_row, 0), Text(said))
+
+
+def _head(watched: Watched) -> Text:
+    progress = watched.progress
+    found = Text(printable(progress.output) or "reducekit", style="bold")
+    found.append("  ")
+    if watched.paused:
+        found.append(" Paused ", "black on yellow")
+    else:
+        found.append(" Running ", "black on green")
+    if progress.failure:
+        found.append(f"  keeps: {printable(progress.failure)}", "dim")
+    return found
+
+
+def _numbers(watched: Watched) -> Text:
+    progress = watched.progress
+    seconds = progress.elapsed
+    found = Text()
+    if not progress.size:
+        return Text("reading the input")
+    removed = 100 * (1 - progress.size / max(1, progress.size_before))
+    found.append(f"{progress.size:,} bytes", "bold green")
+    found.append(f" of {progress.size_before:,}, {removed:.2f} % removed\n")
+    if progress.round < 0:
+        found.append(f"running the command on the input for {seconds:.0f} s\n")
+        return found
+    share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
+    since = "no success yet" if progress.since is None else f"{progress.since:.0f} s ago"
+    for name, value in (
+        ("checks", f"{progress.checks:,}  {progress.rate(seconds):.0f}/s  {share:.0f} % succeed"),
+        ("known", f"{progress.remembered:,} verdicts needed no check"),
+        ("accepted", f"{progress.accepted:,}  last success {since}"),
+        ("pass", f"{printable(progress.pass_name)}, round {progress.round}"),
+        ("workers", "a cluster" if watched.on_cluster else f"{watched.jobs}"),
+        ("time", f"{seconds:.0f} s  left: {in_words(progress.left())}"),
+    ):
+        found.append(f"{name:>9} ", "dim")
+        found.append(f"{value}\n")
+    waited = progress.clock() - watched.heard
+    if waited >= SLOW and not watched.paused:
+        words = printable(watched.command)
+        found.append(f"a check has been running for {waited:.0f} s: {words}", "yellow")
+    return found
+
+
+def _output(outcomes: Sequence[Ran]) -> Text:
+    found = Text()
+    for each in outcomes:
+        found.append(printable_lines(each.stdout[-4000:]))
+        found.append(printable_lines(each.stderr[-4000:]), "red")
+        found.append(f"({each.describe()})\n", "dim")
+    return found or Text("nothing so far", "dim")
+
+
+def plot(progress: Progress, width: int, height: int) -> list[str]:
+    """Return the size over the checks as rows of characters; each halving counts alike."""
+    margin = 9
+    columns, rows = width - margin, height - 1
+    points = progress.curve
+    if columns < 8 or rows < 2 or not points:
+        return []
+    largest = max(2, *(each.size for each in points))
+    smallest = max(1, min(each.size for each in points))
+    low, high = math.log(smallest / 2 if smallest > 1 else 1), math.log(largest)
+    heights = [
+        max(1, round(8 * rows * (math.log(max(1, size)) - low) / max(1e-9, high - low)))
+        for size in sizes(progress, columns)
+    ]
+    found = []
+    for row in range(rows, 0, -1):
+        label = {rows: f"{largest:,}", 1: f"{smallest:,}"}.get(row, "")
+        cells = "".join(_BARS[max(0, min(8, each - 8 * (row - 1)))] for each in heights)
+        found.append(f"{label:>{margin - 1}} {cells}")
+    found.append(f"{'0':>{margin}}{max(1, progress.checks):>{columns},}")
+    return found
+
+
+class _Signals:
+    """The module `signal` for a driver outside the main thread, where no handler can be set."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(signal, name)
+
+    def signal(self, number: int, handler: object) -> None:
+        """Set no handler."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+class _Driver(linux_driver.LinuxDriver):
+    """Textual's driver, made to run beside the main thread."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        vars(linux_driver)["signal"] = _Signals()
+        super().__init__(*args, **kwargs)
+        # The process may have replaced the stream that Python opened.
+        self._file = sys.stderr  # type: ignore[assignment]

@@ -1,0 +1,74 @@
+"""What makes a query expensive, or proved in one run and not in another: by a real z3."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+from tests.cli.tool import Tool
+from tests.solvers import z3
+
+
+def pigeons(count: int) -> str:
+    """Return a script that costs conflicts, for want of a hole, and idle assertions."""
+    holes = range(count)
+    lines = [f"(declare-const p{i}_{j} Bool)" for i in range(count + 1) for j in holes]
+    lines += [f"(declare-const idle{i} Bool)" for i in range(10)]
+    lines += [f"(assert (or idle{i} (not idle{(i + 1) % 10})))" for i in range(10)]
+    lines += [f"(assert (or {' '.join(f'p{i}_{j}' for j in holes)}))" for i in range(count + 1)]
+    lines += [
+        f"(assert (or (not p{a}_{j}) (not p{b}_{j})))"
+        for j in holes
+        for a, b in itertools.combinations(range(count + 1), 2)
+    ]
+    return "\n".join([*lines, "(check-sat)\n"])
+
+
+def test_what_costs_conflicts(tool: Tool) -> None:
+    solver = z3("4.8.5.0")
+    tool.write("in.smt2", pigeons(4))
+    options = ["--cmd", f"{solver} -st sat.random_seed={{seed}}", "--cost", "sat-conflicts"]
+    done = tool("smt2", "in.smt2", *options, "--at-least", "10", "--only", "commands", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["failure"] == "sat-conflicts is 10 or more"
+    result = (tool.folder / "in.reduced.smt2").read_text()
+    assert result.count("assert") < pigeons(4).count("assert")
+    again = tool("smt2", "in.reduced.smt2", *options, "--at-least", "10000")
+    assert again.code == 1
+    assert "and 10000 is wanted" in again.err
+
+
+def test_proved_here_and_unknown_there(tool: Tool) -> None:
+    solver = z3("4.8.5.0")
+    tool.write("in.smt2", pigeons(3))
+    options = ["--cmd", str(solver), "--match-out", r"\Aunsat$"]
+    done = tool(
+        "smt2",
+        "in.smt2",
+        *options,
+        "--also-match",
+        f"{solver} rlimit=100",
+        r"\Aunknown$",
+        "--json",
+    )
+    assert done.code == 0, done.err
+    assert "rlimit=100 FILE has stdout matching" in json.loads(done.out)["failure"]
+    assert "idle" not in (tool.folder / "in.reduced.smt2").read_text()
+
+
+def test_what_does_not_show_is_told(tool: Tool) -> None:
+    solver = z3("4.8.5.0")
+    tool.write("in.smt2", pigeons(2))
+    given = ("smt2", "in.smt2", "--cmd", str(solver))
+    done = tool(*given, "--match-out", "unsat", "--also-match", str(solver), "unknown")
+    assert done.code == 1
+    assert "FILE: stdout matching 'unknown'; it ended with exit status 0" in done.err
+    done = tool(*given, "--cost", "conflicts")
+    assert done.code == 2
+    assert "--cost requires --at-least, or --times and --reference" in done.err
+    done = tool(*given, "--cost", "conflicts", "--times", "3")
+    assert done.code == 2
+    assert "--times requires --reference" in done.err
+    done = tool(*given, "--cost", "conflicts", "--at-least", "3", "--match-out", "x")
+    assert done.code == 2
+    assert "--cost and --match-out are mutually exclusive" in done.err

@@ -1,0 +1,154 @@
+"""The full screen: in a real pseudo-terminal, and by Textual's own pilot on a real session."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import DataTable, Static
+
+from reducekit.events import Accepted, Event, Started
+from reducekit.session import Options, Session
+from reducekit.session.progress import Progress
+from reducekit.usage.block import Watched
+from reducekit.usage.fullscreen import Fullscreen, plot
+from reducekit.usage.screenful import Screenful
+from tests.cli.test_live import SCRIPT, Terminal
+from tests.cli.tool import Tool
+
+
+@pytest.fixture
+def slow(tool: Tool) -> str:
+    tool.write("in.smt2", SCRIPT)
+    script = tool.folder / "slow.sh"
+    script.write_text(
+        '#!/bin/sh\nsleep 0.6\necho "solver says hello"\n'
+        'grep -q "= 17" "$1" && grep -q "= 290" "$1"\n'
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
+def test_it_shows_the_run_and_leaves_the_terminal_as_it_was(tool: Tool, slow: str) -> None:
+    terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow, "--tui", columns=120)
+    terminal.see("succeed")
+    terminal.press("p")
+    terminal.see("Paused")
+    terminal.press("t")
+    terminal.see("p resumes")
+    terminal.press("t")
+    for words in ("Last output of the program", "(exit status", "% removed"):
+        terminal.see(words)
+    terminal.press("h")
+    terminal.see("Accepted steps")
+    terminal.press("h")
+    terminal.press("q")
+    terminal.see("stopped by q; this is the best so far")
+    assert terminal.end() == 5
+
+
+def test_ctrl_c_ends_it_with_the_best_so_far(tool: Tool, slow: str) -> None:
+    terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow, "--tui")
+    terminal.see("succeed")
+    terminal.press("\x03")
+    terminal.see("interrupted")
+    assert terminal.end() == 130
+    assert (tool.folder / "in.reduced.smt2").exists()
+
+
+def test_where_it_cannot_be_shown_that_is_said(
+    tool: Tool, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = tool("smt2", "in.smt2", "--oracle", slow, "--tui")
+    assert ended.code == 2
+    assert "--tui needs a terminal" in ended.err
+    ended = tool("smt2", "in.smt2", "--oracle", slow, "--tui", "--quiet")
+    assert ended.code == 2
+    assert "mutually exclusive" in ended.err
+    from reducekit.cli import live
+    from reducekit.errors import UsageError
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with (
+        pytest.raises(UsageError, match=r"pip install 'reducekit\[tui\]'"),
+        live.watch(Options(input=b"", format="text", oracle="true"), quiet=False, tui=True),
+    ):
+        pass
+
+
+def shown(app: Fullscreen, name: str) -> str:
+    found: Any = app.screen_stack[0].query_one(name, Static).render()
+    return str(found)
+
+
+def test_text_change_history_and_passes() -> None:
+    gate = threading.Semaphore(3)
+
+    def interesting(text: bytes) -> bool:
+        assert gate.acquire(timeout=60)
+        return b"(= 17 17)" in text
+
+    screen = Screenful(Watched(Progress()))
+    done = threading.Event()
+
+    def see(event: Event) -> None:
+        screen.watched.see(event)
+        screen.see(event)
+        if isinstance(event, Accepted):
+            done.set()
+
+    options = Options(input=SCRIPT.encode(), format="smt2", interesting=interesting, jobs=1)
+    screen.session = session = Session(options, see)
+    thread = threading.Thread(target=session.run)
+    thread.start()
+
+    async def use() -> None:
+        app = Fullscreen(screen)
+        async with app.run_test(size=(120, 36)) as pilot:
+            gate.release(6)
+            await asyncio.to_thread(done.wait, 60)
+            app.draw()
+            await pilot.pause()
+            assert "bytes of" in shown(app, "#numbers")
+            assert "█" in shown(app, "#curve")
+            assert "(= 17 17)" in shown(app, "#text")
+            await pilot.press("v")
+            assert "- (assert" in shown(app, "#text")
+            await pilot.press("x")
+            table = app.screen.query_one(DataTable)
+            name = str(table.get_row_at(0)[1])
+            await pilot.press("enter")
+            assert str(table.get_row_at(0)[0]) == "off"
+            assert screen.off == {name}
+            await pilot.press("escape", "h")
+            assert app.screen.query_one(DataTable).row_count == len(screen.steps) > 0
+            await pilot.press("escape", "p")
+            assert screen.watched.paused
+            await pilot.press("p", "q")
+            gate.release(1000)
+            await asyncio.to_thread(thread.join, 60)
+            screen.over.set()
+            await pilot.pause(0.6)
+        assert not app.is_running
+
+    asyncio.run(use())
+    assert not thread.is_alive()
+
+
+def test_the_curve_has_its_labels_and_its_size() -> None:
+    progress = Progress()
+    progress.see(Started(4096, Path("x")))
+    for size in (1024, 64, 8):
+        progress.checks += 10
+        progress.see(Accepted(b"x" * size, "", ""))
+    rows = plot(progress, 60, 10)
+    assert len(rows) == 10
+    assert all(len(row) == 60 for row in rows)
+    assert rows[0].split()[0] == "4,096"
+    assert rows[-2].split()[0] == "8"
+    assert rows[-1].split() == ["0", "30"]
+    assert plot(progress, 5, 2) == []

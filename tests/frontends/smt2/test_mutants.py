@@ -1,0 +1,90 @@
+"""Mutants of scripts: well sorted, the same for the same seed, of many kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import z3
+
+from reducekit.errors import UsageError
+from reducekit.frontends.smt2.generate.mutants import Seed, joined, mutant, seed_of
+from reducekit.frontends.smt2.generate.offer import GENERATION
+from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.validity import problems
+from reducekit.frontends.smt2.view import ScriptView
+
+INTEGERS = b"""(set-logic QF_LIA)
+(set-option :produce-models true)
+(set-info :status sat)
+(declare-fun x () Int)
+(declare-fun f (Int) Int)
+(assert (let ((y (+ x 1))) (< (f y) (* 2 x))))
+(check-sat)
+(exit)
+"""
+VECTORS = b"""(declare-const x (_ BitVec 8))
+(define-fun |two words| ((x (_ BitVec 8))) Bool (bvult x #x10))
+(assert (forall ((y (_ BitVec 8))) (or (|two words| y) (= (bvadd x y) #xff))))
+(assert (|two words| x))
+(check-sat)
+"""
+
+
+def usable(text: bytes) -> Seed:
+    seed = seed_of(text)
+    assert seed is not None
+    return seed
+
+
+def test_mutants_are_well_sorted_and_differ() -> None:
+    seeds = [usable(INTEGERS), usable(VECTORS)]
+    found = [mutant(Random(number), seeds.__getitem__, 2) for number in range(200)]
+    assert found == [mutant(Random(number), seeds.__getitem__, 2) for number in range(200)]
+    assert len(set(found)) > 150
+    assert any(b"!2" in each for each in found if each)  # joined
+    for text in found:
+        assert text is not None
+        assert problems(ScriptView(parse(text)), extensions=True) == []
+        z3.parse_smt2_string(text.replace(b"(check-sat)", b"").decode(), ctx=z3.Context())
+
+
+def test_options_and_the_status_are_left_out_unless_asked_for() -> None:
+    assert b"set-option" not in usable(INTEGERS).view.document.text
+    assert b":status" not in usable(INTEGERS).view.document.text
+    whole = seed_of(INTEGERS, options=True)
+    assert whole is not None
+    assert b":produce-models" in whole.view.document.text
+
+
+def test_names_of_joined_scripts_differ() -> None:
+    both = joined(usable(VECTORS), usable(VECTORS))
+    assert both is not None
+    text = both.view.document.text
+    assert b"|two words!2|" in text
+    assert text.count(b"(declare-const x ") == text.count(b"(declare-const x!2 ") == 1
+    assert text.count(b"(check-sat)") == 1
+
+
+@pytest.mark.parametrize("text", [b"(assert", b"", b"(check-sat", b"(declare-const x Int)"])
+def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
+    assert seed_of(text) is None
+    path = tmp_path / "a.smt2"
+    path.write_bytes(text)
+    values = {each.name: each.default for each in GENERATION.options} | {"mutate": str(path)}
+    with GENERATION.make(values) as generator, pytest.raises(UsageError, match="no mutant of"):
+        generator.generate(1)
+
+
+def test_mutants_and_random_scripts_alternate(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_bytes(INTEGERS)
+    values = {each.name: each.default for each in GENERATION.options}
+    values |= {"mutate": str(tmp_path), "logic": "QF_BV", "mix": 0.5}
+    with GENERATION.make(values) as generator:
+        texts = [generator.generate(seed).text for seed in range(60)]
+        assert generator.words(7) == [
+            "--seed", "7", "--logic", "QF_BV", "--mutate", str(tmp_path),
+        ]  # fmt: skip
+    drawn = sum(text.startswith(b"(set-logic QF_BV)") for text in texts)
+    assert 15 < drawn < 45

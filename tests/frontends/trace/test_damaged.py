@@ -1,0 +1,27 @@
+"""Damaged traces: a result or an error with its place, never an exception of ours."""
+
+from __future__ import annotations
+
+import pytest
+
+import reducekit
+from benchmarks.trace_mutants import problem
+
+
+@pytest.mark.parametrize("seed", range(0, 200, 20))
+def test_damaged_traces_are_reduced_or_refused(seed: int) -> None:
+    for each in range(seed, seed + 10):
+        assert problem(each) is None, f"seed {each}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (b"init\nsat\nreturn 10\nreturn 10\nrelease\n", b"sat\nreturn 10\nreturn 10\n"),
+        (b"init\noption\noption verbose\nadd 1\nadd 0\nsat\n", b"option verbose\n"),
+    ],
+    ids=["return twice", "option without a value"],
+)
+def test_what_no_library_plays_is_reduced_with_a_command(text: bytes, kept: bytes) -> None:
+    report = reducekit.reduce(text, lambda each: kept in each, format="trace")
+    assert report.text.removeprefix(b"init\n") == kept

@@ -1,0 +1,58 @@
+"""Counters of solvers: read from what they print, and compared with a bound or a reference."""
+
+from __future__ import annotations
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.oracle.cost import CostAtLeast, cost, counter
+from reducekit.oracle.criterion import verdict
+from reducekit.oracle.outcome import Outcome
+
+
+def run(stdout: bytes = b"", stderr: bytes = b"") -> Outcome:
+    return Outcome(0, None, stdout, stderr, None, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "number"),
+    [
+        ("conflicts", b"unsat\n(:arith-conflicts 9\n :conflicts       7)\n", 7),
+        (":conflicts", b"(:conflicts 7)\n", 7),
+        ("conflicts", b"(:arith-conflicts 9)\n", 0),
+        ("sat::conflicts", b"sat::conflicts = 12\n", 12),
+        ("conflicts", b"c conflicts:                 3451      17.2 per second\n", 3451),
+        ("time", b"(:time 0.25)\n", 0.25),
+        ("rlimit-count", b"(:rlimit-count 5)\n(:rlimit-count 11)\n", 11),
+        (r"took (\d+) steps", b"took 40 steps\n", 40),
+        (r"took (\w+) steps", b"took many steps\n", 0),
+    ],
+)
+def test_the_number_of_a_counter(name: str, output: bytes, number: float) -> None:
+    assert cost(counter(name), run(output)) == number
+    assert cost(counter(name), run(stderr=output)) == number
+
+
+def test_a_bad_pattern() -> None:
+    with pytest.raises(UsageError, match=r"`cost`: '\(' is not a regular expression"):
+        counter("(")
+
+
+def test_every_seed_must_reach_the_bound() -> None:
+    kept = CostAtLeast("steps", runs=3, at_least=10)
+    assert kept.judge([run(b"steps 10")]) is None
+    assert kept.judge([run(b"steps 10"), run(b"steps 9")]) is False
+    assert verdict(kept, [run(b"steps 10")] * 3)
+    assert kept.describe() == "steps is 10 or more"
+    missing = kept.missing_in([run(b"steps 9")] * 3)
+    assert missing == "steps is 10 or more; it is 9, 9, 9, and 10 is wanted"
+
+
+def test_a_multiple_of_the_reference() -> None:
+    kept = CostAtLeast("steps", runs=1, references=1, times=5, floor=4)
+    assert kept.judge([run(b"steps 19")]) is False  # whatever the reference needs
+    assert kept.judge([run(b"steps 20")]) is None
+    assert verdict(kept, [run(b"steps 20"), run()])  # a missing number is 0, which counts as 4
+    assert verdict(kept, [run(b"steps 50"), run(b"steps 10")])
+    assert not verdict(kept, [run(b"steps 49"), run(b"steps 10")])
+    assert kept.describe() == "steps is 5 times that of the reference, or more"

@@ -1,0 +1,47 @@
+"""What the events of a session add up to is what its journal records."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from reducekit.events import Event
+from reducekit.journal import journal_path, load
+from reducekit.reports.account import account
+from reducekit.session import Options, Session
+from reducekit.session.progress import Progress
+
+TEXT = b"".join(b"(declare-fun x%d () Int) (assert (> x%d 7))\n" % (n, n) for n in range(30))
+
+
+def test_it_says_what_the_report_says(tmp_path: Path) -> None:
+    source = tmp_path / "in.smt2"
+    source.write_bytes(TEXT)
+    ticks = itertools.count()
+    progress = Progress(clock=lambda: float(next(ticks)))
+    events: list[Event] = []
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        progress.see(event)
+
+    options = Options(
+        input=source,
+        output=tmp_path / "out.smt2",
+        format="smt2",
+        interesting=lambda text: b"> x17 7" in text and b"declare-fun x17" in text,
+    )
+    report = Session(options, listen).run()
+    assert progress.checks == report.counts.checks
+    assert progress.accepted == report.counts.accepted
+    assert (progress.size_before, progress.size) == (len(TEXT), len(report.text))
+    assert progress.failure == report.failure
+    assert progress.last is not None
+    assert progress.last.after == report.text
+    path = journal_path(tmp_path / "out.smt2")
+    told = account(load(path), path)
+    sizes = [(each.checks, each.size) for each in told.curve]
+    assert [(each.checks, each.size) for each in progress.curve] == sizes[:-1]
+    assert {each.name: (each.accepted, each.removed, each.checks) for each in told.passes} == {
+        name: (each.accepted, each.removed, each.checks) for name, each in progress.passes.items()
+    }

@@ -1,0 +1,203 @@
+"""What the page says is what is going on: live, in tabs, after a reload, without a server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.ui.browser import SECONDS, Visit, chromium
+from tests.ui.serving import Serving
+from tests.ui.test_page import GRAPH
+
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+expect.set_options(timeout=SECONDS * 1000)
+TEST = "grep -q sext {}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, served: Serving) -> Iterator[Visit]:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    for name, line in (("hangs.sh", "sleep 100"), ("slow.sh", 'sleep 0.2; grep -q sext "$1"')):
+        path = served.folder / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+    found = Visit(browser, served)
+    yield found
+    found.end()
+
+
+IN_VIEW = """() => {
+  const pane = document.querySelector("#graph svg").getBoundingClientRect();
+  return [...document.querySelectorAll("#graph .node")].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.left >= pane.left - 1 && box.right <= pane.right + 1
+      && box.top >= pane.top - 1 && box.bottom <= pane.bottom + 1;
+  }).length;
+}"""
+
+
+@pytest.mark.parametrize("nodes", [120, 300])
+def test_a_graph_is_in_its_pane(visit: Visit, nodes: int) -> None:
+    found = visit.served.ask("generate", format="btor", seed=0, values={"nodes": nodes})
+    page = visit.start()
+    page.wait_for_selector(f"#tabs :text('{found['name']}')")
+    visit.drawn()
+    drawn = page.locator("#graph .node").count()
+    assert drawn >= 40
+    assert page.evaluate(IN_VIEW) >= 8
+    page.click("#graph button:has-text('Fit')")
+    assert page.evaluate(IN_VIEW) == drawn
+
+
+def test_seven_tabs_share_one_connection(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    address = visit.served.server.url
+    others = [visit.context.new_page() for _ in range(6)]
+    for each in others:
+        each.goto(address)
+    last = others[-1]
+    last.wait_for_selector("#tabs [aria-selected=true]:has-text('graph.btor')")
+    last.fill("#command", "grep -c var {}")
+    last.click("#run")
+    expect(last.locator("#pane-console")).to_contain_text("29")
+    last.select_option("#kind", "test")
+    last.fill("#command", TEST)
+    last.click("#start")
+    for each in (page, last):  # a run is seen in every tab
+        expect(each.locator(".run[data-status=done]")).to_have_count(1)
+    last.click("#close")
+    last.click("#close")  # and so is a text that is closed
+    for each in (page, last):
+        expect(each.locator("#tabs")).not_to_contain_text("graph.btor")
+
+
+def test_the_text_of_a_run_that_is_over_is_its_result(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    page.click("#start")
+    expect(page.locator("#tabs")).to_contain_text("adaptive (live)")
+    page.wait_for_selector(".run[data-status=done]")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive")
+    expect(page.locator("#facts")).to_have_text("adaptive · 32 bytes · 3 lines")
+    expect(page.locator("#text")).to_contain_text("2 sext")
+    assert page.title() == "32 B ✓ adaptive – reducekit"
+    assert page.get_attribute("#icon", "href") == "icon-done.svg"
+    expect(page.locator("#notes")).to_contain_text("adaptive: done, 32 bytes")
+
+
+def test_a_command_that_hangs_is_named(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/hangs.sh {{}}", "fails")
+    page.click("#run")
+    expect(page.locator("#pane-console")).to_contain_text(re.compile(r"running for [1-3]\.\d s"))
+    page.click("#pane-console button:has-text('Stop')")
+    page.click("#start")
+    slow = page.locator(".run .slow")
+    expect(slow).to_contain_text(re.compile(r"a check has been running for \d+ s"))
+    first = slow.inner_text()
+    expect(slow).not_to_have_text(first)  # the clock goes on
+    page.click(".run button:has-text('Stop')")
+
+
+def test_a_server_that_is_gone_is_noticed(browser: Browser, served: Serving) -> None:
+    visit = Visit(browser, served)
+    (served.folder / "graph.btor").write_text(GRAPH)
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("sleep 0.3 {}", "test")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=running]")
+    served.server.stop()
+    expect(page.locator("#lost")).to_contain_text("Connection lost")
+    expect(page.locator(".run .pill")).to_have_text(re.compile("Lost|Stopped|Failed"))
+    expect(page.locator(".run button:has-text('Pause')")).to_have_count(0)
+    assert "connection lost" in page.title()
+    visit.context.close()
+
+
+def test_what_will_be_kept_is_said_before(visit: Visit) -> None:
+    solver = visit.served.folder / "solver.sh"
+    solver.write_text('#!/bin/sh\necho "line 12: bad term" >&2; echo sat; kill -6 $$\n')
+    solver.chmod(0o755)
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{solver} {{}}", "fails")
+    page.click("#run")
+    verdict = page.locator("#verdict")
+    expect(verdict).to_contain_text("This is a failure. Reduce will keep: signal SIGABRT")
+    page.click("#pane-console .printed:has-text('bad term')")
+    expect(page.locator("#match_err")).to_have_value(r"line \d+: bad term")
+    page.click("#run")
+    expect(verdict).to_contain_text("Reduce will keep: ")
+    visit.fails("true {}", "fails")
+    page.click("#run")
+    expect(verdict).to_contain_text("No failure: exit status 0")
+
+
+def test_a_reload_comes_back_to_the_run_and_its_step(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(TEST)
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    expect(page.locator("#facts")).to_have_text("adaptive · 32 bytes · 3 lines")
+    page.reload()
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive")
+    page.click("#tab-steps")
+    page.click("#pane-steps tr[data-step='1']")
+    expect(page.locator("#facts")).not_to_contain_text("32 bytes")
+    size = page.inner_text("#facts")
+    page.reload()
+    expect(page.locator("#pane-steps tr[aria-selected=true]")).to_have_attribute("data-step", "1")
+    expect(page.locator("#facts")).to_have_text(size)
+
+
+def test_the_result_can_be_copied_and_saved(visit: Visit) -> None:
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(TEST)
+    page.click("#start")
+    page.click("#result button:has-text('Copy')")
+    expect(page.locator("#notes")).to_contain_text("The reduced file was copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "sext" in copied
+    assert len(copied) == 32
+    page.click("#result button:has-text('Copy issue')")
+    expect(page.locator("#notes")).to_contain_text("The issue text was copied")
+    assert "Reduced from 322 to 32 bytes" in page.evaluate("navigator.clipboard.readText()")
+    page.click("#save")
+    page.click("dialog button:has-text('Save')")
+    expect(page.locator("dialog")).not_to_be_visible()
+    assert (visit.served.folder / "graph.reduced.btor").read_text() == copied
+    assert len(visit.served.api.documents.all()) == 1  # nothing else was opened for it
+
+
+def test_passes_are_switched_off(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    page.click("#start")
+    page.click(".run .passes summary")
+    page.uncheck(".passes input[value='short-cuts']")
+    page.wait_for_selector(".run[data-status=done]")
+    expect(page.locator(".passes input[value='short-cuts']")).not_to_be_checked()
+
+
+def test_an_example_needs_no_solver(visit: Visit) -> None:
+    page = visit.start()
+    page.click("text=Reduce an example")
+    page.wait_for_selector(".run[data-status=done]")
+    expect(page.locator("#text")).to_contain_text("redxor")
