@@ -1,8 +1,8 @@
 """The BTOR frontend: reads BTOR and BTOR2 files and says what may be changed in them.
 
 `model` holds the graph of a file, the rules of all dialects, reader and writer. `generate`
-makes random files, `convert` translates between dialects and SMT-LIB, `inspect` draws graphs
-and evaluates nodes. `passes` are the changes a reduction tries, and `schedule` their order.
+makes random files, `convert` translates between dialects and SMT-LIB, `inspect` draws graphs.
+`passes` are the changes a reduction tries, and `schedule` their order.
 """
 
 from __future__ import annotations

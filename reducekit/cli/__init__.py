@@ -33,8 +33,8 @@ def main() -> None:
         finally:
             os._exit(INTERRUPTED)
     # From here on, early signals are recorded.
-    from reducekit.cli.context import ProcessContext
     from reducekit.cli.group import invoke
+    from reducekit.cli.interrupts import ProcessContext
 
     code = invoke(sys.argv[1:], ProcessContext(interrupts, output_open))
     trouble = output_trouble()

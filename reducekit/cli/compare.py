@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from reducekit.cli.command import Command
-from reducekit.cli.context import INTERRUPTED, ProcessContext
+from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, SECONDS, adding, declared
 from reducekit.cli.reduce_options import failure_from, oracle_options
 from reducekit.cli.streams import say

@@ -11,9 +11,8 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.interrupts import INTERRUPTED, Interrupts, ProcessContext
 from reducekit.cli.lazy import LazyGroup
 from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding
 from reducekit.cli.streams import say

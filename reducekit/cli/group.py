@@ -18,7 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reducekit import NOTHING_YET, __version__, registry
-from reducekit.cli.context import INTERRUPTED, ProcessContext
+from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import files
 from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError, lack_of_resources

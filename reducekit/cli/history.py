@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from reducekit.cli.command import Command
-from reducekit.cli.context import ProcessContext
+from reducekit.cli.interrupts import ProcessContext
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
 from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of

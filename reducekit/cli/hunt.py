@@ -11,9 +11,9 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, same
-from reducekit.cli.context import INTERRUPTED, ProcessContext
 from reducekit.cli.format_options import format_option
 from reducekit.cli.generate import seed_option
+from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.lazy import LazyGroup
 from reducekit.cli.options import PATH, GroupedOption, adding, declared
 from reducekit.cli.streams import say

@@ -6,11 +6,17 @@ import contextlib
 import ctypes
 import signal
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn
 
 _system = ctypes.CDLL(None)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+STOPPED_EARLY = 5
+"""The exit code of a reduction that a limit or a request stopped: the best result is saved."""
+INTERRUPTED = 130
+"""The exit code after a signal."""
 
 
 class Interrupts:
@@ -80,3 +86,11 @@ class Interrupts:
             self._allowed = before
         if before:
             self.check()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessContext:
+    """The process of a command line."""
+
+    interrupts: Interrupts
+    output_open: bool

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.usage.manual import Section, manual
 from reducekit.version import __version__
 
 _EXITS = (
@@ -21,6 +21,15 @@ _EXITS = (
     ("6", "the machine lacks memory, disk space, open files, processes or workers"),
     ("130", "interrupted; the best result is saved"),
 )
+
+
+class Section(NamedTuple):
+    """A part of the page: what it is about, paragraphs, and options with what they do."""
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    options: Sequence[tuple[str, str]] = ()
+    level: int = 1
 
 
 @click.command("man", cls=Command)
@@ -76,3 +85,26 @@ def _options(group: click.Group, ctx: click.Context, name: str) -> list[tuple[st
     inner = click.Context(found, parent=ctx, info_name=name)
     rows = (each.get_help_record(inner) for each in found.params)
     return [each for each in rows if each is not None and each[1]]
+
+
+def manual(name: str, version: str, sections: Iterable[Section]) -> str:
+    """Return a manual page of section 1."""
+    lines = [f'.TH {name.upper()} 1 "" "{name} {version}" "User Commands"']
+    for section in sections:
+        lines.append(f'.{"SH" if section.level == 1 else "SS"} "{_plain(section.title)}"')
+        for number, paragraph in enumerate(section.paragraphs):
+            if number:
+                lines.append(".PP")
+            lines.append(_line(paragraph))
+        for spelled, what in section.options:
+            lines += [".TP", rf"\fB{_plain(spelled)}\fR", _line(what)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
+
+
+def _line(text: str) -> str:
+    """Return a text that is no request, whatever it begins with."""
+    return rf"\&{_plain(text)}"

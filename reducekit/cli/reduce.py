@@ -10,8 +10,8 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, same
-from reducekit.cli.context import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.format_options import format_option
+from reducekit.cli.interrupts import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.live import watch
 from reducekit.cli.options import adding
 from reducekit.cli.reduce_options import options_from, reduce_options

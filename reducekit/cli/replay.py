@@ -13,8 +13,8 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.cli.context import ProcessContext
 from reducekit.cli.format_options import format_option
+from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH, SECONDS, adding
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from reducekit.cli.command import Command
-from reducekit.cli.context import ProcessContext
+from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reducekit.cli import replay, streams
-from reducekit.cli.context import ProcessContext
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.interrupts import Interrupts, ProcessContext
 
 LONGEST = 60
 """Seconds after which a case is a hang."""

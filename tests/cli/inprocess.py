@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.cli.context import ProcessContext
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.interrupts import Interrupts, ProcessContext
 from tests.cli.tool import Done
 
 

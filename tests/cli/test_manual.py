@@ -13,8 +13,8 @@ import click
 import pytest
 
 from reducekit.cli.group import reducekit
+from reducekit.cli.man import Section, manual
 from reducekit.usage.habits import HABITS, OTHER_NAMES, answer
-from reducekit.usage.manual import Section, manual
 from tests.cli.inprocess import Shell, shell
 from tests.cli.tool import NEEDLE, problem
 

@@ -19,9 +19,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from reducekit.cli.context import ProcessContext
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.interrupts import Interrupts, ProcessContext
 from reducekit.errors import ReducekitError, UsageError
 from reducekit.events import Event, Notice, RolledBack
 from reducekit.executors.executor import Executor
