@@ -319,6 +319,20 @@ class Skips(Protocol):
 
 
 @runtime_checkable
+class Varies(Protocol):
+    """A frontend that makes variants of a text, on which programs should end in the same way.
+
+    Such as the same query with other names. `--unstable` looks for texts of which they do not.
+    """
+
+    def variant(self, text: bytes, number: int) -> bytes:
+        """Return a variant of a text, always the same for a number from 0; that of 0 is the text.
+
+        Of what cannot be parsed, the text is returned.
+        """
+
+
+@runtime_checkable
 class ReadsFailures(Protocol):
     """A frontend that knows which failures in a hunt are no bugs, and which are the same."""
 

@@ -103,6 +103,12 @@ class Smt2(Frontend):
         """Return a hash that is equal for scripts that differ only in names."""
         return fingerprint(text)
 
+    def variant(self, text: bytes, number: int) -> bytes:
+        """Return the script with other names, and its assertions in another order."""
+        from reducekit.frontends.smt2.variants import variant
+
+        return variant(text, number)
+
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         """Return whether a failure line says that a solver need not accept the script."""
         from reducekit.frontends.smt2.rejections import rejects

@@ -34,6 +34,7 @@ _COMMANDS = {
     "man": "Print the manual page.",
     "passes": "List the passes that reduce files of a format.",
     "replay": "Replay an API trace.",
+    "variant": "Write a variant of a file, as --unstable runs it.",
     "ui": "Open the page in a browser.",
     "show": "Print statistics of a file, or draw it.",
 }

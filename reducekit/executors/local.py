@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Sequence
 from typing import Literal
 
 from reducekit.errors import UsageError
@@ -61,15 +62,18 @@ class _Check:
     """One check in flight: which command is running, and the outcomes of the earlier ones."""
 
     __slots__ = (
-        "cancelled", "deadline", "later", "limit", "limits", "lost", "outcomes", "pid", "pidfd",
-        "recheck", "retries", "slot", "started", "streams", "text", "ticket",
+        "cancelled", "deadline", "later", "limit", "limits", "lost", "order", "outcomes", "pid",
+        "pidfd", "recheck", "retries", "slot", "started", "streams", "text", "ticket",
     )  # fmt: skip
 
-    def __init__(self, ticket: int, text: bytes, limits: Limits, slot: Slot) -> None:
+    def __init__(
+        self, ticket: int, text: bytes, limits: Limits, slot: Slot, order: Sequence[int]
+    ) -> None:
         self.ticket = ticket
         self.text = text
         self.limits = limits
         self.slot = slot
+        self.order = order
         self.outcomes: list[Outcome] = []
         self.retries = _RETRIES
         self.cancelled = False
@@ -124,6 +128,8 @@ class LocalExecutor(Executor):
         self._jobs = jobs
         self._name = name if name not in ("", "tmp") else f"input{suffix}"
         self._captures = oracle.criterion.captures
+        self._order: Sequence[int] = range(len(oracle.commands))
+        """In which order the next checks run the commands."""
         self._checks: dict[int, _Check] = {}  # by ticket
         self._dying: set[_Check] = set()  # cancelled, not yet dead
         self._parked: list[_Check] = []  # not started: no space or no process was left
@@ -183,7 +189,7 @@ class LocalExecutor(Executor):
         assert self.free > 0, "more checks than jobs"
         assert ticket not in self._checks, "the ticket is in use"
         slot = self._idle.pop() if self._idle else self._new_slot()
-        check = _Check(ticket, text, limits, slot)
+        check = _Check(ticket, text, limits, slot, self._order)
         self._checks[ticket] = check
         self._start(check)
 
@@ -263,8 +269,9 @@ class LocalExecutor(Executor):
         """
         try:
             # Written for every command: the previous one may have changed it.
-            check.slot.write(check.text)
-            self._spawn(check, self._oracle.commands[len(check.outcomes)])
+            command = self._oracle.commands[check.order[len(check.outcomes)]]
+            check.slot.write(command.text(check.text))
+            self._spawn(check, command)
         except (NoRoomError, _BusyError):
             if self._others_run():
                 self._parked.append(check)
@@ -466,6 +473,8 @@ class LocalExecutor(Executor):
         if judged is None and len(check.outcomes) < len(self._oracle.commands):
             self._start(check)
             return
+        if judged:
+            self._order = self._oracle.criterion.next_order(check.order, check.outcomes)
         del self._checks[check.ticket]
         self._idle.append(check.slot)
         self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes)))

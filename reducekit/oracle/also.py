@@ -97,6 +97,11 @@ class Also(Criterion):
             return None
         return replace(self, inner=inner, others=found)
 
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Leave the other commands last."""
+        first = self.first
+        return (*self.inner.next_order(order[:first], run[:first]), *order[first:])
+
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Name the program that does otherwise, if the rest is as wanted."""
         if self.inner.shown_by(run[: self.first], Limits()) is None:

@@ -6,13 +6,16 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from reducekit.errors import UsageError
 
 PLACE = "{}"
 """The placeholder for the candidate's path, anywhere in any argument."""
+Vary: TypeAlias = Callable[[bytes, int], bytes]
+"""Makes the variant of a text that has a number: `reducekit.offers.Varies`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,10 @@ class Command:
     """The shell line, if a shell runs this; then `words` invoke the shell."""
     in_folder: str | None = None
     """Run in the candidate's folder, where it has this name; None: in the current directory."""
+    variant: int = 0
+    """Run on this variant of the candidate; 0: on the candidate itself."""
+    vary: Vary | None = None
+    """What makes the variant, which depends on the format."""
 
     @classmethod
     def of(cls, line: str | Sequence[str], *, stdin: bool = False, shell: bool = False) -> Command:
@@ -50,6 +57,10 @@ class Command:
             raise UsageError("the command contains a NUL character")
         return cls((_find(words[0]), *words[1:]), stdin)
 
+    def text(self, candidate: bytes) -> bytes:
+        """Return what its file holds for a candidate."""
+        return candidate if self.vary is None else self.vary(candidate, self.variant)
+
     def argv(self, path: str) -> list[str]:
         """Return the arguments for a candidate at `path`, the program first."""
         program, *rest = self.words
@@ -59,6 +70,11 @@ class Command:
 
     def shell_line(self, path: str) -> str:
         """Return the shell line that runs this on `path`: to show, and to try by hand."""
+        if self.variant:
+            root, suffix = os.path.splitext(path)
+            other = f"{root}.v{self.variant}{suffix}"
+            made = shlex.join(["reducekit", "variant", path, str(self.variant), "-o", other])
+            return f"{made} && {replace(self, variant=0).shell_line(other)}"
         if self.in_folder is not None:
             name = shlex.quote(self.in_folder)
             here = replace(self, in_folder=None).shell_line(self.in_folder)

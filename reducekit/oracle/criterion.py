@@ -38,6 +38,13 @@ class Criterion(Protocol):
         """
         return self if verdict(self, run) else None
 
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Return in which order to run the commands after an interesting `run` in `order`.
+
+        It must not matter to the verdict: it may save runs, where the last ones are not needed.
+        """
+        return order
+
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Say what is looked for and why a run on the input does not show it."""
         return self.describe()

@@ -1,4 +1,4 @@
-"""Unstable answers: some seeds are answered and others are not."""
+"""Unstable answers: some variants of a file, or some seeds, are answered and others are not."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from reducekit.oracle.signature import failure_line
 
 @dataclass(frozen=True, slots=True)
 class Flips(Criterion):
-    """Of some runs, which differ by their seeds, at least `good` are answered and `bad` are not.
+    """Of some runs, on variants or with seeds, at least `good` are answered and `bad` are not.
 
-    Whichever those are: a change of the text changes which seeds are good, so that a criterion
-    that names two seeds refuses most texts that are just as unstable.
+    Whichever those are: a change of the text changes which runs are good, so that a criterion
+    that names two of them refuses most texts that are just as unstable.
+
+    The first run must not fail, and is always the first: so the verdict does not depend on the
+    order of the others. Of those, a failed one is neither good nor bad.
     """
 
     runs: int
@@ -33,15 +36,10 @@ class Flips(Criterion):
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Count; the rest need not run once both are there, or cannot be any more."""
-        good = bad = 0
-        for outcome in outcomes:
-            unknown, given = _unknown(outcome), answers(outcome)
-            if unknown is not None:
-                bad += self.unknown in (None, unknown)
-            elif given is None:
-                return False  # an error, or nothing was asked
-            else:
-                good += self.answer in (None, given[-1])
+        if _unknown(outcomes[0]) is None and answers(outcomes[0]) is None:
+            return False  # an error, or nothing was asked
+        ends = [self._is_good(each) for each in outcomes]
+        good, bad = ends.count(True), ends.count(False)
         left = self.runs - len(outcomes)
         if good >= self.good and bad >= self.bad:
             return True
@@ -49,11 +47,30 @@ class Flips(Criterion):
             return False
         return None
 
+    def _is_good(self, outcome: Outcome) -> bool | None:
+        """Return whether a run is good or bad; None if it is neither."""
+        unknown, given = _unknown(outcome), answers(outcome)
+        if unknown is not None:
+            return False if self.unknown in (None, unknown) else None
+        return True if given is not None and self.answer in (None, given[-1]) else None
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Put the runs that decided after the first one, as far as they were needed."""
+        missing: dict[bool | None, int] = {True: self.good, False: self.bad}
+        deciding = []
+        for number, outcome in zip(order, run, strict=False):
+            end = self._is_good(outcome)
+            if missing.get(end, 0):
+                missing[end] -= 1
+                deciding.append(number)
+        rest = [each for each in order if each not in deciding]
+        return sorted((*deciding, *rest), key=lambda each: each != order[0])
+
     def describe(self) -> str:
         """Describe the preserved failure."""
         good = "answer" if self.answer is None else f"answer {self.answer.decode()}"
         bad = "do not" if self.unknown is None else f"end with {self.unknown.decode()}"
-        return f"of {self.runs} seeds at least {self.good} {good} and {self.bad} {bad}"
+        return f"of {self.runs} runs at least {self.good} {good} and {self.bad} {bad}"
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
         """Return the same with the most frequent answer, and the most frequent bad end."""

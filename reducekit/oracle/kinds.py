@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias
 
 from reducekit import quantities
@@ -204,22 +204,22 @@ SEED = "{seed}"
 _SEEDS = ("1", "2", "3")
 
 
-def _seeded(words: Words, seeds: Sequence[str] = _SEEDS) -> list[Words]:
-    """Return the command once for each seed; once if there is no place for one."""
-    if isinstance(words, str):
-        return [words.replace(SEED, seed) for seed in (seeds if SEED in words else ("",))]
-    if not any(SEED in word for word in words):
+def _seeded(words: Words, seeds: Sequence[str] = _SEEDS, *, always: bool = False) -> list[Words]:
+    """Return the command for each seed; once if there is no place for one, unless `always`."""
+    if not always and SEED not in (words if isinstance(words, str) else " ".join(words)):
         return [words]
+    if isinstance(words, str):
+        return [words.replace(SEED, seed) for seed in seeds]
     return [[word.replace(SEED, seed) for word in words] for seed in seeds]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unstable(OfCommand):
-    """Some seeds are answered and others are not."""
+    """Some variants of the file are answered and others are not, each with a seed of its own."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("unstable",)
     unstable: int | None = option(
-        "The failure: of N seeds, --cmd solves some only.",
+        "The failure: of N variants, --cmd solves some only.",
         "Failure",
         read=quantities.positive,
         metavar="N",
@@ -242,14 +242,13 @@ class Unstable(OfCommand):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the command with each seed."""
-        found = _seeded(self.command or "", [str(seed) for seed in range(self.unstable or 1)])
-        if len(found) < self.good + self.bad:
-            raise UsageError(
-                "`unstable` needs {seed} in the command, as in 'z3 smt.random_seed={seed}', and at "
-                f"least {self.good + self.bad} runs for `good` and `bad`"
-            )
-        return tuple(map(made, found))
+        """Return the command on each variant, with the seed of its number."""
+        count, needed = self.unstable or 1, self.good + self.bad
+        if count < needed:
+            raise UsageError(f"`unstable` {count} is too few for `good` and `bad`: give {needed}")
+        seeds = [str(seed) for seed in range(count)]
+        found = _seeded(self.command or "", seeds, always=True)
+        return tuple(replace(made(words), variant=number) for number, words in enumerate(found))
 
     def criterion(self) -> Criterion:
         """Return how many runs end in which way."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, get_args
 
@@ -14,7 +14,7 @@ from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
 from reducekit.option import given_fields, option, read_fields, several
 from reducekit.oracle.also import Accepts, Also
-from reducekit.oracle.command import Command
+from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.kinds import (
     KINDS,
@@ -174,9 +174,12 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
             return given
         return Limits(given.wall, given.cpu, given.memory, self.max_output)
 
-    def commands_and_criterion(self) -> tuple[tuple[Command, ...], Criterion]:
+    def commands_and_criterion(
+        self, vary: Vary | None = None
+    ) -> tuple[tuple[Command, ...], Criterion]:
         """Return the commands of the oracle, and what judges their outcomes.
 
+        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`).
         Raises UsageError for options that contradict each other.
         """
         if not self.says_what_fails:
@@ -186,7 +189,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         def made(words: Words) -> Command:
             return Command.of(words, stdin=self.stdin, shell=self.shell)
 
-        commands, criterion = kind.commands(made), kind.criterion()
+        commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
         others: list[tuple[str, Command, Criterion]] = []
@@ -201,6 +204,20 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
             names, added, criteria = zip(*others, strict=True)
             return (*commands, *added), Also(criterion, len(commands), criteria, names)
         return commands, criterion
+
+
+def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:
+    """Return commands with what makes variants. Raises UsageError if some are the same then."""
+    if vary is None:
+        found = tuple(replace(each, variant=0) for each in commands)
+    else:
+        found = tuple(replace(each, vary=vary) if each.variant else each for each in commands)
+    if len(set(found)) < len(set(commands)):
+        raise UsageError(
+            "`unstable`: files of this format have no variants, so the command needs {seed}, "
+            "as in 'z3 smt.random_seed={seed}'"
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.guard import Guard
 from reducekit.frontend import Frontend, View
-from reducekit.offers import Skips
+from reducekit.offers import Skips, Varies
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
@@ -39,6 +39,7 @@ from reducekit.session.output import OutputFile
 
 _FALLBACK = "text"
 """The frontend that reads everything, by lines and tokens."""
+_SEEDS_ALONE = "files of this format have no variants: the runs of `unstable` differ by seeds only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class Job:
     """Where they run, if not here."""
     subject: Callable[[], Subject] | None = None
     """Describes what fails for a bug report, where it is not the first command's program."""
+    notes: tuple[str, ...] = ()
+    """What the user should know, in sentences."""
     closing: ExitStack = field(default_factory=ExitStack)
     """Closes what was opened for this job."""
 
@@ -134,7 +137,8 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         options = replace(options, command=own.command, opener=own.opener)
     else:
         limits = options.limits()
-    commands, criterion = options.commands_and_criterion()
+    vary = frontend.variant if isinstance(frontend, Varies) else None
+    commands, criterion = options.commands_and_criterion(vary)
     choice = PassChoice(tuple(options.only), tuple(options.without))
     with naming(name):
         parsed, view = _parsed(options, frontend, text)
@@ -180,6 +184,10 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         jobs=options.jobs,
         cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
         subject=getattr(own or options.known, "subject", None),
+        notes=(
+            *(() if own is None else own.notes),
+            *([_SEEDS_ALONE] if options.unstable and vary is None else ()),
+        ),
     )
 
 

@@ -156,7 +156,7 @@ class Session:
                 Executors(job.opener, self.options.repeat, self._guard) as executors,
             ):
                 self._listen(Started(len(job.text), path))
-                for note in () if job.own is None else job.own.notes:
+                for note in job.notes:
                     self._listen(Notice(note))
                 if job.cluster is not None and job.cluster is not self.options.cluster:
                     job.cluster.listen(lambda said: self._listen(Notice(said)))
@@ -581,7 +581,8 @@ def _reproducers(job: Job, last: executor.Finished | None) -> list[Reproducer]:
     """Return how to see the failure again, and how that looks."""
     path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
     outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)
-    outcomes += [None] * (len(job.commands) - len(outcomes))
+    if last is None or not last.interesting:
+        outcomes += [None] * (len(job.commands) - len(outcomes))
     return [
         Reproducer(
             command.shell_line(path),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 
 from tests.cli.tool import Tool
 from tests.solvers import z3
@@ -72,3 +73,46 @@ def test_what_does_not_show_is_told(tool: Tool) -> None:
     done = tool(*given, "--cost", "conflicts", "--at-least", "3", "--match-out", "x")
     assert done.code == 2
     assert "--cost and --match-out are mutually exclusive" in done.err
+
+
+def test_proved_in_one_variant_and_lost_in_another(tool: Tool) -> None:
+    """The limit is between what the variants need."""
+    solver = z3("4.8.5.0")
+    tool.write("in.smt2", pigeons(4))
+    options = ["--cmd", f"{solver} sat.max_conflicts=27", "--unstable", "8", "--max-checks", "20"]
+    done = tool("smt2", "in.smt2", *options, "--json")
+    assert done.code == 5, done.err  # the most checks
+    report = json.loads(done.out)
+    assert report["failure"] == "of 8 runs at least 1 answer unsat and 1 end with unknown"
+    assert report["after"]["bytes"] < report["before"]["bytes"]
+    answers = set()
+    for number in range(8):
+        made = tool("variant", "in.reduced.smt2", str(number), "-o", "v.smt2")
+        assert (made.code, made.out, made.err) == (0, "", "")
+        line = [str(solver), "sat.max_conflicts=27", "v.smt2"]
+        answers.add(subprocess.run(line, cwd=tool.folder, capture_output=True, text=True).stdout)
+    assert answers == {"unsat\n", "unknown\n"}
+
+
+def test_a_variant_is_printed(tool: Tool) -> None:
+    tool.write("in.smt2", "(declare-const p Bool)\n(assert p)\n(check-sat)\n")
+    first, second = (tool("variant", "in.smt2", number).out for number in "12")
+    assert first != second
+    assert first.count("v") == 2
+    assert tool("variant", "in.smt2", "0").out == (tool.folder / "in.smt2").read_text()
+
+
+def test_variants_of_other_formats(tool: Tool) -> None:
+    path = tool.write("in.txt", "1\n2\n")
+    assert tool("variant", path, "1").code == 2
+    done = tool("variant", tool.write("bad.smt2", "(assert"), "1")
+    assert done.code == 3
+    assert "bad.smt2, line 1, column 1" in done.err
+    done = tool("text", path, "--cmd", "cat", "--unstable", "8")
+    assert done.code == 2
+    assert "no variants, so the command needs {seed}" in done.err
+    cmd = "sh -c 'grep -q 2 $1 && test {seed} = 3 && echo unknown || echo sat' sh {}"
+    done = tool("text", path, "--cmd", cmd, "--unstable", "8")
+    assert done.code == 0, done.err
+    assert "the runs of --unstable differ by seeds only" in done.err
+    assert (tool.folder / "in.reduced.txt").read_text().strip() == "2"

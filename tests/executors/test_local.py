@@ -7,6 +7,7 @@ import resource
 import signal
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from reducekit.executors.executor import ExecutorError
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Disagree, ExitZero
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from tests.executors.runner import LIMITS, check, local, lowered, marked, python, sh, until
 
@@ -32,6 +34,26 @@ def test_verdicts() -> None:
         for ticket, text in enumerate([b"axb", b"ab", b"", b"x" * 100_000, b"y"]):
             executor.submit(ticket, text, Limits())
             assert [(f.ticket, f.interesting) for f in until(executor)] == [(ticket, b"x" in text)]
+
+
+def test_variants_are_written_and_those_that_decided_run_first() -> None:
+    def variant(text: bytes, number: int) -> bytes:
+        return text + b"%d" % number
+
+    answer = 'case $(cat "$1") in *[!x]*[0145]) echo unsat;; x*) echo unknown;; esac; cat "$1" >&2'
+    commands = [replace(sh(answer), variant=number, vary=variant) for number in range(6)]
+    with local(*commands, criterion=Flips(6)) as executor:
+        seen = []
+        for text in (b"xy", b"yy", b"xx"):
+            executor.submit(0, text, Limits())
+            (finished,) = until(executor)
+            seen.append((finished.interesting, [each.stderr for each in finished.outcomes]))
+    assert seen == [
+        (True, [b"xy0", b"xy1", b"xy2"]),
+        (False, [b"yy0", b"yy2", b"yy1", b"yy3", b"yy4", b"yy5"]),
+        (False, [b"xx0", b"xx2", b"xx1", b"xx3", b"xx4", b"xx5"]),
+    ]
+    assert executor.runs == 15
 
 
 def test_file_is_rewritten_exactly() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from reducekit import reduce
 from reducekit.errors import UsageError
+from reducekit.oracle.also import Accepts, Also
 from reducekit.oracle.criterion import verdict
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
@@ -32,7 +33,8 @@ STOPPED = Outcome(None, 9, b"", b"", "time", 2.0)
     [
         ({"good": 2}, "`good` requires `unstable`"),
         ({"unstable": 8, "slower_than": 2}, "mutually exclusive: give one"),
-        ({"unstable": 8}, "`unstable` needs {seed} in the command"),
+        ({"unstable": 8}, "files of this format have no variants, so the command needs {seed}"),
+        ({"unstable": 1}, "`unstable` 1 is too few for `good` and `bad`: give 2"),
     ],
 )
 def test_what_does_not_go_together(given: dict[str, Any], said: str) -> None:
@@ -62,14 +64,28 @@ def test_flips() -> None:
     good, bad = run(b"unsat\n"), run(b"unknown\n")
     kept = Flips(3).shown_by([good, bad, bad], NO_LIMITS)
     assert kept is not None
-    assert kept.describe() == "of 3 seeds at least 1 answer unsat and 1 end with unknown"
+    assert kept.describe() == "of 3 runs at least 1 answer unsat and 1 end with unknown"
     assert kept.judge([bad, bad]) is None
     assert kept.judge([bad, good]) is True  # the third need not run
     assert not verdict(kept, [good, good, good])
     assert not verdict(kept, [bad, run(b"sat\n"), bad])  # another answer is no good run
-    assert not verdict(kept, [bad, run(b'(error "x")\n', status=1), good])
+    error = run(b'(error "x")\n', status=1)
+    assert verdict(kept, [bad, error, good])  # whichever comes first: it is neither
+    assert not verdict(kept, [bad, error, error])
+    assert kept.judge([error]) is False  # the text itself is broken
     assert Flips(3, good=2).judge([bad, bad]) is False  # the third need not run
     assert Flips(2).shown_by([bad, bad], NO_LIMITS) is None
+
+
+def test_the_runs_that_decided_are_next() -> None:
+    good, bad = run(b"unsat\n"), run(b"unknown\n")
+    kept = Flips(5, good=2, answer=b"unsat", unknown=b"unknown")
+    assert kept.next_order(range(5), [good, run(b"sat\n"), good, good, bad]) == [0, 2, 4, 1, 3]
+    assert kept.next_order([0, 2, 4, 1, 3], [bad, good, good]) == [0, 2, 4, 1, 3]
+    assert kept.next_order([0, 2, 4, 1, 3], [good, bad, bad, bad, good]) == [0, 2, 3, 4, 1]
+    assert kept.next_order(range(5), [run(b"sat\n"), bad, good, good]) == [0, 1, 2, 3, 4]
+    also = Also(Flips(3), 3, (Accepts(),))
+    assert also.next_order(range(4), [good, good, bad, good]) == (0, 2, 1, 3)
 
 
 def test_flips_tell_one_unknown_from_another() -> None:
@@ -93,7 +109,9 @@ def test_a_flip_is_kept(tmp_path: Path) -> None:
 """
     command = "z3 rlimit={seed}00"
     report = reduce(script, command=command, unstable=3, bad=2, max_checks=60, journal=False)
-    assert report.failure == "of 3 seeds at least 1 answer unsat and 2 end with unknown"
+    assert len(report.reproducers) == 3
+    assert "reducekit variant" in report.reproducers[2].command
+    assert report.failure == "of 3 runs at least 1 answer unsat and 2 end with unknown"
     path = tmp_path / "small.smt2"
     path.write_bytes(report.text)
     ends = [
