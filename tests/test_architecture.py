@@ -50,6 +50,7 @@ PROGRESS = ("reducekit.session.eta", "reducekit.session.progress")
 APPLICATIONS = (
     *PROGRESS,
     "reducekit.session",
+    "reducekit.bisect",
     "reducekit.hunt",
     "reducekit.compare",
     "reducekit.reports",
@@ -108,6 +109,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # Many inputs: made at random, or for tables.
     "reducekit.hunt": (*ENGINE, "reducekit.session"),
     "reducekit.compare": (*ENGINE, "reducekit.session"),
+    # Many versions of a program, one input.
+    "reducekit.bisect": (*ENGINE, "reducekit.session", "reducekit.strategies"),
     # The public face of the engine.
     "reducekit": (*ENGINE, "reducekit.api", "reducekit.session"),
     "reducekit.api": (*ENGINE, "reducekit.session", "reducekit.usage"),

@@ -24,6 +24,7 @@ from reducekit.cli.streams import say
 from reducekit.errors import ReducekitError, lack_of_resources
 
 _COMMANDS = {
+    "bisect": "Find the version of a solver since which a file fails.",
     "compare": "Compare algorithms on your files.",
     "completion": "Print the completion for a shell.",
     "convert": "Convert between formats.",

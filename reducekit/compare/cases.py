@@ -167,17 +167,12 @@ def filled(failure: Failure, path: Path) -> Failure:
     """Fill the folder and the name of a file into the placeholders of its commands."""
     places = {"{dir}": str(path.parent), "{stem}": path.stem}
 
-    def fill(command: Words | None) -> Words | None:
+    def fill(command: Words) -> Words:
         if isinstance(command, str):
             return _replaced(command, {key: shlex.quote(each) for key, each in places.items()})
-        return None if command is None else [_replaced(word, places) for word in command]
+        return [_replaced(word, places) for word in command]
 
-    return replace(
-        failure,
-        command=fill(failure.command),
-        oracle=fill(failure.oracle),
-        reference=fill(failure.reference),
-    )
+    return failure.with_commands(fill)
 
 
 def _replaced(text: str, places: Mapping[str, str]) -> str:

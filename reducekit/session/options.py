@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, get_args
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 from reducekit import quantities
 from reducekit.errors import UsageError
@@ -166,6 +166,20 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
     def says_what_fails(self) -> bool:
         """Whether there is a command, a test or a function."""
         return bool(self.command or self.oracle or self.interesting or self.known)
+
+    def with_commands(self, change: Callable[[Words], Words]) -> Self:
+        """Return the same failure of other commands: each is changed by a function."""
+        named = ("command", "oracle", "reference")
+        given = {name: getattr(self, name) for name in named}
+        changed: dict[str, Any] = {
+            name: change(words) for name, words in given.items() if words is not None
+        }
+        return replace(
+            self,
+            also_passes=tuple(map(change, self.also_passes)),
+            also_match=tuple((change(words), pattern) for words, pattern in self.also_match),
+            **changed,
+        )
 
     def limits(self) -> Limits:
         """Return the limits of each run."""

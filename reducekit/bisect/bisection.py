@@ -1,0 +1,293 @@
+"""The bisection itself: runs versions on the input, and finds the first bad one and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from reducekit.bisect.options import BisectOptions
+from reducekit.bisect.report import Report, Tested
+from reducekit.bisect.search import Verdict, next_version, smallest
+from reducekit.bisect.verdicts import Judge, cannot_start, ended
+from reducekit.bisect.versions import UnavailableError
+from reducekit.errors import NotInterestingError, UsageError
+from reducekit.executors.executor import Finished
+from reducekit.executors.guard import Guard, NoSignals
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.signature import signature
+from reducekit.session.executors import Executors, local_opener
+from reducekit.session.golden import Golden, GoldenRunError, establish, limits_for, run_once
+from reducekit.session.options import Failure
+from reducekit.session.slippage import captured
+
+_SECONDS = 60.0
+"""Wall time of a run on a version where no limit is given: it may be slower than others."""
+
+
+class Bisection:
+    """Finds between which versions an input began to fail, and the options that matter.
+
+    `listen` hears of each version as it is tested. Counted from the good end, versions are numbered
+    0 to n - 1, whichever of the ends is the newer one.
+    """
+
+    def __init__(
+        self,
+        options: BisectOptions,
+        listen: Callable[[Tested], None] = lambda tested: None,
+        *,
+        guard: Guard | None = None,
+    ) -> None:
+        self._options = options
+        self._listen = listen
+        self._guard = guard or NoSignals()
+        self._template = options.template()
+        self._source = options.source()
+        first, last = self._source.ends(options.good, options.bad)
+        step = 1 if first < last else -1
+        self._versions = [self._source.versions[each] for each in range(first, last + step, step)]
+        name = Path(options.name).name
+        opener = local_opener(Path(name).suffix, self._guard, name=name)
+        self._executors = Executors(opener, options.repeat, self._guard)
+        self._report = Report(
+            input=options.name,
+            fixed=step < 0,
+            total=len(self._versions),
+            options=self._template.options,
+        )
+        self._skipped: set[int] = set()
+        self._programs: dict[int, Path] = {}
+
+    def run(self) -> Report:
+        """Find both.
+
+        Raises NotInterestingError if not one end fails and the other does not, UsageError for what
+        cannot be used, KeyboardInterrupt before anything is known.
+        """
+        report = self._report
+        with ExitStack() as stack:
+            stack.callback(self._source.close)
+            stack.enter_context(self._executors)
+            try:
+                with self._guard.allowed():
+                    self._search()
+            except KeyboardInterrupt:
+                if not report.tested:
+                    raise
+                report.interrupted = True
+            report.runs = self._executors.runs
+            report.fetched = self._source.fetched
+        return report
+
+    def _search(self) -> None:
+        report = self._report
+        bad, golden = self._bad_end()
+        good, judge = self._good_end(bad, golden)
+        report.failure = golden.criterion.describe()
+        while True:
+            report.good, report.bad = self._versions[good].name, self._versions[bad].name
+            middle = next_version(good, bad, self._skipped)
+            if middle is None:
+                break
+            verdict = self._test(middle, judge, golden)
+            good = middle if verdict == "good" else good
+            bad = middle if verdict == "bad" else bad
+        report.exact = True
+        report.between = tuple(each.name for each in self._versions[good + 1 : bad])
+        report.commands = tuple(self._shell_line(number) for number in (bad, good))
+        if self._options.scan:
+            known = {each.number for each in report.tested}
+            for number in range(len(self._versions)):
+                if number not in known:
+                    self._test(number, judge, golden)
+        self._choose_options(good, bad, golden)
+        report.commands = tuple(self._shell_line(number) for number in (bad, good))
+
+    def _bad_end(self) -> tuple[int, Golden]:
+        """Return the bad end, and how it fails. Raises NotInterestingError if it does not."""
+        named = self._options.bad
+        for number in _ends(range(len(self._versions) - 1, 0, -1), named):
+            program = self._program(number, must=named)
+            if program is None:
+                continue
+            try:
+                golden = self._establish(number, program)
+            except GoldenRunError as error:
+                if error.problem in ("passes", "not shown"):
+                    error.add_note(self._other_end_too(number))
+                raise
+            words = ended(golden.outcomes)
+            if cannot_start(golden.outcomes):
+                self._refuse(number, words, named)
+                continue
+            self._record(number, "bad", words)
+            return number, golden
+        raise NotInterestingError(f"no version can be tested ({self._last_reason()})")
+
+    def _good_end(self, bad: int, golden: Golden) -> tuple[int, Judge]:
+        """Return the good end, and what judges the versions between.
+
+        Raises NotInterestingError if it fails, too.
+        """
+        named = self._options.good
+        for number in _ends(range(bad), named):
+            program = self._program(number, must=named)
+            if program is None:
+                continue
+            _, asked = self._filled(number, program).commands_and_criterion()
+            finished = self._run(number, program, golden)
+            judge, words = Judge(asked), ended(finished.outcomes)
+            if finished.interesting:
+                self._record(number, "bad", words)
+                raise NotInterestingError(self._both_fail(number, bad))
+            if judge.cannot_run(finished.outcomes):
+                self._refuse(number, words, named)
+                continue
+            self._record(number, "good", words)
+            return number, replace(judge, accepted=signature(finished.outcomes[0]))
+        raise NotInterestingError(
+            f"only {self._versions[bad].name} can be tested ({self._last_reason()})"
+        )
+
+    def _other_end_too(self, bad: int) -> str:
+        """Say what to type if what should be bad is not: does the other end fail?"""
+        newer, older = self._versions[bad].name, self._versions[0].name
+        program = self._program(0)
+        with suppress(GoldenRunError, UsageError):
+            if program is not None:
+                self._establish(0, program)
+                return (
+                    f"{older} fails, {newer} does not: to find the version that changed this, give "
+                    f"`bad` {older} `good` {newer}"
+                )
+        return f"neither {newer} nor {older} fails: name a version that does, with `bad` VERSION"
+
+    def _both_fail(self, good: int, bad: int) -> str:
+        both = f"{self._versions[good].name} and {self._versions[bad].name} both fail"
+        if self._options.good is None:
+            return f"{both}: name a version that does not, with `good` VERSION; the oldest one does"
+        return f"{both}: name another version that does not fail, with `good` VERSION"
+
+    def _test(self, number: int, judge: Judge, golden: Golden) -> Verdict:
+        """Test a version; return its verdict, which is heard of, too."""
+        program = self._program(number)
+        if program is None:
+            return "skipped"
+        try:
+            finished = self._run(number, program, golden)
+        except UsageError as error:  # such as a program for another machine
+            return self._record(number, "skipped", str(error))
+        found = judge.of(finished.outcomes, shown=finished.interesting)
+        return self._record(number, found, ended(finished.outcomes))
+
+    def _choose_options(self, good: int, bad: int, golden: Golden) -> None:
+        """Find the options that the first bad version needs and the last good one passes with.
+
+        The good version rarely fails with fewer options, so it is asked about the result first, and
+        about every candidate only if it does.
+        """
+        count = len(self._template.options)
+        if self._options.keep_options or not count:
+            return
+        limits = limits_for(golden.criterion, self._options.failure.limits(), golden.seconds)
+        known: dict[tuple[int, frozenset[int]], bool] = {}
+
+        def fails(number: int, kept: frozenset[int], within: Limits | None) -> bool:
+            if (number, kept) not in known:
+                program = self._source.program(self._versions[number])
+                finished = self._run(number, program, golden, kept, within)
+                known[number, kept] = finished.interesting
+            return known[number, kept]
+
+        pairs = self._template.pairs()
+        kept = smallest(count, lambda each: fails(bad, each, limits), pairs)
+        if len(kept) < count and fails(good, kept, None):
+            kept = smallest(
+                count, lambda each: fails(bad, each, limits) and not fails(good, each, None), pairs
+            )
+        self._report.kept = tuple(sorted(kept))
+
+    def _filled(self, number: int, program: Path, kept: Collection[int] | None = None) -> Failure:
+        return self._template.filled(self._versions[number].name, program, kept)
+
+    def _establish(self, number: int, program: Path) -> Golden:
+        commands, asked = self._filled(number, program).commands_and_criterion()
+        return establish(
+            commands,
+            asked,
+            self._options.input,
+            self._limits(asked.wall),
+            self._executors.open,
+            path=self._options.name,
+            repeat=self._options.repeat,
+        )
+
+    def _run(
+        self,
+        number: int,
+        program: Path,
+        golden: Golden,
+        kept: Collection[int] | None = None,
+        limits: Limits | None = None,
+    ) -> Finished:
+        """Run a version on the input, as often as a verdict takes."""
+        commands, _ = self._filled(number, program, kept).commands_and_criterion()
+        oracle = Oracle(commands, captured(golden.criterion))
+        with self._executors.open_repeating(oracle) as executor:
+            chosen = limits or self._limits(golden.criterion.wall)
+            return run_once(executor, self._options.input, chosen)
+
+    def _record(self, number: int, verdict: Verdict, words: str) -> Verdict:
+        version = self._versions[number]
+        tested = Tested(version.name, verdict, words, number, version.title)
+        self._report.tested.append(tested)
+        if verdict == "skipped":
+            self._skipped.add(number)
+        self._listen(tested)
+        return verdict
+
+    def _refuse(self, number: int, words: str, named: str | None) -> None:
+        """Record that an end says nothing. Raises UsageError if it was named."""
+        if named is not None:
+            name = self._versions[number].name
+            raise UsageError(f"{name} cannot run the input ({words}): name another version")
+        self._record(number, "skipped", words)
+
+    def _program(self, number: int, *, must: str | None = None) -> Path | None:
+        """Return the program of a version; None if it cannot be had, which is recorded.
+
+        Raises UsageError if the version was named, as `must`.
+        """
+        version = self._versions[number]
+        try:
+            self._programs[number] = self._source.program(version)
+        except UnavailableError as error:
+            if must is not None:
+                raise UsageError(f"{version.name} cannot be tested: {error}") from None
+            self._record(number, "skipped", str(error))
+            return None
+        return self._programs[number]
+
+    def _last_reason(self) -> str:
+        last = self._report.tested[-1]
+        return f"{last.version}: {last.ended}"
+
+    def _limits(self, wall: float | None) -> Limits:
+        """Return the limits of a run on any version; `wall` is the limit of what is looked for."""
+        given = self._options.failure.limits()
+        chosen = next(each for each in (wall, given.wall, _SECONDS) if each is not None)
+        return replace(given, wall=chosen)
+
+    def _shell_line(self, number: int) -> str:
+        """Return the command that was run on a version, with the options that are needed."""
+        filled = self._filled(number, self._programs[number], self._report.kept)
+        commands, _ = filled.commands_and_criterion()
+        return commands[0].shell_line(self._options.name)
+
+
+def _ends(inwards: Sequence[int], named: str | None) -> Sequence[int]:
+    """Return what may be an end: only what was named, or one after the other."""
+    return inwards if named is None else inwards[:1]

@@ -1,0 +1,80 @@
+"""Is a version good, bad, or does it fail in another way, so that it says nothing?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reducekit.bisect.search import Verdict
+from reducekit.oracle.also import Also
+from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.responses import read_answers
+from reducekit.oracle.signature import Signature, is_failure, signature
+from reducekit.text import printable, without_middle
+
+_CANNOT_RUN = (126, 127)  # a shell's: not executable, not found; 127 also if a library is missing
+_SKIP = 125  # a test's, as with `git bisect run`
+_ANSWERS = 3  # shown
+_LONGEST = 200  # characters of a failure
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges a run of a version.
+
+    If what was `asked` for is the command's own failure, a version that fails otherwise says
+    nothing, unless the good version does the same, whose signature is `accepted`.
+    """
+
+    asked: Criterion
+    accepted: Signature | None = None
+
+    def of(self, outcomes: Sequence[Outcome], *, shown: bool) -> Verdict:
+        """Return the verdict; `shown` says whether the runs showed the failure."""
+        if shown:
+            return "bad"
+        if self.cannot_run(outcomes):
+            return "skipped"
+        first = outcomes[0]
+        other = _is_own(self.asked) and is_failure(first) and signature(first) != self.accepted
+        return "skipped" if other else "good"
+
+    def cannot_run(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether a command crashed, was stopped, or could not be started."""
+        skipping = (
+            (*_CANNOT_RUN, _SKIP) if isinstance(_inner(self.asked), ExitZero) else _CANNOT_RUN
+        )
+        return any(
+            each.signal is not None or each.limit is not None or each.status in skipping
+            for each in outcomes
+        )
+
+
+def cannot_start(outcomes: Sequence[Outcome]) -> bool:
+    """Return whether a program is missing, or a library that it needs."""
+    return any(each.status in _CANNOT_RUN for each in outcomes)
+
+
+def ended(outcomes: Sequence[Outcome]) -> str:
+    """Describe how the commands of a version ended: their answers, or how they failed."""
+    return ", then ".join(map(_ended, outcomes))
+
+
+def _ended(outcome: Outcome) -> str:
+    if outcome.limit is not None:
+        return outcome.describe()
+    answers = read_answers(outcome.stdout)
+    said = [printable(each) for each in answers[:_ANSWERS]]
+    said += ["..."] if len(answers) > _ANSWERS else []
+    if is_failure(outcome) or not said:
+        said.append(signature(outcome).describe())
+    return without_middle(printable(", ".join(said)), _LONGEST)
+
+
+def _inner(criterion: Criterion) -> Criterion:
+    return criterion.inner if isinstance(criterion, Also) else criterion
+
+
+def _is_own(criterion: Criterion) -> bool:
+    return isinstance(_inner(criterion), OwnFailure)
