@@ -9,7 +9,7 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.cli.context import ProcessContext
+from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH
 from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
