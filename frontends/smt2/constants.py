@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from reducekit.document import Document
@@ -39,20 +40,26 @@ def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
         return _constructed(sort, script, depth)
     if isinstance(sort, str):
         return list(_BASIC.get(sort, ()))
-    if name == "BitVec" and isinstance(sort[1], int):
-        return _bitvectors(sort[1])
-    if name == "FloatingPoint":
-        widths = print_sort(sort).removeprefix(b"(_ FloatingPoint")
-        return [b"(_ " + value + widths for value in (b"+zero", b"NaN", b"+oo", b"-zero")]
-    if name == "FiniteField":
-        return [b"(as ff%d %s)" % (value, print_sort(sort)) for value in (0, 1)]
-    if name in ("Seq", "Set", "Bag"):
-        return [b"(as %s.empty %s)" % (str(name).lower().encode(), print_sort(sort))]
     if depth and name == "Array":
         elements = _defaults(sort[-1], script, depth - 1)  # type: ignore[arg-type]
         return [b"((as const %s) %s)" % (print_sort(sort), element) for element in elements[:1]]
     if name == "Tuple":
         return _tuples(sort, script, depth)
+    return _flat(sort, print_sort(sort))
+
+
+def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
+    """Return the constants of a sort that has indices, or empty collections."""
+    name = sort[0]
+    if name == "BitVec" and isinstance(sort[1], int):
+        return _bitvectors(sort[1])
+    if name == "FloatingPoint":
+        widths = written.removeprefix(b"(_ FloatingPoint")
+        return [b"(_ " + value + widths for value in (b"+zero", b"NaN", b"+oo", b"-zero")]
+    if name == "FiniteField":
+        return [b"(as ff%d %s)" % (value, written) for value in (0, 1)]
+    if name in ("Seq", "Set", "Bag"):
+        return [b"(as %s.empty %s)" % (name.lower().encode(), written)]
     return []
 
 
@@ -86,25 +93,30 @@ def _fields(sorts: tuple[Any, ...], script: Script, depth: int) -> bytes | None:
     return b" ".join(found)
 
 
-def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
-    """Return the nullary constructors of a datatype; of one without, its constructors applied."""
-    nullary: list[bytes] = []
-    applied: list[bytes] = []
+def _constructors_of(
+    sort: Sort, script: Script
+) -> Iterator[tuple[bytes, tuple[Sort | int | None, ...]]]:
+    """Yield the constructors of a datatype, each as it is written there, with its parameters."""
     name = sort if isinstance(sort, str) else str(sort[0])
     for number in script.constructors[name]:
         constructor = script.definitions[number]
         bindings: dict[str, Any] = {}
         if constructor.sort is None or not match(constructor.sort, sort, bindings):
             continue
-        generic = is_open(constructor.sort)
         spelled = constructor.name
-        if generic:
+        if is_open(constructor.sort):
             spelled = b"(as %s %s)" % (spelled, print_sort(sort))
-        if not constructor.parameters:
+        yield spelled, tuple(substitute(p, bindings) for p in constructor.parameters)
+
+
+def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
+    """Return the nullary constructors of a datatype; of one without, its constructors applied."""
+    nullary: list[bytes] = []
+    applied: list[bytes] = []
+    for spelled, parameters in _constructors_of(sort, script):
+        if not parameters:
             nullary.append(spelled)
-            continue
-        parameters = tuple(substitute(p, bindings) for p in constructor.parameters)
-        if not nullary and sort not in parameters and None not in parameters:
+        elif not nullary and sort not in parameters and None not in parameters:
             fields = _fields(parameters, script, depth)
             if fields is not None:
                 applied.append(b"(%s %s)" % (spelled, fields))
@@ -137,34 +149,40 @@ def is_constant(document: Document, script: Script, node: int) -> bool:
     Also a negated number, a quotient of numbers and `fp` of literals, which
     SMT-LIB has no literals for.
     """
-    text, start, stop, refs = document.text, document.start, document.stop, script.refs
-    while True:
-        if text[start[node]] != _OPEN:
-            return _names_constructor(script, node) or _is_literal(document, script, node)
-        if _is_literal(document, script, node):
-            return True
-        head = node + 1
-        if head >= stop[node]:
-            return False
-        first = document.source(head) if text[start[head]] != _OPEN else b""
-        if first == b"as":
-            return head + 1 < stop[node] and _names_constructor(script, head + 1)
-        if first in (b"-", b"/", b"fp") and refs[head] < 0:
-            arguments = list(document.children(node))[1:]
-            return 0 < len(arguments) < 4 and all(
-                _is_literal(document, script, argument) for argument in arguments
-            )
-        # ((as const S) value): look at the value
-        value = stop[head]
-        if (
-            first
-            or [document.source(n) for n in range(head + 1, min(head + 3, stop[head]))]
-            != [b"as", b"const"]
-            or value >= stop[node]
-            or stop[value] != stop[node]
-        ):
-            return False
+    text, start = document.text, document.start
+    while text[start[node]] == _OPEN and not _is_literal(document, script, node):
+        value = _everywhere(document, node)
+        if value < 0:
+            return _is_applied_value(document, script, node)
         node = value
+    return _names_constructor(script, node) or _is_literal(document, script, node)
+
+
+def _everywhere(document: Document, node: int) -> int:
+    """Return the value of a constant array `((as const S) value)`; -1 for other terms."""
+    stop, head = document.stop, node + 1
+    if head >= stop[node] or document.text[document.start[head]] != _OPEN:
+        return -1
+    words = [document.source(n) for n in range(head + 1, min(head + 3, stop[head]))]
+    value = stop[head]
+    alone = value < stop[node] and stop[value] == stop[node]
+    return value if alone and words == [b"as", b"const"] else -1
+
+
+def _is_applied_value(document: Document, script: Script, node: int) -> bool:
+    """Return whether a list is `(as c S)`, a negated number, a quotient or `fp` of literals."""
+    stop, head = document.stop, node + 1
+    if head >= stop[node] or document.text[document.start[head]] == _OPEN:
+        return False
+    first = document.source(head)
+    if first == b"as":
+        return head + 1 < stop[node] and _names_constructor(script, head + 1)
+    if first not in (b"-", b"/", b"fp") or script.refs[head] >= 0:
+        return False
+    arguments = list(document.children(node))[1:]
+    return 0 < len(arguments) < 4 and all(
+        _is_literal(document, script, argument) for argument in arguments
+    )
 
 
 def _is_literal(document: Document, script: Script, node: int) -> bool:

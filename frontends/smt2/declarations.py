@@ -7,8 +7,9 @@ recognised; the uses of names in the rest of it are still recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from reducekit.document import Document
 from reducekit.frontends.smt2.inference import Inference
 from reducekit.frontends.smt2.sorts import Sort, SortMeaning, compound, index, sort_name
 
@@ -290,7 +291,7 @@ def _declare_datatype(walk: Inference, command: int) -> None:
 
 def _declare_datatypes(walk: Inference, command: int) -> None:
     """(declare-datatypes ((T n) ...) (body ...)), or as in 2.5, ((X ...) ((T c ...) ...))."""
-    document, scopes = walk.document, walk.scopes
+    document = walk.document
     arguments = _arguments(walk, command)
     if len(arguments) < 2 or not all(_is_list(walk, argument) for argument in arguments[:2]):
         _ignore(walk, arguments)
@@ -301,16 +302,7 @@ def _declare_datatypes(walk: Inference, command: int) -> None:
     if not heads or not all(_is_list(walk, head) for head in heads):
         _old_datatypes(walk, command, heads, bodies)
         return
-    names: list[bytes | None] = []
-    for head in heads:
-        parts = list(document.children(head))
-        if not parts or _is_list(walk, parts[0]):
-            _ignore(walk, [head])
-            names.append(None)
-            continue
-        arity = index(document.source(parts[1])) if len(parts) > 1 else 0
-        scopes.declare_sort(parts[0], command, _numbered(arity or 0))
-        names.append(scopes.definitions[-1].name)
+    names = [_declare_head(walk, command, head) for head in heads]
     for name, body in zip(names, bodies, strict=False):
         if name is not None:
             _datatype(walk, command, name, body)
@@ -319,17 +311,33 @@ def _declare_datatypes(walk: Inference, command: int) -> None:
     _ignore(walk, bodies[len(names) :])
 
 
-def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
-    """Declare datatypes as in 2.5: all have the same parameters, which may be left out in uses."""
+def _declare_head(walk: Inference, command: int, head: int) -> bytes | None:
+    """Declare the datatype of a head `(T n)`; return its name, None if it has none."""
     document, scopes = walk.document, walk.scopes
-    sorts: list[tuple[bytes, int, Sort | None]] = []
-    names: list[tuple[int, list[int]]] = []
+    parts = list(document.children(head))
+    if not parts or _is_list(walk, parts[0]):
+        _ignore(walk, [head])
+        return None
+    arity = index(document.source(parts[1])) if len(parts) > 1 else 0
+    scopes.declare_sort(parts[0], command, _numbered(arity or 0))
+    return scopes.definitions[-1].name
+
+
+def _old_bodies(walk: Inference, bodies: list[int]) -> Iterator[tuple[int, list[int]]]:
+    """Yield the name and the constructors of each body `(T c ...)`."""
     for body in bodies:
-        parts = list(document.children(body))
+        parts = list(walk.document.children(body))
         if not parts or _is_list(walk, parts[0]):
             _ignore(walk, [body])
-            continue
-        names.append((parts[0], parts[1:]))
+        else:
+            yield parts[0], parts[1:]
+
+
+def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
+    """Declare datatypes as in 2.5: all have the same parameters, which may be left out in uses."""
+    scopes = walk.scopes
+    sorts: list[tuple[bytes, int, Sort | None]] = []
+    names = list(_old_bodies(walk, bodies))
     variables: list[str] = []
     for head in heads:
         if not _is_list(walk, head):
@@ -390,14 +398,19 @@ def _datatype(walk: Inference, command: int, name: bytes, body: int) -> None:
     _show_constructors(walk, found)
 
 
+def _without_annotation(document: Document, parts: list[int]) -> list[int]:
+    """Return the parts of what `(! x :attribute ...)` annotates, or those given."""
+    if not parts or document.source(parts[0]) != b"!":
+        return parts
+    return list(document.children(parts[1])) if len(parts) > 1 else []
+
+
 def _constructor(walk: Inference, command: int, node: int, sort: Sort | None) -> list[int]:
     """Add a constructor `(c (s S) ...)` or `c` and its selectors; return their definitions."""
     document, scopes = walk.document, walk.scopes
     if not _is_list(walk, node):
         return [scopes.add(node, "constructor", command, (), sort)]
-    parts = list(document.children(node))
-    if parts and document.source(parts[0]) == b"!":
-        parts = list(document.children(parts[1])) if len(parts) > 1 else []
+    parts = _without_annotation(document, list(document.children(node)))
     if not parts or _is_list(walk, parts[0]):
         _ignore(walk, [node])
         return []

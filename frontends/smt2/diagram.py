@@ -72,24 +72,28 @@ def diagram(script: Script) -> Diagram:
     return Diagram("graph", nodes)
 
 
+def _alias(script: Script, node: int) -> int | None:
+    """Return the node that a let, or the use of a symbol, is another name of; None for others."""
+    reference = script.refs[node]
+    if reference < 0:
+        is_let = script.is_term[node] and head_of(script.document, node) == b"let"
+        terms = subterms(script, node) if is_let else []
+        return terms[-1] if terms else None
+    definition = script.definitions[reference]
+    if not script.is_term[node]:
+        return definition.node  # a function that is applied
+    if definition.kind == "let":
+        return definition.node + 1  # the bound term follows its symbol
+    return definition.binder if definition.kind == "named" else definition.node
+
+
 def _aliases(script: Script) -> dict[int, int]:
     """Map each let, and each use of a bound or declared symbol, to the node that represents it."""
-    document, found = script.document, dict[int, int]()
-    stop = document.stop
-    for node in range(1, len(stop)):
-        reference = script.refs[node]
-        if reference >= 0:
-            definition = script.definitions[reference]
-            if not script.is_term[node]:
-                found[node] = definition.node  # a function that is applied
-            elif definition.kind == "let":
-                found[node] = definition.node + 1  # the bound term follows its symbol
-            else:
-                found[node] = definition.binder if definition.kind == "named" else definition.node
-        elif script.is_term[node] and head_of(document, node) == b"let":
-            terms = subterms(script, node)
-            if terms:
-                found[node] = terms[-1]
+    found: dict[int, int] = {}
+    for node in range(1, len(script.document.stop)):
+        other = _alias(script, node)
+        if other is not None:
+            found[node] = other
     # An alias may point to another one: a let whose body is a let. All are resolved to the last;
     # each is followed once, with what was passed on the way, as they may be a million deep.
     for first in found:

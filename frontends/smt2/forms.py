@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reducekit.frontends.smt2.inference import Inference
-from reducekit.frontends.smt2.scopes import NOTHING, Form, Segment
+from reducekit.frontends.smt2.scopes import NOTHING, Definition, Form, Segment
 from reducekit.frontends.smt2.sorts import Sort, canonical, compound, match, substitute
 
 _OPEN = ord("(")
@@ -157,6 +157,16 @@ def _match(walk: Inference, node: int) -> Iterator[Segment]:
     walk.sort[node] = result
 
 
+def _field_sorts(used: Definition | None, matched: Sort | None) -> list[Sort | None]:
+    """Return the sorts of a constructor's fields in a term of a sort; empty if they do not fit."""
+    bindings: dict[str, Any] = {}
+    if used is None or used.sort is None or matched is None:
+        return []
+    if not match(used.sort, matched, bindings):
+        return []
+    return [substitute(each, bindings) for each in used.parameters]
+
+
 def _pattern(walk: Inference, pattern: int, case: int, matched: Sort | None) -> None:
     """Bind the variables of a pattern that matches terms of a sort."""
     document, scopes = walk.document, walk.scopes
@@ -174,16 +184,9 @@ def _pattern(walk: Inference, pattern: int, case: int, matched: Sort | None) -> 
         return
     if not nested:
         return
-    bindings: dict[str, Any] = {}
-    fits = (
-        used is not None
-        and used.sort is not None
-        and matched is not None
-        and match(used.sort, matched, bindings)
-    )
-    parameters = used.parameters if used is not None and fits else ()
+    sorts = _field_sorts(used, matched)
     for position, variable in enumerate(list(document.children(pattern))[1:]):
-        sort = substitute(parameters[position], bindings) if position < len(parameters) else None
+        sort = sorts[position] if position < len(sorts) else None
         if document.text[document.start[variable]] != _OPEN:
             _pattern_variable(walk, variable, case, sort)
 

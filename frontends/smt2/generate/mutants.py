@@ -7,7 +7,7 @@ sort, and operators around terms; two scripts are joined as in fusion (Winterer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -123,7 +123,11 @@ def _changed(dice: Random, seed: Seed) -> bytes:
         if change is None or any(a < change[1] and change[0] < b for a, b, _ in changes):
             continue
         changes.append(change)
-    text = document.text
+    return _replaced(document.text, changes)
+
+
+def _replaced(text: bytes, changes: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """Return a text with spans replaced that do not overlap."""
     for start, end, new in sorted(changes, reverse=True):
         text = text[:start] + new + text[end:]
     return text
@@ -151,15 +155,25 @@ def _term(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     return None if new in (None, old) else (document.start[node], document.end[node], new or b"")
 
 
+def _with_result(sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
+    """Yield the operators with a result of a sort, each with its sort variables then."""
+    for each in _operators():
+        variables: dict[str, Sort | int] = {}
+        if each.parameters and fits(each.result, sort, variables):
+            yield each, variables
+
+
+def _argument(dice: Random, seed: Seed, sort: Sort, must_be_literal: bool) -> bytes | None:
+    """Draw an argument of a sort, a literal where the operator takes nothing else."""
+    given = literal(dice, sort) if must_be_literal else None
+    return given.encode() if given else _any(dice, seed, sort)
+
+
 def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     """Put an operator around a term that has a result of its sort."""
     document, sort = seed.view.document, seed.view.script.sort[node]
     assert sort is not None
-    fitting: list[tuple[Signature, dict[str, Sort | int]]] = []
-    for each in _operators():
-        variables: dict[str, Sort | int] = {}
-        if each.parameters and fits(each.result, sort, variables):
-            fitting.append((each, variables))
+    fitting = list(_with_result(sort))
     if not fitting:
         return None
     operator, bindings = dice.choice(fitting)
@@ -177,8 +191,7 @@ def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | Non
             parts.append(document.source(node))
             used = True
             continue
-        given = literal(dice, known) if at in operator.literals else None
-        part = given.encode() if given else _any(dice, seed, known)
+        part = _argument(dice, seed, known, at in operator.literals)
         if part is None:
             return None
         parts.append(part)

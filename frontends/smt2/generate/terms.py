@@ -59,6 +59,10 @@ class Terms:
             return self._quantified(levels, scope)
         if self.vocabulary.constructors and sort != "RegLan" and dice.random() < _MATCHES:
             return self._match(sort, levels, scope)
+        return self._applied(sort, levels, scope)
+
+    def _applied(self, sort: Sort, levels: int, scope: Scope) -> str:
+        """Return an application with a result of a sort, or a leaf if there is no operator."""
         drawn = self._difference(sort, scope) or self._application(sort)
         if drawn is None:
             return self._leaf(sort, scope)
@@ -79,6 +83,15 @@ class Terms:
             return f"({head} {' '.join(self._arguments(sorts, literals, levels, scope))})"
         return self.term("Bool", levels, scope)
 
+    def _other_than(self, parts: Sequence[str], sort: Sort, levels: int, scope: Scope) -> str:
+        """Draw a term that is not among others, if that takes few draws."""
+        part = self.term(sort, levels, scope)
+        for _ in range(_AGAIN):
+            if part not in parts:
+                break
+            part = self.term(sort, levels, scope)
+        return part
+
     def _arguments(
         self, sorts: Sequence[Sort], literals: frozenset[int], levels: int, scope: Scope
     ) -> list[str]:
@@ -91,12 +104,7 @@ class Terms:
             if at in literals:
                 parts.append(positive(self.dice, each))
                 continue
-            part = self.term(each, levels - 1, scope)
-            for _ in range(_AGAIN):
-                if part not in parts:
-                    break
-                part = self.term(each, levels - 1, scope)
-            parts.append(part)
+            parts.append(self._other_than(parts, each, levels - 1, scope))
         if self._open == before and not literals.issuperset(range(len(sorts))):
             places = [at for at, each in enumerate(sorts) if at not in literals and scope.get(each)]
             if places:

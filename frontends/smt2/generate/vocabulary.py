@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -41,6 +41,23 @@ def spelled(sort: Sort) -> str:
     return print_sort(sort).decode()
 
 
+def _arrays(dice: Random, sorts: Sequence[Sort]) -> list[Sort]:
+    """Draw sorts of arrays, as the logics name them: from integers to integers, and so on."""
+    inside = [each for each in sorts if each != "RoundingMode"]
+    return [
+        ("Array", dice.choice(inside), dice.choice(inside)) for _ in range(dice.choice((1, 1, 2)))
+    ]
+
+
+def _declare_constants(dice: Random, vocabulary: Vocabulary, most: int) -> None:
+    """Declare up to `most` constants of each sort."""
+    number = 0
+    for each in vocabulary.sorts:
+        for _ in range(dice.randint((most + 1) // 2, most)):
+            vocabulary.declare(f"x{number}", each)
+            number += 1
+
+
 def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Vocabulary:
     """Draw sorts of these theories, and at most so many constants of each."""
     commands: list[str] = []
@@ -63,19 +80,12 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
     if "sequences" in theories:
         sorts.append(("Seq", dice.choice(sorts)))
     if "arrays" in theories:
-        # By the name of its logic, an array is from integers to integers, and so on.
-        inside = [each for each in (base or sorts) if each != "RoundingMode"]
-        arrays = range(dice.choice((1, 1, 2)))
-        sorts += [("Array", dice.choice(inside), dice.choice(inside)) for _ in arrays]
+        sorts += _arrays(dice, base or sorts)
     sorts = list(dict.fromkeys((*sorts, "Bool")))
     vocabulary = Vocabulary(
         theories, tuple(sorts), operators, tuple(indexed(theories)), {}, commands, constructors
     )
-    number = 0
-    for each in sorts:
-        for _ in range(dice.randint((symbols + 1) // 2, symbols)):
-            vocabulary.declare(f"x{number}", each)
-            number += 1
+    _declare_constants(dice, vocabulary, symbols)
     if "functions" in theories:
         for name in ("f", "g", "p"):
             _declare_function(dice, vocabulary, name)

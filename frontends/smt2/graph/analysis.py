@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from reducekit.frontends.smt2.graph.model import Graph, post_order
@@ -55,20 +55,8 @@ class Analysis:
             else:
                 dominator = own[0]
                 for other in own:
-                    first = dominator
-                    if first == other:
-                        continue
-                    if depth[first] < depth[other]:
-                        first, other = other, first
-                    level = depth[other]
-                    while depth[first] > level:
-                        first = jump[first] if depth[jump[first]] >= level else above[first]
-                    while first != other:
-                        if jump[first] != jump[other]:
-                            first, other = jump[first], jump[other]
-                        else:
-                            first, other = above[first], above[other]
-                    dominator = first
+                    if dominator != other:
+                        dominator = _common(dominator, other, above, jump, depth)
             above[node] = dominator
             level = depth[dominator]
             depth[node] = level + 1
@@ -207,3 +195,25 @@ class Analysis:
 
 
 _LARGE = 1 << 60
+
+
+def _common(
+    first: int,
+    other: int,
+    above: Mapping[int, int],
+    jump: Mapping[int, int],
+    depth: Mapping[int, int],
+) -> int:
+    """Return the nearest common ancestor of two nodes of the dominator tree."""
+    if depth[first] < depth[other]:
+        first, other = other, first
+    level = depth[other]
+    while depth[first] > level:
+        first = jump[first] if depth[jump[first]] >= level else above[first]
+    while first != other:
+        # Nodes of one depth have jumps of one depth, so both sides stay level.
+        if jump[first] != jump[other]:
+            first, other = jump[first], jump[other]
+        else:
+            first, other = above[first], above[other]
+    return first

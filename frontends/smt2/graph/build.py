@@ -9,7 +9,7 @@ solvers report an error there and read on, so a failure may follow.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
@@ -304,6 +304,18 @@ class _Builder:
         frame.binds.append(self._bound_around(frame, place, node))
         frame.args.append(node)
 
+    def _binders_over(self, frame: _Frame, place: int) -> Iterator[list[int]]:
+        """Yield the variables of the binders over a place of a form, the innermost first."""
+        parent, binders = self.document.parent, frame.binders
+        above, below = parent[place], place
+        while True:
+            # The values of a let are outside of it.
+            if above in binders and not (below == above + 2 and self._head(above) == b"let"):
+                yield binders[above]
+            if above == frame.node:
+                return
+            above, below = parent[above], above
+
     def _bound_around(self, frame: _Frame, place: int, node: int) -> tuple[int, ...]:
         """Return the variables that a form binds in its subterm at a place."""
         binders = frame.binders
@@ -314,15 +326,7 @@ class _Builder:
         if self.chosen is not None and variable >= 0:
             binder = definitions[self.variables[variable]].binder
             return (variable,) if binder in binders else ()
-        found: list[list[int]] = []
-        above, below = parent[place], place
-        while True:
-            # The values of a let are outside of it.
-            if above in binders and not (below == above + 2 and self._head(above) == b"let"):
-                found.append(binders[above])
-            if above == frame.node:
-                break
-            above, below = parent[above], above
+        found = list(self._binders_over(frame, place))
         variables = tuple(each for some in reversed(found) for each in some)
         if frame.head == b"define-funs-rec":
             number = self._position(parent[place], place)

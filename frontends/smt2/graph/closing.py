@@ -70,6 +70,11 @@ def lift(moves: Moves) -> Iterator[Candidate]:
                 yield Candidate("lift", graph, {node: lifted}, node)
 
 
+def _signed(graph: Graph, node: int, truth: bool) -> int:
+    """Return a Boolean term, or add its negation."""
+    return node if truth else graph.add(graph.shapes.application(b"not", 1), (node,), "Bool")
+
+
 def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
     """Add the Boolean term "this one-bit term equals `bit`"; None if that is just an equality.
 
@@ -82,10 +87,9 @@ def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
         values = [_bit(graph, each) for each in args[1:]]
         if None in values or values[0] == values[1]:
             return None
-        return args[0] if values[0] == bit else graph.add(get(b"not", 1), args[:1], "Bool")
+        return _signed(graph, args[0], values[0] == bit)
     if head == b"bvcomp" and len(args) == 2:
-        equation = graph.add(get(b"=", 2), args, "Bool")
-        return equation if bit else graph.add(get(b"not", 1), (equation,), "Bool")
+        return _signed(graph, graph.add(get(b"=", 2), args, "Bool"), bool(bit))
     if head == b"bvnot":
         return _said(graph, 1 - bit, args[0], deep - 1)
     if head in (b"bvand", b"bvor"):
@@ -157,14 +161,14 @@ def exist(moves: Moves) -> Iterator[Candidate]:
     """
     graph, analysis = moves.graph, moves.analysis
     by_sort: dict[Sort, list[int]] = {}
-    for node in reversed(moves.nodes):
-        sort = graph.sort[node]
-        if sort is not None and graph.args[node]:
-            by_sort.setdefault(sort, []).append(node)
-    for node in moves.nodes:
-        sort = graph.sort[node]
-        if sort is None or not graph.args[node]:
-            continue
+    compound = [
+        (node, sort)
+        for node in moves.nodes
+        if graph.args[node] and (sort := graph.sort[node]) is not None
+    ]
+    for node, sort in reversed(compound):
+        by_sort.setdefault(sort, []).append(node)
+    for node, sort in compound:
         above = moves.above(node)
         for other in by_sort[sort]:
             if other == node or other in above or other in graph.args[node]:
@@ -246,22 +250,27 @@ def indices(moves: Moves) -> Iterator[Candidate]:
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
-        match = _INDEXED.fullmatch(shape.head)
-        if match is None or not args or shape.uses:
+        if not args or shape.uses:
             continue
         if shape is not graph.shapes.application(shape.head, shape.arity):
             continue
-        numbers = [int(number) for number in match[2].split() if len(number) < 20]
-        least = 1 if match[1] in _FROM_ONE else 0
-        for position in range(len(numbers)):
-            value = numbers[position]
-            for smaller in dict.fromkeys((least, value // 2, value - 1)):
-                if not least <= smaller < value:
-                    continue
+        for head in _smaller_indices(shape.head):
+            copy = graph.add(graph.shapes.application(head, len(args)), args, graph.sort[node])
+            yield Candidate("smaller index", graph, {node: copy}, node)
+
+
+def _smaller_indices(head: bytes) -> Iterator[bytes]:
+    """Yield an operator with one of its indices made smaller; nothing for others."""
+    match = _INDEXED.fullmatch(head)
+    if match is None:
+        return
+    numbers = [int(number) for number in match[2].split() if len(number) < 20]
+    least = 1 if match[1] in _FROM_ONE else 0
+    for position, value in enumerate(numbers):
+        for smaller in dict.fromkeys((least, value // 2, value - 1)):
+            if least <= smaller < value:
                 other = [*numbers[:position], smaller, *numbers[position + 1 :]]
-                head = b"(_ %b %b)" % (match[1], b" ".join(b"%d" % each for each in other))
-                copy = graph.add(graph.shapes.application(head, len(args)), args, graph.sort[node])
-                yield Candidate("smaller index", graph, {node: copy}, node)
+                yield b"(_ %b %b)" % (match[1], b" ".join(b"%d" % each for each in other))
 
 
 def _smaller(value: int) -> list[int]:

@@ -246,7 +246,34 @@ class _Sequence:
             self.here = here = replace(here, styled=weight)
             yield from _styles(moves.graph, here)
         seen = set(done)
-        last = self.last
+        yield from self._bolder(seen)
+        yield from self._nodes(seen, again=False)
+        if weight <= _LESS * here.styled:
+            self.here = here = replace(here, styled=weight)
+            yield from _styles(moves.graph, here)
+        # The closing moves consider pairs of nodes, or all at once: too many on a large graph, and
+        # most of their successes are escapes from what is a local minimum of the moves above.
+        everything = done.union(moves.nodes)
+        for closed, candidate in closing(moves, here.closed, CLOSING):
+            yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
+        yield from self._put_off(everything)
+        # Nodes of earlier graphs come last. Most would be refuted as before, but a smaller context
+        # may no longer need what they give: it is this part that makes the end result a fixpoint.
+        seen.difference_update(done)
+        yield from self._nodes(seen, again=True)
+        yield from self._put_off(everything)
+
+    def _nodes(self, seen: set[int], *, again: bool) -> Iterator[Step]:
+        """Yield the moves on the nodes that are new in this graph, or on those tried before."""
+        done = self.here.done
+        for node in self.moves.nodes:
+            if (node in done) == again:
+                yield from self._node(node, seen)
+                seen.add(node)
+
+    def _bolder(self, seen: set[int]) -> Iterator[Step]:
+        """Yield the move that succeeded last again, with twice as much of it."""
+        moves, here, last = self.moves, self.here, self.last
         # A success is followed by the same move, only bolder: the next arguments to the left, twice
         # as many; a hoist by twice as many levels. So a run of n droppable arguments takes O(log n)
         # checks, as in the doubling of a galloping search.
@@ -260,27 +287,6 @@ class _Sequence:
                 for candidate in moves.onwards(hoisted, last.stride):
                     after = replace(here, done=frozenset(seen), last=candidate)
                     yield self._step(candidate, "hoist onwards", after)
-        for node in moves.nodes:
-            if node not in done:
-                yield from self._node(node, seen)
-                seen.add(node)
-        if weight <= _LESS * here.styled:
-            self.here = here = replace(here, styled=weight)
-            yield from _styles(moves.graph, here)
-        # The closing moves consider pairs of nodes, or all at once: too many on a large graph, and
-        # most of their successes are escapes from what is a local minimum of the moves above.
-        everything = done.union(moves.nodes)
-        for closed, candidate in closing(moves, here.closed, CLOSING):
-            yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
-        yield from self._put_off(everything)
-        # Nodes of earlier graphs come last. Most would be refuted as before, but a smaller context
-        # may no longer need what they give: it is this part that makes the end result a fixpoint.
-        seen.difference_update(done)
-        for node in moves.nodes:
-            if node in done:
-                yield from self._node(node, seen)
-                seen.add(node)
-        yield from self._put_off(everything)
 
     def _node(self, node: int, seen: Collection[int]) -> Iterator[Step]:
         """Yield the steps for one node, postponing rare kinds."""

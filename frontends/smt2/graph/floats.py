@@ -45,6 +45,22 @@ def narrowed(bits: Sequence[int], before: tuple[int, int], after: tuple[int, int
     return [sign, moved, rest]
 
 
+def _narrowed_fields(
+    moves: Moves, args: tuple[int, ...], after: tuple[int, int]
+) -> tuple[int, ...]:
+    """Add the sign, exponent and significand of a smaller format; known values are rounded."""
+    widths = (1, after[0], after[1] - 1)
+    known = [value for each in args if (value := _value(moves, each)) is not None]
+    if len(known) < 3:
+        return tuple(map(_low_bits, (moves,) * 3, args, widths))
+    exponent, significand = (_width(moves, each) for each in args[1:])
+    fields = narrowed(known, (exponent, significand + 1), after)
+    return tuple(
+        moves.leaf(shortest(value, width), ("BitVec", width))
+        for value, width in zip(fields, widths, strict=True)
+    )
+
+
 def narrowed_float(
     moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None
 ) -> int | None:
@@ -63,18 +79,7 @@ def narrowed_float(
             args = tuple(_low_bits(moves, each, sum(after)) for each in args)
         return graph.add(graph.shapes.application(head, len(args)), args, sort)
     if shape.head == b"fp" and len(args) == 3:
-        values = [_value(moves, each) for each in args]
-        widths = (1, after[0], after[1] - 1)
-        known = [value for value in values if value is not None]
-        if len(known) == 3:
-            exponent, significand = (_width(moves, each) for each in args[1:])
-            known = narrowed(known, (exponent, significand + 1), after)
-            args = tuple(
-                moves.leaf(shortest(value, width), ("BitVec", width))
-                for value, width in zip(known, widths, strict=True)
-            )
-        else:
-            args = tuple(map(_low_bits, (moves,) * 3, args, widths))
+        args = _narrowed_fields(moves, args, after)
     return graph.add(shape, args, sort)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from reducekit.frontends.smt2.graph.model import Graph, Shape
@@ -31,7 +31,7 @@ def has_definitions(graph: Graph) -> bool:
 
 def definitions(moves: Moves) -> Iterator[Definition]:
     """Yield the defined functions that can be expanded at all their uses."""
-    graph, known = moves.graph, moves.material.terms.script.definitions
+    graph = moves.graph
     if not has_definitions(graph):
         return
     uses: dict[int, list[int]] = {}
@@ -39,28 +39,40 @@ def definitions(moves: Moves) -> Iterator[Definition]:
         shape = graph.shape[node]
         if len(shape.uses) == 1 and not shape.raw:
             uses.setdefault(shape.uses[0], []).append(node)
-    for command, root in enumerate(graph.roots):
-        shape = graph.shape[root]
-        numbers = [
-            number for number in graph.around.defines[command] if known[number].kind == "define"
-        ]
-        if shape.head not in _DEFINES or len(numbers) != 1 or len(graph.args[root]) != 1:
-            continue
-        (body,) = graph.args[root]
-        bound = shape.binds[0] if shape.binds else ()
-        calls = uses.get(numbers[0], [])
-        if not calls or (
-            shape.head == _RECURSIVE and not set(moves.analysis.cone(body)).isdisjoint(calls)
-        ):
-            continue
-        variables = [item for item in shape.items if isinstance(item, int) and item >= 0]
-        # A variable that the body does not use is no item that the shape binds.
-        if len(bound) != len(variables):
-            continue
-        if any(len(graph.args[node]) != len(variables) for node in calls):
-            continue
-        if all(moves.fits(body, node) for node in calls):
-            yield Definition(command, numbers[0], variables, body, calls)
+    for command in range(len(graph.roots)):
+        found = _definition(moves, command, uses)
+        if found is not None and _is_expandable(moves, found):
+            yield found
+
+
+def _definition(moves: Moves, command: int, uses: Mapping[int, list[int]]) -> Definition | None:
+    """Return the one function that a command defines, with its calls; None for other commands."""
+    graph, known = moves.graph, moves.material.terms.script.definitions
+    root = graph.roots[command]
+    shape = graph.shape[root]
+    numbers = [number for number in graph.around.defines[command] if known[number].kind == "define"]
+    if shape.head not in _DEFINES or len(numbers) != 1 or len(graph.args[root]) != 1:
+        return None
+    (body,) = graph.args[root]
+    variables = [item for item in shape.items if isinstance(item, int) and item >= 0]
+    return Definition(command, numbers[0], variables, body, uses.get(numbers[0], []))
+
+
+def _is_expandable(moves: Moves, found: Definition) -> bool:
+    """Return whether the body may stand for each call: there are some, and none is inside it."""
+    graph, calls = moves.graph, found.calls
+    shape = graph.shape[graph.roots[found.command]]
+    if not calls:
+        return False
+    if shape.head == _RECURSIVE and not set(moves.analysis.cone(found.body)).isdisjoint(calls):
+        return False
+    # A variable that the body does not use is no item that the shape binds.
+    bound = shape.binds[0] if shape.binds else ()
+    if len(bound) != len(found.variables):
+        return False
+    return all(
+        len(graph.args[node]) == len(bound) and moves.fits(found.body, node) for node in calls
+    )
 
 
 def named_terms(moves: Moves) -> tuple[dict[int, int], set[int]]:
@@ -108,25 +120,28 @@ def nested(moves: Moves) -> Iterator[Candidate]:
     by the other side of an equation."""
     graph = moves.graph
     for node in moves.nodes:
-        shape = graph.shape[node]
         if _is_plain(moves, node):
             yield from _fewer(moves, node)
     for node in moves.nodes:
-        shape = graph.shape[node]
-        if not _is_plain(moves, node) or not shape.binds:
-            continue
-        (inner,) = graph.args[node]
-        below = graph.shape[inner]
-        if below.head != shape.head or not _is_plain(moves, inner) or not below.binds:
-            continue
-        if len(moves.analysis.users[inner]) > 1:
-            continue  # its variables would belong to two binders
-        bound = (*_bound(shape), *_bound(below))
-        if len({graph.names[each] for each in bound}) < len(bound):
-            continue
-        both = moves.quantifier(shape.head, bound)
-        merged = graph.add(both, graph.args[inner], "Bool")
-        yield Candidate("merge quantifiers", graph, {node: merged}, node)
+        if _is_plain(moves, node) and graph.shape[node].binds:
+            yield from _with_inner(moves, node)
+
+
+def _with_inner(moves: Moves, node: int) -> Iterator[Candidate]:
+    """Yield a quantifier merged with the one that is its body."""
+    graph, shape = moves.graph, moves.graph.shape[node]
+    (inner,) = graph.args[node]
+    below = graph.shape[inner]
+    if below.head != shape.head or not _is_plain(moves, inner) or not below.binds:
+        return
+    if len(moves.analysis.users[inner]) > 1:
+        return  # its variables would belong to two binders
+    bound = (*_bound(shape), *_bound(below))
+    if len({graph.names[each] for each in bound}) < len(bound):
+        return
+    both = moves.quantifier(shape.head, bound)
+    merged = graph.add(both, graph.args[inner], "Bool")
+    yield Candidate("merge quantifiers", graph, {node: merged}, node)
 
 
 def _is_plain(moves: Moves, node: int) -> bool:
@@ -142,27 +157,20 @@ def _is_plain(moves: Moves, node: int) -> bool:
 
 def _fewer(moves: Moves, node: int) -> Iterator[Candidate]:
     """Yield a quantifier with one of its variables replaced by another term."""
-    graph, free = moves.graph, moves.analysis.free
+    graph = moves.graph
     shape, (body,) = graph.shape[node], graph.args[node]
     bound = _bound(shape)
     cone = moves.analysis.cone(body)
     leaves = {graph.shape[each].variable: each for each in cone}
-    visible = {*bound, *free[node]}
     terms: dict[int, dict[int, None]] = {variable: {} for variable in bound}
     for place, variable in enumerate(bound):
         for other in bound[:place]:
             if graph.variables[other] == graph.variables[variable] and other in leaves:
                 terms[variable][leaves[other]] = None
                 break
-    for each in cone:
-        if graph.shape[each].head == b"=" and len(graph.args[each]) == 2:
-            one, other = graph.args[each]
-            for side, term in ((one, other), (other, one)):
-                variable = graph.shape[side].variable
-                if variable not in terms or graph.sort[side] != graph.sort[term]:
-                    continue
-                if variable not in free[term] and visible >= free[term]:
-                    terms[variable][term] = None
+    for variable, term in _equations(moves, cone, {*bound, *moves.analysis.free[node]}):
+        if variable in terms:
+            terms[variable][term] = None
     for variable, found in terms.items():
         if variable not in leaves:
             continue
@@ -176,3 +184,18 @@ def _fewer(moves: Moves, node: int) -> Iterator[Candidate]:
 
 def _bound(shape: Shape) -> tuple[int, ...]:
     return tuple(item for item in shape.items if isinstance(item, int) and item >= 0)
+
+
+def _equations(moves: Moves, cone: Iterable[int], visible: Set[int]) -> Iterator[tuple[int, int]]:
+    """Yield variables, each with a term that an equation says is equal, of visible variables."""
+    graph, free = moves.graph, moves.analysis.free
+    for each in cone:
+        if graph.shape[each].head != b"=" or len(graph.args[each]) != 2:
+            continue
+        one, other = graph.args[each]
+        for side, term in ((one, other), (other, one)):
+            variable = graph.shape[side].variable
+            if variable < 0 or graph.sort[side] != graph.sort[term]:
+                continue
+            if variable not in free[term] and visible >= free[term]:
+                yield variable, term

@@ -324,6 +324,14 @@ class Moves:
 
     # Kinds of candidates
 
+    def _drops_assertion(self, node: int, text: bytes) -> bool:
+        """Return whether a truth value in a node's place is equivalent to dropping an assertion."""
+        return (
+            self.graph.sort[node] == "Bool"
+            and self._is_asserted(node)
+            and (text == b"true" or not self._asks)
+        )
+
     def to_constants(self, node: int, most: int, first: int = 0) -> Iterator[Candidate]:
         """Replaces a node by the smallest values of its sort."""
         graph = self.graph
@@ -333,8 +341,8 @@ class Moves:
         for rank, text in enumerate(self.constants(sort)[:most]):
             if text == own and not graph.args[node]:
                 return  # the following ones are not smaller
-            if sort == "Bool" and self._is_asserted(node) and (text == b"true" or not self._asks):
-                continue  # equivalent to dropping the assertion, which the commands pass has tried
+            if self._drops_assertion(node, text):
+                continue  # which the commands pass has tried
             if rank >= first and self._visible(text, node):
                 yield Candidate("constant", graph, {node: self.leaf(text, sort)}, node)
 
@@ -452,14 +460,8 @@ class Moves:
         for half in range(len(found).bit_length()):
             yield from self.replace("hoist", top, found[(len(found) >> half) - 1])
 
-    def far(self, node: int) -> Iterator[Candidate]:
-        """Replaces a node by deep subterms of its sort, in several sizes, the small ones first.
-
-        Computing the size of a term, with shared subterms counted once, takes a traversal of it.
-        So the terms are ranked by an upper bound, and a sample of the ranking is measured. The
-        bound is the smaller of two: the size of the term written out without sharing, and the
-        total size of all nodes before it in the post-order of the node.
-        """
+    def _deep(self, node: int) -> tuple[int, list[tuple[int, int]]]:
+        """Return the bytes below a node, and its deep subterms of its sort by an upper bound."""
         graph, sizes, shapes = self.graph, self.analysis.tree_size, self.graph.shape
         sort = graph.sort[node]
         direct = set(graph.args[node])
@@ -472,6 +474,17 @@ class Moves:
                 continue
             if each != node and each not in direct:
                 ranked.append((min(passed, sizes[each]), each))
+        return passed, ranked
+
+    def far(self, node: int) -> Iterator[Candidate]:
+        """Replaces a node by deep subterms of its sort, in several sizes, the small ones first.
+
+        Computing the size of a term, with shared subterms counted once, takes a traversal of it.
+        So the terms are ranked by an upper bound, and a sample of the ranking is measured. The
+        bound is the smaller of two: the size of the term written out without sharing, and the
+        total size of all nodes before it in the post-order of the node.
+        """
+        passed, ranked = self._deep(node)
         # Exact sizes with sharing take a traversal each, which for all subterms is quadratic. Two
         # upper bounds are free, and the order that they give is right often enough to choose whom
         # to measure.
@@ -482,13 +495,8 @@ class Moves:
         measured = sorted((self.analysis.size(each), each) for _, each in ranked)
         places = [size for size, _ in measured]
         chosen: dict[int, None] = {}
-        for share in _SHARES:
-            aim = share * passed
-            at = bisect_left(places, aim)
-            if at and (at == len(places) or aim - places[at - 1] <= places[at] - aim):
-                at -= 1
-            if at < len(places):
-                chosen[measured[at][1]] = None
+        for share in _SHARES if places else ():
+            chosen[measured[_nearest(places, share * passed)][1]] = None
         for each in chosen:
             yield from self.replace("far hoist", node, each)
 
@@ -660,3 +668,11 @@ def with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Sha
     binds = tuple(tuple(others.get(v, v) for v in bound) for bound in shape.binds)
     variable = others.get(shape.variable, shape.variable)
     return graph.shapes.get(replace(shape, items=items, binds=binds, variable=variable))
+
+
+def _nearest(ascending: Sequence[int], aim: float) -> int:
+    """Return the index of the number nearest to `aim`, of two the smaller one."""
+    at = bisect_left(ascending, aim)
+    if at and (at == len(ascending) or aim - ascending[at - 1] <= ascending[at] - aim):
+        at -= 1
+    return at

@@ -43,34 +43,50 @@ _VALUES: Mapping[bytes, bytes] = {b"true": b"false", b"false": b"true"}
 def negations(moves: Moves) -> Iterator[Candidate]:
     """Pushes a negation into its argument; replaces an equality with a truth
     value by its other side, and `(or (not a) b)` by an implication."""
-    graph = moves.graph
     for node in moves.nodes:
-        shape, args = graph.shape[node], graph.args[node]
+        head, args = moves.graph.shape[node].head, moves.graph.args[node]
         if not is_plain(moves, node):
             continue
-        if shape.head == b"not" and len(args) == 1:
-            known: set[int] = set()
-            for levels in _LEVELS:
-                other = negated(moves, args[0], levels)
-                if other is not None and other not in known:
-                    known.add(other)
-                    yield Candidate("push negation", graph, {node: other}, node)
-        elif shape.head in (b"=", b"xor", b"distinct") and len(args) == 2:
-            for value, term in (args, args[::-1]):
-                truth = graph.shape[value].head
-                if graph.args[value] or truth not in _VALUES or graph.shape[value].uses:
-                    continue
-                same = (truth == b"true") == (shape.head == b"=")
-                inner = None if same else negated(moves, term, 1)
-                if not same and inner is None:
-                    inner = _not(moves, term)
-                yield Candidate("truth", graph, {node: term if inner is None else inner}, node)
-        elif shape.head == b"or" and len(args) == 2:
-            for one, other in (args, args[::-1]):
-                if graph.shape[one].head == b"not" and len(graph.args[one]) == 1:
-                    implied = (graph.args[one][0], other)
-                    copy = graph.add(graph.shapes.application(b"=>", 2), implied, "Bool")
-                    yield Candidate("implication", graph, {node: copy}, node)
+        if head == b"not" and len(args) == 1:
+            yield from _pushed(moves, node)
+        elif head in (b"=", b"xor", b"distinct") and len(args) == 2:
+            yield from _without_truth(moves, node)
+        elif head == b"or" and len(args) == 2:
+            yield from _implications(moves, node)
+
+
+def _pushed(moves: Moves, node: int) -> Iterator[Candidate]:
+    """Yield a negation pushed down by some levels."""
+    known: set[int] = set()
+    for levels in _LEVELS:
+        other = negated(moves, moves.graph.args[node][0], levels)
+        if other is not None and other not in known:
+            known.add(other)
+            yield Candidate("push negation", moves.graph, {node: other}, node)
+
+
+def _without_truth(moves: Moves, node: int) -> Iterator[Candidate]:
+    """Yield the other side of an equality with a truth value, negated where that is needed."""
+    graph, args = moves.graph, moves.graph.args[node]
+    for value, term in (args, args[::-1]):
+        truth = graph.shape[value].head
+        if graph.args[value] or truth not in _VALUES or graph.shape[value].uses:
+            continue
+        same = (truth == b"true") == (graph.shape[node].head == b"=")
+        inner = None if same else negated(moves, term, 1)
+        if not same and inner is None:
+            inner = _not(moves, term)
+        yield Candidate("truth", graph, {node: term if inner is None else inner}, node)
+
+
+def _implications(moves: Moves, node: int) -> Iterator[Candidate]:
+    """Yield `(=> a b)` for `(or (not a) b)`."""
+    graph, args = moves.graph, moves.graph.args[node]
+    for one, other in (args, args[::-1]):
+        if graph.shape[one].head == b"not" and len(graph.args[one]) == 1:
+            implied = (graph.args[one][0], other)
+            copy = graph.add(graph.shapes.application(b"=>", 2), implied, "Bool")
+            yield Candidate("implication", graph, {node: copy}, node)
 
 
 def is_plain(moves: Moves, node: int) -> bool:
@@ -97,8 +113,11 @@ def negated(moves: Moves, node: int, levels: int) -> int | None:
         return args[0]
     if head in RELATIONS and len(args) == 2:
         return _applied(moves, RELATIONS[head], *args)
-    if not levels:
-        return None
+    return _by_parts(moves, head, args, levels) if levels else None
+
+
+def _by_parts(moves: Moves, head: bytes, args: tuple[int, ...], levels: int) -> int | None:
+    """Add a connective with the negation in its arguments (De Morgan); None for other operators."""
     if head in (b"and", b"or"):
         inner = (_inner(moves, each, levels - 1) for each in args)
         return _applied(moves, _OTHER[head], *inner)

@@ -140,10 +140,6 @@ class _Printer:
         """Decide which nodes of a term are bound by lets, and where."""
         graph, shapes = self.graph, self.graph.shape
         order = post_order(graph.args, (top,), self.replaced)
-        # A node is counted once for each use in the graph, not in the written-out term: under a
-        # shared parent it is written once, as its parent is bound by a let itself if that is
-        # shorter.
-        counts: dict[int, int] = dict.fromkeys(order, 0)
         binders = pinned = False
         for node in order:
             shape = shapes[node]
@@ -157,12 +153,7 @@ class _Printer:
                 self.provided.update(shape.names)
             if shape.binds:
                 binders = True
-            if not shape.raw:
-                for each in self._arguments(node):
-                    counts[each] += 1
-            elif -1 not in shape.raw:
-                for position, each in enumerate(self._arguments(node)):
-                    counts[each] += position not in shape.raw
+        counts = self._counts(order)
         lets = self._lets(order, counts, pinned)
         if binders:
             self._rename(order)
@@ -181,6 +172,25 @@ class _Printer:
                 nodes.sort(key=self.level.__getitem__)
             elif ordered:
                 nodes.sort()
+
+    def _counts(self, order: Sequence[int]) -> dict[int, int]:
+        """Count the uses of each node where a let may stand for it.
+
+        A node is counted once for each use in the graph, not in the written-out term: under a
+        shared parent it is written once, as its parent is bound by a let itself if that is
+        shorter.
+        """
+        shapes = self.graph.shape
+        counts: dict[int, int] = dict.fromkeys(order, 0)
+        for node in order:
+            raw = shapes[node].raw
+            if not raw:
+                for each in self._arguments(node):
+                    counts[each] += 1
+            elif -1 not in raw:
+                for position, each in enumerate(self._arguments(node)):
+                    counts[each] += position not in raw
+        return counts
 
     def _lets(self, order: Sequence[int], counts: Mapping[int, int], pinned: bool) -> list[int]:
         """Choose the nodes that lets bind, with names and levels."""

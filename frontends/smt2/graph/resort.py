@@ -32,6 +32,8 @@ _CLASSES = 12
 """The maximum number of classes to try, the largest first."""
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
 _SIDES = frozenset((b"=", b"distinct"))
+_ACCESSES = {b"select": 2, b"store": 3}
+"""Operators on arrays, with their numbers of arguments."""
 _ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
 _FREE_ROOTS = frozenset((b"assert", b"get-value"))
 _FLOATS: Sequence[Sort] = (
@@ -126,20 +128,22 @@ class SortClasses(Unions):
                 continue
             own = skeleton[node] = self._new(graph.sort[node])
             if node in roots:
-                if shape.head not in _FREE_ROOTS:  # a definition spells the sorts of its parameters
-                    bound = {variable for each in shape.binds for variable in each}
-                    parameters = bound.union(item for item in shape.items if _is_variable(item))
-                    self._freeze(*given, *map(self._variable, sorted(parameters)))
+                self._read_root(shape, given)
             elif shape.fresh or shape.names or graph.sort[node] is None:
                 self._freeze(own, *given, *map(self._variable, filter(_is_variable, shape.items)))
-            elif shape.uses and shape.uses[0] in declared and not shape.uses[1:]:
+            elif len(shape.uses) == 1 and shape.uses[0] in declared:
                 self._read_application(shape.uses[0], (*given, own))
             elif shape.binds:
                 self._read_binder(shape, own, given)
-            elif shape.arity or shape.uses:
+            else:
                 self._read_operator(node, own, given)
-            elif not is_literal(graph, node):
-                self._freeze(own)
+
+    def _read_root(self, shape: Shape, given: Sequence[Skeleton]) -> None:
+        """Freeze the variables of a command that spells their sorts, as a definition does."""
+        if shape.head not in _FREE_ROOTS:
+            bound = {variable for each in shape.binds for variable in each}
+            parameters = bound.union(item for item in shape.items if _is_variable(item))
+            self._freeze(*given, *map(self._variable, sorted(parameters)))
 
     def _given(self, node: int, position: int) -> Skeleton:
         """Return the skeleton of an argument."""
@@ -186,22 +190,17 @@ class SortClasses(Unions):
         graph = self.graph
         shape = graph.shape[node]
         head = shape.head
-        if head == b"ite" and len(given) == 3:
+        if not shape.arity and not shape.uses:
+            if not is_literal(graph, node):
+                self._freeze(own)
+        elif head == b"ite" and len(given) == 3:
             self._unify(own, given[1])
             self._unify(own, given[2])
         elif head in _SIDES:
             for each in given[1:]:
                 self._unify(given[0], each)
-        elif (
-            head in (b"select", b"store")
-            and _is_array(given[0])
-            and len(given) == 2 + (head == b"store")
-        ):
-            _, index, element = given[0]
-            self._unify(index, given[1])
-            self._unify(element, own if head == b"select" else given[2])
-            if head == b"store":
-                self._unify(own, given[0])
+        elif _ACCESSES.get(head) == len(given) and _is_array(given[0]):
+            self._read_access(own, given)
         elif _CONST.fullmatch(head) and _is_array(own) and len(given) == 1:
             self._unify(own[2], given[0])
             self.named.update(_classes_in(own))
@@ -211,16 +210,30 @@ class SortClasses(Unions):
         elif shape.uses or shape is not graph.shapes.application(head, shape.arity):
             self._freeze(own, *given)
         else:
-            # Keep arguments of the same sort together, so that one of them can replace the term.
-            # Nothing says that these agree. But the operator goes with its sort, and one of its
-            # arguments takes its place: that works only if the arguments of one sort change
-            # together.
-            first: dict[Sort, int] = {}
-            for each in (own, *given):
-                if isinstance(each, int):
-                    self._unify(each, first.setdefault(self.sorts[self.find(each)], each))
-                else:
-                    self._freeze(each)
+            self._keep_together((own, *given))
+
+    def _read_access(self, own: Skeleton, given: Sequence[Skeleton]) -> None:
+        """Join what a `select` or a `store` says of its array (theory ArraysEx)."""
+        _, index, element = given[0]
+        self._unify(index, given[1])
+        if len(given) == 2:
+            self._unify(element, own)
+        else:
+            self._unify(element, given[2])
+            self._unify(own, given[0])
+
+    def _keep_together(self, places: Sequence[Skeleton]) -> None:
+        """Join the places of one sort, so that one of the arguments can replace the term.
+
+        Nothing says that these agree. But the operator goes with its sort, and one of its
+        arguments takes its place: that works only if the arguments of one sort change together.
+        """
+        first: dict[Sort, int] = {}
+        for each in places:
+            if isinstance(each, int):
+                self._unify(each, first.setdefault(self.sorts[self.find(each)], each))
+            else:
+                self._freeze(each)
 
 
 def is_literal(graph: Graph, node: int) -> bool:
@@ -302,12 +315,10 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
             yield from _classes_in(each)
 
 
-def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> Candidate | None:
-    """Return the graph in which a class has another sort; None if it cannot be built."""
-    graph, before = moves.graph, classes.sorts[number]
-    if not moves.constants(target):
-        return None
-    change = _Change(moves, before, target)
+def _other_variables(
+    graph: Graph, classes: SortClasses, number: int, target: Sort
+) -> dict[int, int]:
+    """Add a variable for each one that has another sort then; return them by the old ones."""
     variables: dict[int, int] = {}
     for variable, skeleton in classes.variable.items():
         sort = classes.sort(skeleton, number, target)
@@ -315,6 +326,16 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
             variables[variable] = len(graph.names)
             graph.names.append(graph.names[variable])
             graph.variables.append(sort)
+    return variables
+
+
+def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> Candidate | None:
+    """Return the graph in which a class has another sort; None if it cannot be built."""
+    graph, before = moves.graph, classes.sorts[number]
+    if not moves.constants(target):
+        return None
+    change = _Change(moves, before, target)
+    variables = _other_variables(graph, classes, number, target)
     new: dict[int, int] = {}
     for node in moves.analysis.order:
         shape, args = graph.shape[node], graph.args[node]
@@ -338,24 +359,8 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
             made = graph.add(shape, changed, sort)
         elif shape.variable >= 0:
             made = graph.add(with_variables(graph, shape, variables), (), sort)
-        elif shape.arity == 0 and not shape.uses:
-            made = node
-        elif _CONST.fullmatch(shape.head) and _is_array(sort):
-            assert sort is not None
-            text = print_sort(sort)
-            uses = moves.material.uses_of(text)
-            const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
-            made = graph.add(const, changed, sort)
-        elif (
-            sort is None
-            or shape.uses
-            or shape.head == b"ite"
-            or _is_access(graph, shape, changed)
-            or _is_of_container(graph, node, changed, sort)
-        ):
-            made = graph.add(shape, changed, sort)
         else:
-            made = change.operator(node, changed, sort)
+            made = change.application(node, changed, sort)
         if made is None:
             return None
         new[node] = made
@@ -410,6 +415,28 @@ class _Change:
             first = self.moves.constants(self.before)[:1] == [text]
             other = self._constants[0 if first else min(1, len(self._constants) - 1)]
         return self.moves.leaf(other, self.after)
+
+    def application(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
+        """Return the replacement of a term that binds nothing; None if there is none."""
+        graph = self.graph
+        shape = graph.shape[node]
+        if shape.arity == 0 and not shape.uses:
+            return node
+        if sort is not None and _CONST.fullmatch(shape.head) and _is_array(sort):
+            text = print_sort(sort)
+            uses = self.moves.material.uses_of(text)
+            const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
+            return graph.add(const, args, sort)
+        # What says nothing of the sorts of its arguments, but that some of them agree, stays.
+        if (
+            sort is None
+            or shape.uses
+            or shape.head == b"ite"
+            or _is_access(graph, shape, args)
+            or _is_of_container(graph, node, args, sort)
+        ):
+            return graph.add(shape, args, sort)
+        return self.operator(node, args, sort)
 
     def operator(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
         """Return the replacement of an application of a theory operator."""

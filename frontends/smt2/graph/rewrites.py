@@ -48,44 +48,60 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
     set, `re.allchar`."""
     graph = moves.graph
     for node in moves.nodes:
-        shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
+        shape, args = graph.shape[node], graph.args[node]
         if not args or shape.uses or shape.names or shape.raw or shape.binds:
             continue
 
-        def applied(head: bytes, *arguments: int, node: int = node) -> int:
-            return graph.add(
-                graph.shapes.application(head, len(arguments)), arguments, graph.sort[node]
-            )
-
-        other = None
-        first, below = graph.shape[args[0]].head, graph.args[args[0]]
-        if shape.head in _STRONGER and len(args) == 2:
-            other = applied(_STRONGER[shape.head], *args)
-        elif shape.head == b"ite" and sort == ("BitVec", 1) and first == b"=":
-            if len(below) == 2 and isinstance(graph.sort[below[0]], tuple):
-                other = applied(b"bvcomp", *below) if _is_vector(moves, below[0]) else None
-        elif shape.head in (b"bvnand", b"bvnor") and len(args) == 2:
-            other = applied(b"bvnot", args[0])
-        elif shape.head == b"seq.nth" and first == b"seq.unit" and len(below) == 1:
-            other = below[0]
-        elif shape.head in _CHARACTERS and sort == "RegLan":
-            other = moves.leaf(b"re.allchar", sort)
-        elif shape.head in _UNARY and len(args) == 2:
-            other = applied(_UNARY[shape.head], args[0])
-        elif shape.head in _RELATIONS and len(args) == 2:
-            inner = [_unary(moves, _ZERO, each) for each in args]
-            if inner[0] is not None and inner[1] is not None and inner[0][1] == inner[1][1]:
-                other = applied(shape.head, *(graph.args[each][0] for each in args))
+        other = _binary_shorter(moves, node) if len(args) == 2 else None
+        if other is None:
+            other = _special_shorter(moves, node)
         if other is not None:
             yield Candidate("shorter form", graph, {node: other}, node)
         if shape.head == b"set.insert":
             for position in range(len(args) - 1):
                 left = args[:position] + args[position + 1 :]
-                fewer = applied(shape.head, *left) if len(left) > 1 else left[0]
+                fewer = _like(moves, node, shape.head, left) if len(left) > 1 else left[0]
                 yield Candidate("fewer elements", graph, {node: fewer}, node)
         match = _unary(moves, _EXTRACT, node)
         if match is not None:
             yield from _extracted(moves, node, int(match[1]), int(match[2]))
+
+
+def _like(moves: Moves, node: int, head: bytes, args: tuple[int, ...]) -> int:
+    """Add an application of an operator with the sort of a node."""
+    graph = moves.graph
+    return graph.add(graph.shapes.application(head, len(args)), args, graph.sort[node])
+
+
+def _binary_shorter(moves: Moves, node: int) -> int | None:
+    """Add a shorter operator on the two arguments of a node, or on one; None if none is known."""
+    graph, head, args = moves.graph, moves.graph.shape[node].head, moves.graph.args[node]
+    if head in _STRONGER:
+        return _like(moves, node, _STRONGER[head], args)
+    if head in (b"bvnand", b"bvnor"):
+        return _like(moves, node, b"bvnot", args[:1])
+    if head in _UNARY:
+        return _like(moves, node, _UNARY[head], args[:1])
+    if head in _RELATIONS:
+        # Zeros in front of both sides change nothing.
+        one, other = (_unary(moves, _ZERO, each) for each in args)
+        if one is not None and other is not None and one[1] == other[1]:
+            return _like(moves, node, head, tuple(graph.args[each][0] for each in args))
+    return None
+
+
+def _special_shorter(moves: Moves, node: int) -> int | None:
+    """Add the shorter form of a comparison of vectors, an element or a range of characters."""
+    graph, head, sort = moves.graph, moves.graph.shape[node].head, moves.graph.sort[node]
+    inner = graph.args[node][0]
+    first, below = graph.shape[inner].head, graph.args[inner]
+    if head == b"ite" and sort == ("BitVec", 1) and first == b"=" and len(below) == 2:
+        return _like(moves, node, b"bvcomp", below) if _is_vector(moves, below[0]) else None
+    if head == b"seq.nth" and first == b"seq.unit" and len(below) == 1:
+        return below[0]
+    if head in _CHARACTERS and sort == "RegLan":
+        return moves.leaf(b"re.allchar", sort)
+    return None
 
 
 def _unary(moves: Moves, operator: re.Pattern[bytes], node: int) -> re.Match[bytes] | None:
@@ -142,24 +158,49 @@ def eliminate(moves: Moves) -> Iterator[Candidate]:
         if shape.head != b"=" or len(args) != 2:
             continue
         for variable, term in (args, args[::-1]):
-            own = graph.shape[variable]
-            if own.arity or not own.uses or own.variable >= 0 or variable == term:
-                continue
-            if graph.sort[variable] != graph.sort[term] or moves.analysis.free[term]:
-                continue
-            if not moves.fits(term, variable):
-                continue
-            replaced = {variable: term}
-            if term in moves.above(variable):
-                value = _without(moves, term, variable)
-                if value is None:
-                    continue
-                replaced = {variable: value, node: moves.leaf(b"true", "Bool")}
-            yield Candidate("eliminate variable", graph, replaced, variable)
+            replaced = _eliminated(moves, node, variable, term)
+            if replaced:
+                yield Candidate("eliminate variable", graph, replaced, variable)
+
+
+def _eliminated(moves: Moves, node: int, variable: int, term: int) -> dict[int, int]:
+    """Return the replacements that put a term in place of a variable; none if it does not fit."""
+    graph = moves.graph
+    own = graph.shape[variable]
+    if own.arity or not own.uses or own.variable >= 0 or variable == term:
+        return {}
+    if graph.sort[variable] != graph.sort[term] or moves.analysis.free[term]:
+        return {}
+    if not moves.fits(term, variable):
+        return {}
+    if term not in moves.above(variable):
+        return {variable: term}
+    value = _without(moves, term, variable)
+    if value is None:
+        return {}
+    return {variable: value, node: moves.leaf(b"true", "Bool")}
 
 
 def _grounded(moves: Moves) -> Iterator[Candidate]:
     """Replace variables by longer constants, and drop the assertions that become constant."""
+    graph = moves.graph
+    closed = _closed_assertions(moves)
+    for node in moves.nodes:
+        shape = graph.shape[node]
+        if shape.arity or shape.variable >= 0 or len(shape.uses) != 1:
+            continue
+        about = closed.get(shape.uses[0], [])
+        texts = moves.constants(graph.sort[node])[:1]
+        if not about or node in about:
+            continue
+        if texts and len(texts[0]) > len(shape.head) and not moves.material.uses_of(texts[0]):
+            truth = dict.fromkeys(about, moves.leaf(b"true", "Bool"))
+            value = moves.leaf(texts[0], graph.sort[node])
+            yield Candidate("eliminate variable", graph, {**truth, node: value}, node)
+
+
+def _closed_assertions(moves: Moves) -> dict[int, list[int]]:
+    """Return what is asserted of one symbol alone, by symbols that others assert of, too."""
     graph, kinds = moves.graph, moves.material.terms.script.definitions
     asserted: dict[int, list[int]] = {}
     count: dict[int, int] = {}
@@ -173,18 +214,7 @@ def _grounded(moves: Moves) -> Iterator[Candidate]:
             count[each] = count.get(each, 0) + 1
         if len(symbols) == 1 and not any(graph.shape[node].fresh for node in cone):
             asserted.setdefault(min(symbols), []).append(graph.args[root][0])
-    for node in moves.nodes:
-        shape = graph.shape[node]
-        if shape.arity or shape.variable >= 0 or len(shape.uses) != 1:
-            continue
-        closed = asserted.get(shape.uses[0], [])
-        texts = moves.constants(graph.sort[node])[:1]
-        if not closed or len(closed) == count[shape.uses[0]] or node in closed:
-            continue
-        if texts and len(texts[0]) > len(shape.head) and not moves.material.uses_of(texts[0]):
-            truth = dict.fromkeys(closed, moves.leaf(b"true", "Bool"))
-            value = moves.leaf(texts[0], graph.sort[node])
-            yield Candidate("eliminate variable", graph, {**truth, node: value}, node)
+    return {each: about for each, about in asserted.items() if len(about) < count[each]}
 
 
 def _without(moves: Moves, term: int, variable: int) -> int | None:
@@ -207,18 +237,10 @@ def values(moves: Moves) -> Iterator[Candidate]:
     """Replaces an operator on constants by its value."""
     graph = moves.graph
     for node in moves.nodes:
-        args, sort = graph.args[node], graph.sort[node]
-        if not args or graph.shape[node].uses or any(graph.args[each] for each in args):
-            continue
+        sort = graph.sort[node]
         if sort != "Bool" and not (_is_vector(moves, node) and _width(moves, node) <= _WIDEST):
             continue
-        known = [_value(moves, each) for each in args]
-        if any(value is None for value in known):
-            continue
-        operands = [value for value in known if value is not None]
-        result = _evaluated(
-            graph.shape[node].head, operands, [_width(moves, each) for each in args]
-        )
+        result = _result(moves, node)
         if result is None:
             continue
         if sort == "Bool":
@@ -226,6 +248,17 @@ def values(moves: Moves) -> Iterator[Candidate]:
         else:
             text = shortest(result, _width(moves, node))
         yield Candidate("value", graph, {node: moves.leaf(text, sort)}, node)
+
+
+def _result(moves: Moves, node: int) -> int | None:
+    """Return the value of an operator on constants; None for other terms."""
+    graph, args = moves.graph, moves.graph.args[node]
+    if not args or graph.shape[node].uses or any(graph.args[each] for each in args):
+        return None
+    operands = [value for each in args if (value := _value(moves, each)) is not None]
+    if len(operands) < len(args):
+        return None
+    return _evaluated(graph.shape[node].head, operands, [_width(moves, each) for each in args])
 
 
 def _value(moves: Moves, node: int) -> int | None:
@@ -268,9 +301,10 @@ def _evaluated(head: bytes, operands: list[int], widths: list[int]) -> int | Non
         return operands[1] if operands[0] else operands[2]
     if head == b"concat" and len(operands) == 2:
         return operands[0] << widths[1] | operands[1]
-    if len(operands) != 1:
-        return None
-    (value,) = operands
+    return _evaluated_unary(head, operands[0]) if len(operands) == 1 else None
+
+
+def _evaluated_unary(head: bytes, value: int) -> int | None:
     if head == b"not":
         return 1 - value
     if head == b"bvnot":

@@ -213,14 +213,12 @@ def _is_array(skeleton: Skeleton) -> bool:
     return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
 
 
-def widths(moves: Moves) -> Iterator[Candidate]:
-    """Narrows all bit-vectors that must have the same width."""
-    graph = moves.graph
-    if not any(isinstance(graph.sort[node], tuple) for node in moves.nodes):
-        return
-    classes = Classes(moves)
-    # Where two classes meet at a concat, extract or extension, the width of one is a good guess for
-    # the other: the operator between them then has nothing to do, and goes.
+def _neighbours(graph: Graph, classes: Classes) -> dict[int, set[int]]:
+    """Return by class the widths of those that it meets at a concat, extract or extension.
+
+    The width of one is a good guess for the other: the operator between them then has nothing to
+    do, and goes.
+    """
     near: dict[int, set[int]] = {}
     for node in classes.boundaries:
         here = classes.find(classes.skeleton[node][1])
@@ -228,6 +226,16 @@ def widths(moves: Moves) -> Iterator[Candidate]:
             there = classes.find(classes.skeleton[each][1])
             near.setdefault(here, set()).add(classes.width[there])
             near.setdefault(there, set()).add(classes.width[here])
+    return near
+
+
+def widths(moves: Moves) -> Iterator[Candidate]:
+    """Narrows all bit-vectors that must have the same width."""
+    graph = moves.graph
+    if not any(isinstance(graph.sort[node], tuple) for node in moves.nodes):
+        return
+    classes = Classes(moves)
+    near = _neighbours(graph, classes)
     skeletons = classes.skeleton.values()
     ranked = classes.largest(each for some in skeletons for each in _classes_in(some))
     for number in ranked[:_CLASSES]:
@@ -258,6 +266,26 @@ def _classes_in(skeleton: Skeleton) -> Iterator[int]:
                 yield from _classes_in(each)
 
 
+def _top_bit(value: int, width: int, after: int) -> int:
+    """Return the top bit of a narrower literal if the wider one had it set and it is lost."""
+    top = 1 << after - 1
+    return top if value >> width - 1 and not value & top else 0
+
+
+def _respelled(moves: Moves, node: int, args: tuple[int, ...], sort: Sort | None) -> int:
+    """Add an operator on other widths, with and its own width or sort, if it spells one."""
+    graph, shape = moves.graph, moves.graph.shape[node]
+    match = _TO_ANY.fullmatch(shape.head)
+    if match and sort != graph.sort[node]:
+        head = b"(_ %b %d)" % (match[1], _width(sort))
+        shape = graph.shapes.application(head, len(args))
+    elif sort is not None and _CONST.fullmatch(shape.head):
+        written = print_sort(sort)
+        uses = moves.material.uses_of(written)
+        shape = graph.shapes.application(b"(as const %b)" % written, 1, uses)
+    return graph.add(shape, args, sort)
+
+
 def _narrowed(
     moves: Moves, classes: Classes, number: int, width: int, *, top: bool = False
 ) -> Candidate | None:
@@ -279,24 +307,15 @@ def _narrowed(
             elif not shape.uses and isinstance(sort, tuple):
                 value = literal_value(shape.head)
                 assert value is not None, "a class without frozen members has no other leaves"
-                own, after = _width(graph.sort[node]), _width(sort)
-                if top and value >> own - 1 and not value >> after - 1 & 1:
-                    value, differs = value | 1 << after - 1, True
-                new[node] = moves.leaf(shortest(value, after), sort)
+                kept = _top_bit(value, _width(graph.sort[node]), _width(sort)) if top else 0
+                differs = differs or kept > 0
+                new[node] = moves.leaf(shortest(value | kept, _width(sort)), sort)
             else:
                 new[node] = graph.add(shape, (), sort)
         elif node in classes.boundaries:
             new[node] = _met(moves, shape, changed, sort)
-        elif (match := _TO_ANY.fullmatch(shape.head)) and sort != graph.sort[node]:
-            head = b"(_ %b %d)" % (match[1], _width(sort))
-            new[node] = graph.add(graph.shapes.application(head, len(args)), changed, sort)
-        elif sort is not None and _CONST.fullmatch(shape.head):
-            written = print_sort(sort)
-            head = b"(as const %b)" % written
-            uses = moves.material.uses_of(written)
-            new[node] = graph.add(graph.shapes.application(head, 1, uses), changed, sort)
         else:
-            new[node] = graph.add(shape, changed, sort)
+            new[node] = _respelled(moves, node, changed, sort)
     signatures = {
         definition: [classes.sort(each, number, width) for each in signature]
         for definition, signature in classes.signature.items()
