@@ -12,7 +12,7 @@ from reducekit.bisect import Bisection, BisectOptions
 from reducekit.bisect.options import OWN
 from reducekit.bisect.report import Tested
 from reducekit.cli.command import Command
-from reducekit.cli.context import INTERRUPTED, ProcessContext
+from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, GroupedOption, adding, declared
 from reducekit.cli.reduce_options import failure_from
 from reducekit.cli.streams import STANDARD_INPUT, read_text, say
