@@ -60,6 +60,19 @@ class Machines:
         self._workers[at].wait()
         self._workers[at] = self._start_worker()
 
+    def add_one(self) -> int:
+        """Start another worker; return its PID."""
+        self._workers.append(self._start_worker())
+        return self._workers[-1].pid
+
+    def kill_all_but_the_last(self) -> None:
+        """Kill the workers that were there before the one that was started last."""
+        *others, last = self._workers
+        for each in others:
+            each.kill()
+            each.wait()
+        self._workers = [last]
+
     def kill_scheduler(self) -> None:
         self._scheduler.kill()
         self._scheduler.wait()

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from reducekit.executors.cluster.admission import Members, sent_along
@@ -83,10 +84,8 @@ class ClusterTests:
                     self._start(each)
                 if not tasks:
                     return
-                try:
+                with suppress(queue.Empty):  # the workers of a task may go without a word
                     self._done.get(timeout=control.patience())
-                except queue.Empty:
-                    continue
                 tasks = deque(half for each in tasks for half in self._gathered(each))
                 while tasks and tasks[0].tested is not None:
                     first = tasks.popleft()

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested
 from reducekit.hunt.progress import NAME
-from tests.clusters import Killer, Machines, machines
+from tests.clusters import Killer, Machines, below, machines
 
 COUNT = 40
 
@@ -191,6 +192,27 @@ def test_a_file_that_is_no_progress(program: Path, cluster: Machines) -> None:
     (chosen.folder / NAME).write_text("[]")
     with pytest.raises(UsageError, match="is not a hunt state file"):
         hunted(chosen)
+
+
+def test_tasks_whose_workers_go_while_others_are_idle(program: Path) -> None:
+    hold, log = Path(f"{program}.hold"), Path(f"{program}.log")
+    hold.touch()
+    program.write_text(
+        program.read_text() + "while os.path.exists(sys.argv[0] + '.hold'):\n    time.sleep(0.05)\n"
+    )
+
+    with machines(1) as cluster, ThreadPoolExecutor(1) as threads:
+        chosen = options(program, "there", cluster=cluster.address, count=10)
+        there = threads.submit(hunted, chosen)
+        while not log.exists():
+            time.sleep(0.05)
+        fresh = cluster.add_one()
+        while not below(fresh):  # its checker
+            time.sleep(0.05)
+        time.sleep(2)  # it answers meanwhile: nothing else would be heard of it later
+        cluster.kill_all_but_the_last()
+        hold.unlink()
+        assert there.result().inputs == 10
 
 
 @pytest.mark.slow
