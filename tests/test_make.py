@@ -57,3 +57,17 @@ def test_ci_runs_all() -> None:
     lines = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert any(line.startswith("make test-all") for line in lines)
     assert "set -euo pipefail" in lines
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    """What it makes and reduces; that it sets up an environment is left to those who call it."""
+    done = subprocess.run(
+        ["make", f"VENV={sys.prefix}", f"DEMO={tmp_path}",
+         "-o", f"{sys.prefix}/base.stamp", "demo"],
+        cwd=CHECKOUT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    shown = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    sizes = [line for line in done.stdout.splitlines() if " -> " in line]
+    assert len(sizes) == 4
+    for line in (*sizes, *done.stdout.splitlines()[-2:]):
+        assert line.strip() in shown
