@@ -13,31 +13,17 @@ the first one counts.
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from reducekit.errors import ParseError
+from reducekit.frontends import model_test
+from reducekit.frontends.model_test import Finding
 from reducekit.frontends.smt2.parser import parse
 from reducekit.oracle.responses import Answer, Definition, Error, Model, read_responses
 
 _DECLARES = (b"declare-fun", b"declare-const")
 _LEFT_OUT = (b"set-info", b"set-option", b"set-logic", b"get-info", b"get-option", b"echo")
 _UNSCOPED = (b"push", b"pop", b"reset", b"reset-assertions")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The verdict on a model: `wrong` names a false assertion, `unknown` says why there is none.
-
-    Both are empty if there is no model, or a correct one.
-    """
-
-    wrong: str = ""
-    unknown: str = ""
 
 
 def question(text: bytes) -> bytes:
@@ -140,23 +126,7 @@ def _callees_first(definitions: dict[str, Definition]) -> list[Definition]:
 
 def main(words: Sequence[str]) -> int:
     """Run the solver on the file, check its model, and return the exit code."""
-    if len(words) < 2:
-        print("usage: python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE",
-              file=sys.stderr)  # fmt: skip
-        return 2
-    *solver, path = words
-    try:
-        text = Path(path).read_bytes()
-        with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
-            file.write(question(text))
-            file.flush()
-            run = subprocess.run([*solver, file.name], capture_output=True, check=False)
-        finding = judge(text, run.stdout)
-    except (OSError, ParseError) as error:
-        finding = Finding(unknown=str(error))
-    if said := finding.wrong or finding.unknown:
-        print(said, file=sys.stderr)
-    return 0 if finding.wrong else 2 if finding.unknown else 1
+    return model_test.main(words, "reducekit.frontends.smt2.model_check", judge, question)
 
 
 if __name__ == "__main__":

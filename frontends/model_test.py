@@ -1,0 +1,55 @@
+"""What tests of models have in common: run a solver on a file, judge its output, exit with a code.
+
+Each is a module of its format, for `--oracle 'python -m ...model_check SOLVER [OPTION...]'`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.errors import ParseError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on a model: `wrong` names what it violates, `unknown` says why there is none.
+
+    Both are empty if there is no model, or a correct one.
+    """
+
+    wrong: str = ""
+    unknown: str = ""
+
+
+def main(
+    words: Sequence[str],
+    module: str,
+    judge: Callable[[bytes, bytes], Finding],
+    question: Callable[[bytes], bytes] = bytes,
+) -> int:
+    """Run the solver on the file, or on what `question` makes of it, and judge its output.
+
+    `words` are the solver with its options, and the file. Returns the exit code: 0 for a wrong
+    model, 1 for none or a correct one, 2 where that cannot be decided.
+    """
+    if len(words) < 2:
+        print(f"usage: python -m {module} SOLVER [OPTION...] FILE", file=sys.stderr)
+        return 2
+    *solver, path = words
+    try:
+        text = Path(path).read_bytes()
+        with tempfile.NamedTemporaryFile(suffix=Path(path).suffix) as file:
+            file.write(question(text))
+            file.flush()
+            run = subprocess.run([*solver, file.name], capture_output=True, check=False)
+        finding = judge(text, run.stdout)
+    except (OSError, ParseError) as error:
+        finding = Finding(unknown=str(error))
+    if said := finding.wrong or finding.unknown:
+        print(said, file=sys.stderr)
+    return 0 if finding.wrong else 2 if finding.unknown else 1
