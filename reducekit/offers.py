@@ -332,6 +332,27 @@ class Varies(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A way to ask a program more about the input: what it says of another text."""
+
+    variant: int
+    """On which variant of the input the program ran."""
+    run: Callable[[bytes], bytes]
+    """Runs it on a text as it is, and returns what it prints."""
+
+
+@runtime_checkable
+class Guesses(Protocol):
+    """A frontend that guesses which parts of the input fail, when some runs solve it."""
+
+    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> Iterable[bytes]:
+        """Return parts of the input, the smallest first: the reduction begins with one that fails.
+
+        The runs `good` answered unsat; `bad` did not, or was costly.
+        """
+
+
 @runtime_checkable
 class ReadsFailures(Protocol):
     """A frontend that knows which failures in a hunt are no bugs, and which are the same."""

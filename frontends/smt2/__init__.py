@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from reducekit.frontends.smt2.passes.syntax import Identifiers, Local, SubTrees,
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.offers import Generation
+from reducekit.offers import Generation, Probe
 from reducekit.search.strategy import Passes
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
@@ -108,6 +108,12 @@ class Smt2(Frontend):
         from reducekit.frontends.smt2.variants import variant
 
         return variant(text, number)
+
+    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
+        """Return the unsat core, and what is instantiated or ground besides."""
+        from reducekit.frontends.smt2.guesses import guesses
+
+        return guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         """Return whether a failure line says that a solver need not accept the script."""

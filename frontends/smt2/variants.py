@@ -27,6 +27,8 @@ _SORTS = frozenset(
 )
 _FUNCTIONS = frozenset((b"declare-fun", b"declare-const"))
 _DEFINITIONS = frozenset((b"define-fun", b"define-fun-rec", b"define-funs-rec", b"define-const"))
+MOVABLE = _SORTS | _FUNCTIONS | _DEFINITIONS | {b"assert"}
+"""The commands that change their order in variants."""
 _NAMING = _FUNCTIONS | _DEFINITIONS - {b"define-funs-rec"} | {b"declare-sort", b"define-sort"}
 """The commands whose first argument is the name that they declare."""
 _VERBATIM = frozenset(b"set-logic set-info set-option get-info get-option echo".split())
@@ -37,9 +39,21 @@ _RESERVED = frozenset(
 ).union(OPERATORS, INDEXED, CONSTANTS, INDEXED_CONSTANTS)
 
 
+class Piece(NamedTuple):
+    """A command of a variant."""
+
+    place: int
+    """Which command of the script it is, from 0."""
+    head: bytes
+    gap: bytes
+    """The text between it and the command before."""
+    text: bytes
+
+
 class _Command(NamedTuple):
     """A command of a script, with the text between it and the one before."""
 
+    place: int
     tokens: list[bytes]
     head: bytes
     name: bytes
@@ -66,18 +80,29 @@ def variant(text: bytes, number: int) -> bytes:
     In each level of push and pop, between other commands, the declarations come first and then the
     assertions, each in another order; functions and sorts get other names, in all places the same.
     """
-    script = _read(text) if number else None
-    if script is None:
+    found = pieces(text, number) if number else None
+    if found is None:
         return text
-    names = _renamed(script, number)
-    parts: list[bytes] = []
+    script = _read(text)
+    rest = b"" if script is None else script.rest
+    return b"".join([*(part for each in found for part in each[2:]), rest])
+
+
+def pieces(text: bytes, number: int) -> list[Piece] | None:
+    """Return the commands of a variant in order; None if the text is no script."""
+    script = _read(text)
+    if script is None:
+        return None
+    names = _renamed(script, number) if number else {}
+    found = []
     for run in script.runs:
-        for command in _ordered(run, number):
-            if command.head in _VERBATIM:
-                parts += command.tokens
-            else:
-                parts += [names.get(token, token) for token in command.tokens]
-    return b"".join([*parts, script.rest])
+        for command in _ordered(run, number) if number else run:
+            place, tokens, head, *_ = command
+            if head not in _VERBATIM:
+                tokens = [names.get(token, token) for token in tokens]
+            begin = tokens.index(b"(")
+            found.append(Piece(place, head, b"".join(tokens[:begin]), b"".join(tokens[begin:])))
+    return found
 
 
 @lru_cache(maxsize=4)
@@ -89,16 +114,16 @@ def _read(text: bytes) -> _Script | None:
     depths = list(accumulate(map(_DEPTH.get, tokens, repeat(0))))
     if not depths or depths[-1] or min(depths) < 0:
         return None
-    commands, begin = [], 0
+    commands, begin = list[_Command](), 0
     for end in [at for at, depth in enumerate(depths) if not depth and tokens[at] == b")"]:
-        commands.append(_command(tokens[begin : end + 1]))
+        commands.append(_command(len(commands), tokens[begin : end + 1]))
         begin = end + 1
     if any(map(_is_atom, tokens[begin:])):
         return None
     names = dict.fromkeys(each.name for each in commands if each.name)
     runs = [
         each
-        for movable, group in groupby(commands, key=_is_movable)
+        for movable, group in groupby(commands, key=lambda each: each.head in MOVABLE)
         for each in (_runs(list(group)) if movable else ([one] for one in group))
     ]
     return _Script(
@@ -109,20 +134,16 @@ def _read(text: bytes) -> _Script | None:
     )
 
 
-def _command(tokens: list[bytes]) -> _Command:
+def _command(place: int, tokens: list[bytes]) -> _Command:
     begin = tokens.index(b"(")
     atoms = filter(_is_atom, tokens[begin + 1 :])
     head = next(atoms, b"")
     name = symbol(next(atoms, b"")) if head in _NAMING else b""
-    return _Command(tokens, head, name, b"".join(tokens[begin:]))
+    return _Command(place, tokens, head, name, b"".join(tokens[begin:]))
 
 
 def _is_atom(token: bytes) -> bool:
     return not token.isspace() and token[:1] not in b"();"
-
-
-def _is_movable(command: _Command) -> bool:
-    return command.head == b"assert" or command.head in _SORTS | _FUNCTIONS | _DEFINITIONS
 
 
 def _runs(commands: list[_Command]) -> list[list[_Command]]:

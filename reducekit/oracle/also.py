@@ -61,6 +61,11 @@ class Also(Criterion):
         """The wall time limit of the inner criterion."""
         return self.inner.wall
 
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the inner criterion does."""
+        return self.inner.counts_steps
+
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Ask the inner criterion first, then that of each other command."""
         count = len(outcomes)

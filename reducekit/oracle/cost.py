@@ -66,6 +66,7 @@ class CostAtLeast(Criterion):
     floor: float = 1.0
     captures: bool = True
     wall: float | None = None
+    counts_steps: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Stop at the first seed whose cost is too low."""

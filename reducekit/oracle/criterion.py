@@ -27,6 +27,11 @@ class Criterion(Protocol):
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Return whether the candidate is interesting; None asks for the next command's outcome."""
 
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the solver's steps decide: a time limit that is too short would, too."""
+        return False
+
     def describe(self) -> str:
         """Describe the preserved failure."""
 

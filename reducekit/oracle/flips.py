@@ -33,6 +33,7 @@ class Flips(Criterion):
     """How bad runs end, as `_unknown` tells: incomplete is not the same as out of resources."""
     captures: bool = True
     wall: float | None = None
+    counts_steps: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Count; the rest need not run once both are there, or cannot be any more."""

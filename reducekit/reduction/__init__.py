@@ -2,12 +2,13 @@
 
 from reducekit.reduction.budget import Budget, Counts
 from reducekit.reduction.control import Control
-from reducekit.reduction.loop import EARLIER, Reduction, Result
+from reducekit.reduction.loop import EARLIER, GUESSES, Reduction, Result
 from reducekit.reduction.plan import STAGES, PassChoice
 from reducekit.reduction.skips import Skip
 
 __all__ = [
     "EARLIER",
+    "GUESSES",
     "STAGES",
     "Budget",
     "Control",

@@ -34,6 +34,9 @@ _LOOKS = 3
 """If a text fails in none of this many runs, that is not explained by a flaky failure."""
 EARLIER = "earlier steps"
 """The name of the pass that tries the texts of an earlier reduction."""
+GUESSES = "guesses"
+"""The name of the pass that tries parts of the input that are likely to fail."""
+_STARTS = {EARLIER: "of a test that has changed", GUESSES: "a part that was likely to fail"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +141,17 @@ class Reduction:
         """Add the verdicts of a journal by key: they count as checks, but are not run again."""
         self._verdicts.restore(verdicts)
 
-    def run(self, text: bytes, seconds: float, earlier: Iterable[bytes] | None = None) -> Result:
+    def run(
+        self,
+        text: bytes,
+        seconds: float,
+        starts: Iterable[bytes] | None = None,
+        starts_from: str = EARLIER,
+    ) -> Result:
         """Reduce an interesting text on which the oracle took `seconds` seconds.
 
-        `earlier` are texts that were interesting to a similar oracle, smallest first: the search
-        starts from the first one that is interesting to this oracle.
+        `starts` are smaller texts that are likely to be interesting, smallest first: the search
+        starts from the first one that is. `starts_from` says what they are: EARLIER, GUESSES.
 
         Raises ParseError if the text is not of the format. After an interrupt, the executor's
         `close` ends its checks; all accepted texts have been passed to `listen`.
@@ -150,7 +159,7 @@ class Reduction:
         # The frontend's order is called for every candidate, so it is looked up once.
         order = self.frontend.order
         best = Best(text, seconds, order, self._spending, self.listen, self.journal)
-        stopped = None if earlier is None else self._try_earlier(best, earlier)
+        stopped = None if starts is None else self._try_starts(best, starts, starts_from)
         while stopped is None and self._returns < _RETURNS:
             before = best.reported
             try:
@@ -177,7 +186,7 @@ class Reduction:
             gone=self._gone,
         )
 
-    def _try_earlier(self, best: Best, texts: Iterable[bytes]) -> str | None:
+    def _try_starts(self, best: Best, texts: Iterable[bytes], name: str) -> str | None:
         """Continue from the first interesting text; return the reason if the search ended early.
 
         Up to `width` of them are checked at the same time.
@@ -185,7 +194,7 @@ class Reduction:
         verdicts, spending = self._verdicts, self._spending
         todo, flight = iter(texts), deque[tuple[bytes, bytes]]()
         checks, accepted = self.counts.checks, 0
-        self.listen(PassStarted(EARLIER, 0))
+        self.listen(PassStarted(name, 0))
         try:
             while True:
                 for text in islice(todo, self.width - len(flight)):
@@ -202,9 +211,9 @@ class Reduction:
                     verdicts.wait(spending.require_time())
                 verdict = verdicts.use(key, text, best.seconds)
                 flight.popleft()
-                self.listen(Checked(verdict.interesting, False, EARLIER, len(text)))
+                self.listen(Checked(verdict.interesting, False, name, len(text)))
                 if verdict.interesting:
-                    best.accept(text, verdict.seconds, "of a test that has changed", EARLIER, key)
+                    best.accept(text, verdict.seconds, _STARTS[name], name, key)
                     accepted, self.view = 1, None
                     break
         except Stopped as stop:
@@ -212,7 +221,7 @@ class Reduction:
         finally:
             verdicts.cancel_all()
         spent = self.counts.checks - checks
-        self.listen(PassEnded(EARLIER, 0, spent, accepted, len(best.reported)))
+        self.listen(PassEnded(name, 0, spent, accepted, len(best.reported)))
         return None
 
     def _to_fixpoint(self, best: Best, first: tuple[bytes, float]) -> str | None:

@@ -20,7 +20,7 @@ _AGAIN = b"again %d"
 
 
 class Verdict(NamedTuple):
-    """The oracle's verdict on a text, and how long it took."""
+    """The oracle's verdict on a text, and how long its slowest run took."""
 
     interesting: bool
     seconds: float
@@ -154,7 +154,8 @@ class Verdicts:
         for finished in self.executor.wait(timeout):
             key = self._tickets.pop(finished.ticket)
             _, text, again = self._running.pop(key)
-            spent = sum(outcome.seconds for outcome in finished.outcomes)
+            # Of the slowest run, as the time limit is one of each run.
+            spent = max((outcome.seconds for outcome in finished.outcomes), default=0.0)
             # Stored at once, though it may not be looked at before its turn: `used` says so, not
             # `in`.
             self._known[key] = Verdict(finished.interesting, spent)

@@ -25,6 +25,8 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.text import not_text, printable
 
+_OF_STEPS = 5.0
+"""Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 _SHOWN = 2000  # bytes of each stream in a message
 
 _TWICE = Repeat(2, 2)
@@ -72,7 +74,10 @@ def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
 
     The wall limit is the criterion's, else the user's, else follows the time.
     """
-    wall = next((w for w in (criterion.wall, limits.wall) if w is not None), timeout_for(seconds))
+    found = timeout_for(seconds)
+    if criterion.counts_steps:
+        found = max(found, _OF_STEPS)
+    wall = next((w for w in (criterion.wall, limits.wall) if w is not None), found)
     return Limits(wall, limits.cpu, limits.memory, limits.output)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.own_checks import AdaptsToFailure
-from reducekit.reduction import EARLIER, Budget, Counts, Reduction, Result
+from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
 from reducekit.reduction.control import Control, Stopped
 from reducekit.session import journal_setup
 from reducekit.session.executors import Executors
@@ -60,6 +60,7 @@ from reducekit.session.golden import (
     limits_for,
     run_once,
 )
+from reducekit.session.guesses import guesses
 from reducekit.session.options import Options
 from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
@@ -418,11 +419,13 @@ class Session:
                 if journal is not None:
                     reduction.restore(journal.found.verdicts)
                 earlier = None if journal is None else journal.earlier
-                result = reduction.run(
-                    job.text,
-                    golden.seconds,
-                    None if earlier is None else earlier.from_the_smallest(),
-                )
+                if earlier is not None:
+                    starts: Iterator[bytes] | None = earlier.from_the_smallest()
+                    kind = EARLIER
+                else:
+                    opener = partial(self._open_stoppable, executors, 1)
+                    starts, kind = guesses(job, golden, opener), GUESSES
+                result = reduction.run(job.text, golden.seconds, starts, kind)
         except KeyboardInterrupt:
             result = Result(saved.text, counts, 0, 0.0, INTERRUPTED)
         saved.save()
@@ -561,6 +564,8 @@ def _in_words(event: Event, changed: str | None) -> str | None:
             )
         case PassEnded(name=name, accepted=0) if changed and name == EARLIER:
             return f"{changed}: no earlier step still fails; starting from the input"
+        case Accepted(text=text, pass_name=name) if name == GUESSES:
+            return f"starting from a part of the input that fails ({len(text):,} bytes)"
         case RolledBack(text=text, given_up=given_up):
             return (
                 f"the best file so far ({len(given_up[0]):,} bytes) no longer fails, or not every "

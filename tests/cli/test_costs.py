@@ -32,6 +32,7 @@ def test_what_costs_conflicts(tool: Tool) -> None:
     done = tool("smt2", "in.smt2", *options, "--at-least", "10", "--only", "commands", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["failure"] == "sat-conflicts is 10 or more"
+    assert "starting from a part of the input that fails (2,142 bytes)" in done.err
     result = (tool.folder / "in.reduced.smt2").read_text()
     assert result.count("assert") < pigeons(4).count("assert")
     again = tool("smt2", "in.reduced.smt2", *options, "--at-least", "10000")
