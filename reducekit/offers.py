@@ -372,6 +372,17 @@ class ReadsFailures(Protocol):
 
 
 @runtime_checkable
+class ChecksModels(Protocol):
+    """A frontend that evaluates the models that programs print by themselves."""
+
+    model_check: str
+    """The module that does so as an interestingness test: its words are a program's, and a file."""
+
+    def wrong_model(self, text: bytes, output: bytes) -> bool:
+        """Return whether the model in a program's output violates the text."""
+
+
+@runtime_checkable
 class Respells(Protocol):
     """A frontend class that takes the command line of an older program."""
 

@@ -32,6 +32,7 @@ class Cnf(Frontend):
     suffixes = (".cnf", ".dimacs", ".wcnf", ".qdimacs", ".icnf")
     unit = "literals"
     strict = True
+    model_check = "reducekit.frontends.cnf.model_check"
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -60,7 +61,7 @@ class Cnf(Frontend):
                 each.weights,
                 each.names,
             ),
-            closing=(each.eliminations, each.negated_merges, each.layout),
+            closing=(each.eliminations, each.negated_merges, each.header, each.layout),
         )
 
     def order(self, text: bytes) -> Any:
@@ -86,6 +87,12 @@ class Cnf(Frontend):
             "literals": len(view.literals),
             "variables": len(view.variables),
         }
+
+    def wrong_model(self, text: bytes, output: bytes) -> bool:
+        """Return whether the `v` lines of a solver make a clause false."""
+        from reducekit.frontends.cnf.model_check import judge
+
+        return bool(judge(text, output).wrong)
 
     @classmethod
     def generation(cls) -> Generation:

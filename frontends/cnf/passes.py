@@ -285,13 +285,14 @@ def weights(view: View) -> Iterable[Change]:
 
 @pass_("header")
 def header(view: View) -> Items | None:
-    """Corrects a header that is wrong."""
+    """Corrects a wrong header; of a right one, the variables that no clause has go."""
     if view.header is None or len(view.header) < 2:
         return None
     largest = max(view.variables, default=0)
-    if view.header[1] == view.clauses and view.header[0] >= largest:
+    right = view.header[1] == view.clauses and view.header[0] >= largest
+    if right and view.header[0] == largest:
         return None
-    edits = view.head(0, max(largest, view.header[0]), right=True)
+    edits = view.head(0, largest if right else max(largest, view.header[0]), right=True)
     return IndependentChanges([Change(tuple(edits), "header")])
 
 

@@ -30,7 +30,7 @@ from reducekit.hunt.reduce import ReductionConfig
 from reducekit.hunt.results import Control, InputResult
 from reducekit.hunt.stats import MANY_REJECTED, HuntStats, rejections
 from reducekit.hunt.workers import CHUNK
-from reducekit.offers import KILLED, Generation, ReadsFailures, with_defaults
+from reducekit.offers import KILLED, ChecksModels, Generation, ReadsFailures, with_defaults
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
@@ -216,6 +216,7 @@ def _by_programs(
         options.keep_timeouts,
         breaks_rules,
         rejects,
+        frontend if isinstance(frontend, ChecksModels) else None,
     )
 
     def results(numbers: range, control: Control) -> Iterator[InputResult | None]:

@@ -10,11 +10,11 @@ from itertools import count
 from pathlib import Path
 
 from reducekit.executors.executor import Executor
-from reducekit.hunt.findings import findings
+from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.hunt.inputs import Input
 from reducekit.hunt.results import Control, InputResult, Rejection
-from reducekit.offers import KILLED
-from reducekit.oracle.command import Command
+from reducekit.offers import KILLED, ChecksModels
+from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import failure_line, is_failure
@@ -46,7 +46,7 @@ class CommandTests:
     With `reference`, the answers of the last command are right. `breaks_rules` decides whether a
     run shows that the input breaks the rules of its format, so that no run of it tells anything.
     `rejects` takes the failure line of a run, and decides whether its program need not accept the
-    input: that run is no bug.
+    input: that run is no bug. With `models`, those that programs print are evaluated.
     """
 
     commands: tuple[Command, ...]
@@ -57,6 +57,7 @@ class CommandTests:
     keep_timeouts: bool
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
+    models: ChecksModels | None = None
 
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
         """Yield the result of each input, in the order of the inputs.
@@ -123,6 +124,7 @@ class CommandTests:
             reference=self.reference and len(self.commands) - 1 in judged,
             timeouts=self.limits.wall if self.keep_timeouts else None,
         )
+        found += self._wrong_models(given.text, judged, outcomes)
         if len(rejected) == len(outcomes):
             counts[ALL_REJECTED] = 1
         return InputResult(
@@ -132,6 +134,19 @@ class CommandTests:
             counts=counts,
             rejection=rejected[0] if rejected else None,
         )
+
+    def _wrong_models(
+        self, text: bytes, judged: Sequence[int], outcomes: Sequence[Outcome]
+    ) -> Iterator[Finding]:
+        """Yield the bugs that models are wrong; the file has to be the last word of a command."""
+        if self.models is None:
+            return
+        for at in judged:
+            command = self.commands[at]
+            if any(PLACE in word for word in command.words) or command.stdin:
+                continue
+            if self.models.wrong_model(text, outcomes[at].stdout):
+                yield wrong_model(command, self.models.model_check)
 
     def _starved(self, outcome: Outcome) -> str:
         """Return why a run failed for lack of memory, which is no bug; empty if it did not."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
+    ExitZero,
     SameSignature,
     TimesOut,
     answers,
@@ -39,7 +41,8 @@ class Finding:
     @property
     def title(self) -> str:
         """Describe the bug on one line: which program does what."""
-        names = [" ".join([Path(c.words[0]).name, *c.words[1:]]) for c in self.commands]
+        programs = map(_program, self.commands)
+        names = [" ".join([Path(each[0]).name, *each[1:]]) for each in programs]
         if isinstance(self.criterion, Disagree) and self.criterion.expected is not None:
             mine, other = (answer.decode() for answer in self.criterion.expected)
             return f"{names[0]} answers {mine}, {names[1]} {other}"
@@ -55,7 +58,7 @@ class Finding:
             kind = (kind[0], replace(self.criterion.expected, line=words))
         key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
         # The failure comes first: the end of a long command line is cut off.
-        programs = [Path(command.words[0]).name for command in self.commands]
+        programs = [Path(_program(command)[0]).name for command in self.commands]
         said = " ".join([self.criterion.describe(), *programs]).lower()
         shown = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
         return f"{shown[:_LONGEST].strip('-')}-{key}"
@@ -82,6 +85,18 @@ def findings(
         elif is_failure(outcome):
             found.append(Finding((command,), SameSignature(signature(outcome))))
     return found + _disagreements(commands, outcomes, reference)
+
+
+def _program(command: Command) -> Sequence[str]:
+    """Return the words of the program under test: after ours, if its models are checked."""
+    words = command.words
+    return words[3:] if words[:2] == (sys.executable, "-m") else words
+
+
+def wrong_model(command: Command, module: str) -> Finding:
+    """Return the bug that the model of a command is wrong, as `module` of a format finds out."""
+    words = (sys.executable, "-m", module, *command.words)
+    return Finding((replace(command, words=words),), ExitZero(words="a wrong model"))
 
 
 def _disagreements(

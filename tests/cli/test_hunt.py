@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,24 @@ def test_a_bug_is_kept_once(tool: Tool) -> None:
     note = kept.with_suffix(".txt").read_text()
     again = note.split("made by: reducekit ")[1].splitlines()[0]
     assert tool(*again.split()).out == kept.read_text()
+
+
+@pytest.mark.debian("cadical")
+def test_a_wrong_model_of_a_sat_solver(tool: Tool) -> None:
+    """No other solver is needed: the model is evaluated."""
+    liar = tool.script("liar", """cadical -q "$1" | sed '/^v/s/ 4 / -4 /'""")
+    done = tool("hunt", "cnf", "--cmd", liar, "--count", "8")
+    assert done.code == 0
+    assert "liar: a wrong model\n" in done.out
+    (small,) = (tool.folder / "failures").glob("a-wrong-model-liar-*.reduced.cnf")
+    assert small.read_text() in ("p cnf 4 1\n4 0\n", "p cnf 4 1\n-4 0\n")
+    note = small.with_name(small.name.replace(".reduced.cnf", ".txt")).read_text()
+    run = note.split("run: ")[1].splitlines()[0]
+    shown = subprocess.run(shlex.split(run), cwd=tool.folder, capture_output=True, check=False)
+    assert shown.returncode == 0
+    assert b"is false under the model" in shown.stderr
+    honest = tool("hunt", "cnf", "--cmd", "cadical -q", "--count", "8", "--restart")
+    assert ": 0 bugs" in honest.out
 
 
 def test_a_long_failure_is_shown_shortened(tool: Tool) -> None:
