@@ -301,6 +301,14 @@ class Presents(Protocol):
 
 
 @runtime_checkable
+class Labels(Protocol):
+    """A frontend whose texts say what their parts are, such as the axioms of a verifier."""
+
+    def labels(self, text: bytes) -> Sequence[str]:
+        """Return what each part is called, '' for parts without a name. Raises ParseError."""
+
+
+@runtime_checkable
 class Skips(Protocol):
     """A frontend that knows of candidates that are not worth a run. Each is asked about."""
 

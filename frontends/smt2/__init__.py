@@ -178,6 +178,12 @@ class Smt2(Frontend):
             "the line from the input and compare with another solver: `reference`"
         )
 
+    def labels(self, text: bytes) -> list[str]:
+        """Return of each assertion the name that its writer gave it, or ''."""
+        from reducekit.frontends.smt2.labels import labels
+
+        return labels(text)
+
     @classmethod
     def generation(cls) -> Generation:
         """Return the generator of scripts of any logic."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reducekit.errors import UsageError
-from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.criterion import Criterion, answers
 from reducekit.oracle.outcome import Outcome
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
@@ -64,12 +64,22 @@ class CostAtLeast(Criterion):
     at_least: float | None = None
     times: float | None = None
     floor: float = 1.0
+    answered: bool = False
+    """Whether the reference must answer `sat` or `unsat`."""
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Stop at the first seed whose cost is too low."""
+        """Stop at the first seed whose cost is too low.
+
+        A reference that a limit has stopped may not have printed its cost: it counts as too high.
+        """
+        others = outcomes[self.runs :]
+        if any(each.limit is not None for each in others):
+            return False
+        if self.answered and any(answers(each) is None for each in others):
+            return False
         if self._least(outcomes) > min(self._costs(outcomes[: self.runs])):
             return False
         return True if len(outcomes) == self.runs + self.references else None
@@ -83,6 +93,8 @@ class CostAtLeast(Criterion):
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Tell the numbers."""
         own = ", ".join(f"{each:g}" for each in self._costs(run[: self.runs]))
+        if self.answered and any(answers(each) is None for each in run[self.runs :]):
+            return f"{self.describe()}; the reference gives no answer"
         return f"{self.describe()}; it is {own}, and {self._least(run):g} is wanted"
 
     def _least(self, outcomes: Sequence[Outcome]) -> float:

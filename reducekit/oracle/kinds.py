@@ -12,7 +12,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from reducekit import quantities
 from reducekit.errors import UsageError
@@ -158,7 +159,7 @@ class Costly(Disagreement):
     Counters repeat where times do not: the same file gives the same number on a loaded machine.
     """
 
-    asked_by: ClassVar[tuple[str, ...]] = ("cost",)
+    asked_by: ClassVar[tuple[str, ...]] = ("cost", "regression")
     cost: str | None = option(
         "The failure: this counter of --cmd is high.",
         "Failure",
@@ -183,21 +184,84 @@ class Costly(Disagreement):
         rare=True,
     )
 
+    regression: bool = option(
+        "The failure: --cmd takes --times the steps of --reference (default: 4).",
+        "Failure",
+        False,
+        rare=True,
+    )
+
     def commands(self, made: Making) -> tuple[Command, ...]:
         """Return each command once, or once for each seed if `{seed}` is in it."""
         given = [each for each in (self.command, self.reference) if each is not None]
+        if self.regression and self.cost is None:
+            given = [_with_statistics(each) for each in given]
         return tuple(made(words) for each in given for words in _seeded(each))
 
     def criterion(self) -> Criterion:
         """Return how high the counter must be. Raises UsageError if that is not said."""
+        if self.regression:
+            return self._regression()
         if (self.at_least is None) == (self.times is None):
             raise UsageError("`cost` requires `at_least`, or `times` and `reference`")
         if (self.times is None) != (self.reference is None):
             raise UsageError("`times` requires `reference`: how many times whose `cost`?")
-        counter(self.cost or "")
+        return self._of(self.cost or "")
+
+    def _regression(self) -> Criterion:
+        """Return the same with what is usual for `times` and `cost`, and a reference that answers.
+
+        Raises UsageError.
+        """
+        if self.reference is None or self.at_least is not None:
+            raise UsageError("`regression` requires `reference`, and no `at_least`")
+        name = self.cost or _statistics(self.command or "").counter
+        if self.cost is None and _statistics(self.reference).counter != name:
+            raise UsageError("`regression`: the programs count different steps: give `cost`")
+        return replace(self._of(name, self.times or _WORSE), answered=True)
+
+    def _of(self, name: str, times: float | None = None) -> CostAtLeast:
+        counter(name)
         runs = len(_seeded(self.command or ""))
         others = 0 if self.reference is None else len(_seeded(self.reference))
-        return CostAtLeast(self.cost or "", runs, others, self.at_least, self.times, self.floor)
+        times = self.times if times is None else times
+        return CostAtLeast(name, runs, others, self.at_least, times, self.floor)
+
+
+class _Statistics(NamedTuple):
+    """How a solver is asked for its steps."""
+
+    counter: str
+    option: str
+
+
+_STATISTICS = {
+    "z3": _Statistics("rlimit-count", "-st"),
+    "cvc5": _Statistics("resource::resourceUnitsUsed", "--stats"),
+}
+_WORSE = 4.0
+"""How many times more steps count as a regression, unless said otherwise."""
+
+
+def _statistics(words: Words) -> _Statistics:
+    """Return how the solver of a command is asked for its steps. Raises UsageError."""
+    given = words.split() if isinstance(words, str) else list(words)
+    program = Path(given[0] if given else "").name
+    found = next((each for name, each in _STATISTICS.items() if program.startswith(name)), None)
+    if found is None:
+        raise UsageError(
+            f"`regression` knows the steps of {' and '.join(_STATISTICS)} only, not of "
+            f"{program!r}: give `cost`, the counter that it prints"
+        )
+    return found
+
+
+def _with_statistics(words: Words) -> Words:
+    asked = _statistics(words).option
+    given = words.split() if isinstance(words, str) else list(words)
+    if asked in given:
+        return words
+    return f"{words} {asked}" if isinstance(words, str) else [*given, asked]
 
 
 SEED = "{seed}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
+from reducekit.text import printable
 
 SCHEMA = 1
 
@@ -121,3 +122,18 @@ INTERRUPTED = "interrupted"
 def error_json(message: str, exit_code: int) -> str:
     """Return, as one line of JSON, why there is no report."""
     return json.dumps({"schema": SCHEMA, "error": message, "exit_code": exit_code})
+
+
+_LABELS = 40
+"""Names of what is left that are shown."""
+
+
+def left(labels: Sequence[str]) -> str:
+    """Return which parts of the input are left, by name."""
+    named = list(dict.fromkeys(filter(None, labels)))
+    shown = [printable(each) for each in named[:_LABELS]]
+    if len(named) > _LABELS:
+        shown.append(f"{len(named) - _LABELS} more names")
+    if unnamed := labels.count(""):
+        shown.append(f"{unnamed} without a name")
+    return f"left of the input: {', '.join(shown) or 'nothing'}"

@@ -39,7 +39,7 @@ from reducekit.executors.guard import Guard, NoSignals
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
-from reducekit.offers import Presents
+from reducekit.offers import Labels, Presents
 from reducekit.oracle.criterion import SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
@@ -71,6 +71,7 @@ from reducekit.session.report import (
     OtherFailure,
     Report,
     Reproducer,
+    left,
 )
 from reducekit.session.slippage import SlippageTracker, captured
 from reducekit.session.stoppable import Stoppable
@@ -502,6 +503,8 @@ class Session:
             remark = job.frontend.remark(result.text)
             if remark is not None:
                 self._listen(Notice(remark))
+        if golden.criterion.counts_steps and isinstance(job.frontend, Labels):
+            self._listen(Notice(left(job.frontend.labels(result.text))))
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import subprocess
 
 from tests.cli.tool import Tool
@@ -40,6 +41,43 @@ def test_what_costs_conflicts(tool: Tool) -> None:
     assert "and 10000 is wanted" in again.err
 
 
+def test_more_steps_than_the_reference(tool: Tool) -> None:
+    """Without E-matching it takes five times the steps."""
+    solver = z3("4.8.5.0")
+    idle = "".join(f"(declare-const b{i} Int)\n(assert (> b{i} {i}))\n" for i in range(10))
+    tool.write("in.smt2", f"{QUANTIFIED}{idle}(check-sat)\n")
+    given = [
+        "--cmd",
+        f"{solver} smt.ematching=false rlimit=60000",
+        "--reference",
+        f"{solver} rlimit=9000 -st",
+    ]
+    options = [*given, "--regression", "--max-checks", "15", "--json"]
+    done = tool("smt2", "in.smt2", *options)
+    assert done.code == 5, done.err  # the most checks
+    report = json.loads(done.out)
+    assert report["failure"] == "rlimit-count is 4 times that of the reference, or more"
+    assert [each.count("-st") for each in report["see_again"]] == [1, 1]
+    assert report["after"]["asserts"] < report["before"]["asserts"] - 5
+    assert re.search("left of the input: (increases, )?[12] without a name", done.err)
+    assert "starting from a part of the input that fails" in done.err
+    done = tool("smt2", "in.reduced.smt2", *options, "--times", "40")
+    assert done.code == 1
+    assert "rlimit-count is 40 times that of the reference, or more; it is" in done.err
+    given = ["--cmd", f"{solver}", "--reference", f"{solver} rlimit=100"]
+    done = tool("smt2", "in.smt2", *given, "--regression")
+    assert done.code == 1
+    assert "the reference gives no answer" in done.err
+
+
+QUANTIFIED = """(declare-fun f (Int) Int)
+(declare-fun g (Int Int) Int)
+(assert (forall ((x Int)) (! (> (f (+ x 1)) (f x)) :pattern ((f x)) :qid increases)))
+(assert (forall ((x Int) (y Int)) (! (= (g x y) (+ (f x) (f y))) :pattern ((f x) (f y)))))
+(assert (< (f 4) (f 0)))
+"""
+
+
 def test_proved_here_and_unknown_there(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(3))
@@ -71,6 +109,12 @@ def test_what_does_not_show_is_told(tool: Tool) -> None:
     done = tool(*given, "--cost", "conflicts", "--times", "3")
     assert done.code == 2
     assert "--times requires --reference" in done.err
+    done = tool("smt2", "in.smt2", "--cmd", "cat", "--reference", "cat", "--regression")
+    assert done.code == 2
+    assert "--regression knows the steps of z3 and cvc5 only, not of 'cat': give --cost" in done.err
+    done = tool(*given, "--regression")
+    assert done.code == 2
+    assert "--regression requires --reference" in done.err
     done = tool(*given, "--cost", "conflicts", "--at-least", "3", "--match-out", "x")
     assert done.code == 2
     assert "--cost and --match-out are mutually exclusive" in done.err

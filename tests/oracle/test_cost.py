@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from reducekit.errors import UsageError
@@ -55,4 +57,14 @@ def test_a_multiple_of_the_reference() -> None:
     assert verdict(kept, [run(b"steps 20"), run()])  # a missing number is 0, which counts as 4
     assert verdict(kept, [run(b"steps 50"), run(b"steps 10")])
     assert not verdict(kept, [run(b"steps 49"), run(b"steps 10")])
+    stopped = replace(run(), limit="time")  # it may have had no time to print its cost
+    assert not verdict(kept, [run(b"steps 20"), stopped])
     assert kept.describe() == "steps is 5 times that of the reference, or more"
+
+
+def test_a_reference_that_has_to_answer() -> None:
+    kept = CostAtLeast("steps", runs=1, references=1, times=2, answered=True)
+    slow = run(b"unknown\nsteps 20")
+    assert verdict(kept, [slow, run(b"unsat\nsteps 10")])
+    assert not verdict(kept, [slow, run(b"unknown\nsteps 10")])
+    assert not verdict(kept, [slow, run(b'(error "x")\nsteps 1')])
