@@ -130,10 +130,14 @@ def _by_parts(moves: Moves, head: bytes, args: tuple[int, ...], levels: int) -> 
 
 
 def _can_turn(moves: Moves, node: int) -> bool:
-    """Return whether a quantifier can become the other one: nothing else uses its variables."""
+    """Return whether a quantifier can become the other one.
+
+    The sorts of its variables are known, and nothing else uses them.
+    """
     shape: Shape = moves.graph.shape[node]
     plain = not (shape.raw or shape.names) and shape.arity == 1
-    return plain and len(moves.analysis.users.get(node, ())) == 1
+    sorted_ = all(map(moves.are_sorted, shape.binds))
+    return plain and sorted_ and len(moves.analysis.users.get(node, ())) == 1
 
 
 def _inner(moves: Moves, node: int, levels: int) -> int:

@@ -54,6 +54,7 @@ def printed(text: str) -> list[bytes]:
         "(let (((f y) 1)) (= 1 2))",
         "(let ((x (let ((y 1))))) (= x x))",
         "(exists ((x Unknown) (y Int)) (= x y))",
+        "(not (exists ((x Unknown) (y Int)) (= x y)))",
     ],
 )
 def test_a_term_without_a_sort(term: str) -> None:
