@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
+import shlex
 import subprocess
+from pathlib import Path
+
+import pytest
 
 from tests.cli.tool import Tool
 from tests.solvers import z3
@@ -162,3 +167,25 @@ def test_variants_of_other_formats(tool: Tool) -> None:
     assert done.code == 0, done.err
     assert "the runs of --unstable differ by seeds only" in done.err
     assert (tool.folder / "in.reduced.txt").read_text().strip() == "2"
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "slow.md"
+EXAMPLES = re.findall(r"^    reducekit (smt2 .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_the_examples_of_the_page(tool: Tool, example: str) -> None:
+    """They are understood; the query here is proved by all of them, with few steps."""
+    solver = z3("4.8.5.0")
+    for name in ("z3", "z3-old", "z3-new"):
+        (tool.folder / name).symlink_to(solver)
+    tool.environment["PATH"] = f"{tool.folder}{os.pathsep}{os.environ['PATH']}"
+    tool.write("query.smt2", f"{QUANTIFIED}(check-sat)\n")
+    done = tool(*shlex.split(example))
+    assert done.code == 1
+    assert "the input does not show what is looked for" in done.err
+    assert "unsat" in done.err  # the solver ran
+
+
+def test_the_page_has_examples() -> None:
+    assert len(EXAMPLES) == 4
