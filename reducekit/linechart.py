@@ -78,10 +78,7 @@ class Axis:
         if self.most <= 0:
             return []
         if self.scale == "linear":
-            rough = self.most / 5
-            power = 10.0 ** math.floor(math.log10(rough))
-            step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-            step = max(step, 1e-9)
+            step = _round_up(self.most / 5)
             return [step * number for number in range(int(self.most / step + 1e-9) + 1)]
         first, last = (math.floor(math.log10(each) + 1e-9) for each in (self.least, self.most))
         factors = (1, 2, 5) if last - first < 2 else (1,)
@@ -144,10 +141,7 @@ def chart(
             yield svg.circle(*points[-1], 3.5, class_=f"end {name}")
     for number, line in enumerate(lines):
         if line.name:
-            row = _TOP + _LEGEND * (number + 0.5)
-            name, dash = kinds[number]
-            yield svg.path("M", width, row, "h30", class_=f"line {name}", stroke_dasharray=dash)
-            yield svg.text(width + 36, row + 4, line.name)
+            yield from _legend(line.name, number, *kinds[number], left=width)
 
 
 def short(value: float) -> str:
@@ -183,3 +177,15 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
         kept.append(points[-1])
     stride = math.ceil(len(kept) / _MOST)
     return [*kept[:-1:stride], kept[-1]] if stride > 1 else kept
+
+
+def _round_up(step: float) -> float:
+    """Return the next number that is 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return max(1e-9, next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step))
+
+
+def _legend(line: str, number: int, name: str, dash: str, *, left: float) -> Iterator[str]:
+    row = _TOP + _LEGEND * (number + 0.5)
+    yield svg.path("M", left, row, "h30", class_=f"line {name}", stroke_dasharray=dash)
+    yield svg.text(left + 36, row + 4, line)

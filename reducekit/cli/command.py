@@ -8,13 +8,16 @@ import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from reducekit.cli.options import GROUPS, GroupedOption
 from reducekit.cli.streams import say
+
+if TYPE_CHECKING:
+    from reducekit.usage.settings import Settings
 
 _ONCE = ("command", "oracle", "reference", "output")
 """Options of which two contradict each other, unless they can be repeated."""
@@ -68,13 +71,7 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for each in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{each}\n")
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            rare = isinstance(param, GroupedOption) and param.rare
-            if record is None or not record[1] or (rare and not ctx.meta.get(_HELP_ALL)):
-                continue
-            rows.setdefault(getattr(param, "group", ""), []).append(record)
+        rows = self._rows(ctx)
         headings = [*(each for each in GROUPS if each in rows), ""]
         for heading in headings:
             with formatter.section(heading or ("Other" if len(headings) > 1 else "Options")):
@@ -84,6 +81,30 @@ class Command(click.Command):
         """Write what comes last, below all options."""
         if not self.examples or ctx.meta.get(_HELP_ALL):
             super().format_epilog(ctx, formatter)
+
+    def _rows(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return the options to show by their headings, each with its help."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            rare = isinstance(param, GroupedOption) and param.rare
+            if record is None or not record[1] or (rare and not ctx.meta.get(_HELP_ALL)):
+                continue
+            rows.setdefault(getattr(param, "group", ""), []).append(record)
+        return rows
+
+    def _defaults(self, found: Settings, table: str, args: Sequence[str]) -> dict[str, Any]:
+        """Return the values that settings give to the options of this command."""
+        known = {
+            spelled.lstrip("-"): (each.name or "", getattr(each, "multiple", False))
+            for each in self.params
+            if isinstance(each, click.Option)
+            for spelled in each.opts
+        }
+        values = found.of(table, known, general=self.reduces)
+        if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
+            return {name: each for name, each in values.items() if name not in _ONCE[:2]}
+        return values
 
     def make_context(
         self,
@@ -99,16 +120,7 @@ class Command(click.Command):
         if found is not None:
             own = parent is not None and parent.parent is not None
             table = parent.info_name if own and parent is not None else info_name
-            known = {
-                spelled.lstrip("-"): (each.name or "", getattr(each, "multiple", False))
-                for each in self.params
-                if isinstance(each, click.Option)
-                for spelled in each.opts
-            }
-            values = found.of(table or "", known, general=self.reduces)
-            if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
-                values = {name: each for name, each in values.items() if name not in _ONCE[:2]}
-            extra["default_map"] = values
+            extra["default_map"] = self._defaults(found, table or "", args)
             extra["obj"] = parent.obj if parent is not None else None
         context = super().make_context(info_name, args, parent, **extra)
         used = [
@@ -157,13 +169,21 @@ def _answered(
     whole = (word.partition("=")[0] for word in words if word.startswith(name))
     typed = name if name.startswith("--") else next(whole, name)
     said = answer(typed, known)
+    said = said or _of_the_program(typed, words) or _alike(typed, known)
+    return click.UsageError(f"No such option '{typed}'. {said}".strip(), ctx)
+
+
+def _of_the_program(typed: str, words: Sequence[str]) -> str:
+    """Return what to type if a program is named before an option; empty if none is."""
     before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
     program = next((each for each in before[1:] if shutil.which(each)), None)
-    if said is None and program is not None:
-        given = shlex.join([program, typed])
-        said = f"Options of your program go after --, as in -- {given}"
-    if said is None:
-        bare = {each.lstrip("-"): each for each in known}
-        close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
-        said = f"Did you mean {bare[close[0]]}?" if close else None
-    return click.UsageError(f"No such option '{typed}'. {said or ''}".strip(), ctx)
+    if program is None:
+        return ""
+    return f"Options of your program go after --, as in -- {shlex.join([program, typed])}"
+
+
+def _alike(typed: str, known: Sequence[str]) -> str:
+    """Return a question for the option that is spelled most like this; empty if none is."""
+    bare = {each.lstrip("-"): each for each in known}
+    close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
+    return f"Did you mean {bare[close[0]]}?" if close else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,24 @@ def _compare_algorithms(
     return runs, False
 
 
+def _is_interrupted(
+    process: ProcessContext,
+    rows: list[reducers.Measured],
+    measuring: Iterator[reducers.Measured],
+    quiet: bool,
+) -> bool:
+    """Measure, adding to the rows; return whether a signal ended that."""
+    try:
+        with process.interrupts.allowed():
+            for row in measuring:
+                rows.append(row)
+                if not quiet:
+                    say(reducers.line(row))
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
 def _compare_programs(
     process: ProcessContext,
     files: Sequence[Path],
@@ -209,15 +227,8 @@ def _compare_programs(
             raise UsageError(f"--{name} is for algorithms; it has no effect with --reducer")
     outputs = _outputs(values)
     rows: list[reducers.Measured] = []
-    interrupted = False
-    try:
-        with process.interrupts.allowed():
-            for row in reducers.measure_all(problems, programs, values["max_time"]):
-                rows.append(row)
-                if not values["quiet"]:
-                    say(reducers.line(row))
-    except KeyboardInterrupt:
-        interrupted = True
+    measuring = reducers.measure_all(problems, programs, values["max_time"])
+    interrupted = _is_interrupted(process, rows, measuring, values["quiet"])
     if rows:
         print(reducer_tables.markdown(rows), end="")
     texts = {"markdown": reducer_tables.markdown, "tsv": reducers.tsv}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -124,21 +125,33 @@ def _chosen(
     """Return the format that converts the input to the target. Raises UsageError."""
     fitting = [found for found in known if target in [each.name for each in found.writes]]
     if source is not None:
-        fitting = [found for found in fitting if source in [each.name for each in found.reads]]
-    by_suffix = [
-        found for found in fitting if any(path.suffix in each.suffixes for each in found.reads)
-    ]
-    candidates = by_suffix or [found for found in fitting if found.recognises(text)] or fitting
-    if source is None and not by_suffix:
-        of_suffix = [each for each in candidates if not _belongs_elsewhere(known, each, path)]
-        if candidates and not of_suffix:
-            raise UsageError(f"cannot convert {path} to {target}")
-        candidates = of_suffix
-    if not candidates or (source is None and not by_suffix and len(candidates) > 1):
-        what = source or f"the format of {path}"
-        hint = "" if source is not None else ": give --from" if candidates else ""
-        raise UsageError(f"cannot convert {what} to {target}{hint}")
-    return candidates[0]
+        return _one_that_reads(source, target, fitting, path, text)
+    by_suffix = _by_suffix(fitting, path)
+    if by_suffix:
+        return by_suffix[0]
+    candidates = [found for found in fitting if found.recognises(text)] or fitting
+    of_suffix = [each for each in candidates if not _belongs_elsewhere(known, each, path)]
+    if candidates and not of_suffix:
+        raise UsageError(f"cannot convert {path} to {target}")
+    if len(of_suffix) != 1:
+        hint = ": give --from" if of_suffix else ""
+        raise UsageError(f"cannot convert the format of {path} to {target}{hint}")
+    return of_suffix[0]
+
+
+def _one_that_reads(
+    source: str, target: str, fitting: Sequence[Conversions], path: Path, text: bytes
+) -> Conversions:
+    """Return the format that reads a notation, of several the one that the file looks like."""
+    reading = [found for found in fitting if source in [each.name for each in found.reads]]
+    if not reading:
+        raise UsageError(f"cannot convert {source} to {target}")
+    alike = _by_suffix(reading, path) or [found for found in reading if found.recognises(text)]
+    return (alike or reading)[0]
+
+
+def _by_suffix(fitting: Sequence[Conversions], path: Path) -> list[Conversions]:
+    return [found for found in fitting if any(path.suffix in each.suffixes for each in found.reads)]
 
 
 def _belongs_elsewhere(known: list[Conversions], chosen: Conversions, path: Path) -> bool:

@@ -170,12 +170,7 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         return error.exit_code
     except click.ClickException as error:
         message, code = error.format_message(), error.exit_code
-        context_of = getattr(error, "ctx", None)
-        if context_of is None:
-            say(f"reducekit: {message}")
-        else:
-            more = f"Try '{context_of.command_path} --help'."
-            say(f"{context_of.get_usage()}\nreducekit: {message}\n{more}")
+        say(_with_usage(message, getattr(error, "ctx", None)))
     except ReducekitError as error:
         message, code = _answer(error), error.exit_code
         if getattr(error, "told", False):
@@ -184,11 +179,7 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         say(NOTHING_YET)
         message, code = "interrupted", INTERRUPTED
     except Exception as error:
-        lacking = lack_of_resources(error)
-        if lacking is None:
-            message, code = str(error) or type(error).__name__, _bug(error)
-        else:
-            message, code = _answer(lacking), lacking.exit_code
+        message, code = _unexpected(error)
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         from reducekit.session.report import error_json
 
@@ -233,3 +224,18 @@ def _bug(error: Exception) -> int:
         )
     )
     return _INTERNAL
+
+
+def _with_usage(message: str, context: click.Context | None) -> str:
+    if context is None:
+        return f"reducekit: {message}"
+    more = f"Try '{context.command_path} --help'."
+    return f"{context.get_usage()}\nreducekit: {message}\n{more}"
+
+
+def _unexpected(error: Exception) -> tuple[str, int]:
+    """Print what the machine lacks, or that this is a bug; return the message and exit code."""
+    lacking = lack_of_resources(error)
+    if lacking is None:
+        return str(error) or type(error).__name__, _bug(error)
+    return _answer(lacking), lacking.exit_code

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -71,9 +71,7 @@ def command(
         "--plot": plot is not None,
         "--json": json_wanted,
     }
-    given = [name for name, there in asked.items() if there]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
+    _refuse_several([name for name, there in asked.items() if there])
     if output is not None and restore is None:
         raise UsageError("-o requires --restore N: which step?")
     if output in (None, _STDOUT) and not process.output_open:
@@ -123,7 +121,13 @@ def _print_bytes(parts: Iterable[bytes]) -> None:
         raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
-def _text(path: Path, found: Contents) -> str:
+def _refuse_several(given: Sequence[str]) -> None:
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
+
+
+def _facts(found: Contents) -> list[tuple[str, str]]:
+    """Return what a journal says of the whole reduction, each with its name."""
     head = found.head
     assert head is not None
     good = sum(interesting for interesting, _ in found.verdicts.values())
@@ -137,6 +141,11 @@ def _text(path: Path, found: Contents) -> str:
     ]
     if found.cut:
         facts.append(("unread", f"{found.cut:,} bytes at the end: torn by a kill, or damaged"))
+    return facts
+
+
+def _text(path: Path, found: Contents) -> str:
+    facts = _facts(found)
     width = max(len(name) for name, _ in facts)
     lines = [str(path)]
     lines += [f"  {name:<{width}}  {printable(value)}".rstrip() for name, value in facts]

@@ -12,6 +12,7 @@ from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
+from reducekit.frontend import Frontend
 from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
 from reducekit.session.files import naming, refuse_blank
 from reducekit.session.output import write_file
@@ -83,13 +84,18 @@ def _inspection(name: str, notation: str | None) -> Inspection:
         return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
 
 
+def _notations(frontend: type[Frontend]) -> list[str]:
+    """Return the names of the notations that a format reads."""
+    reads = frontend.conversions().reads if issubclass(frontend, Converts) else ()
+    return [each.name for each in reads]
+
+
 def _format_of(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
     """Return the format of a file: by its notation if given, its suffix, or its content."""
     classes = {name: registry.frontend_class(name) for name in names}
     if notation is not None:
         for name, each in classes.items():
-            reads = each.conversions().reads if issubclass(each, Converts) else ()
-            if notation in [known.name for known in reads]:
+            if notation in _notations(each):
                 return name
         raise UsageError(f"--from: unknown format {notation!r}")
     for name, each in classes.items():

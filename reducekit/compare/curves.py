@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reducekit import linechart, svg
 from reducekit.compare.runs import Run, Table, tables
@@ -34,15 +34,12 @@ def chart(runs: Sequence[Run]) -> str:
     return svg.picture(width, each * len(found), parts, title="comparison of algorithms")
 
 
-def _chart(table: Table) -> Iterator[str]:
-    """Yield the parts of one chart."""
-    ends = {name: max(run.checks for run in runs) for name, runs in table.rows.items()}
-    curves = {
-        name: [(float(max(1, at)), 100 * share_at(runs, at)) for at in change_points(runs)]
-        for name, runs in table.rows.items()
-    }
+def _lines(
+    curves: Mapping[str, Sequence[tuple[float, float]]], ends: Mapping[str, int]
+) -> list[Line]:
+    """Return a line for each algorithm up to where its last run ended, the best one first."""
     last = {name: points[-1][1] for name, points in curves.items()}
-    lines = [
+    return [
         Line(
             [*curves[name], (float(ends[name]), last[name])],
             f"{name} ({last[name]:.2g} %)",
@@ -50,6 +47,16 @@ def _chart(table: Table) -> Iterator[str]:
         )
         for name in sorted(curves, key=lambda name: (last[name], ends[name]))
     ]
+
+
+def _chart(table: Table) -> Iterator[str]:
+    """Yield the parts of one chart."""
+    ends = {name: max(run.checks for run in runs) for name, runs in table.rows.items()}
+    curves = {
+        name: [(float(max(1, at)), 100 * share_at(runs, at)) for at in change_points(runs)]
+        for name, runs in table.rows.items()
+    }
+    lines = _lines(curves, ends)
     shares = [share for points in curves.values() for _, share in points if share > 0]
     files = len(table.files)
     over = f"mean of {files} files" if files > 1 else table.files[0]

@@ -8,7 +8,7 @@ maximum.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reducekit.compare.reducers import Measured
 from reducekit.compare.statistics import mean_ratio, spread
@@ -63,11 +63,15 @@ def by_test_set(rows: Sequence[Measured]) -> str:
         for test_set in dict.fromkeys(row.test_set for row in rows):
             here = [row for row in rows if (row.reducer, row.test_set) == (reducer, test_set)]
             if here:
-                line = [reducer, test_set, f"{len({row.case for row in here})}"]
-                for value, form in _MEASURES.values():
-                    line += [f"{each:{form}}" for each in spread([value(row) for row in here])]
-                lines.append(line)
+                lines.append([reducer, test_set, *_figures(here)])
     return grid(header, lines)
+
+
+def _figures(rows: Sequence[Measured]) -> Iterator[str]:
+    """Yield the number of files, then average, least and most of each measure."""
+    yield f"{len({row.case for row in rows})}"
+    for value, form in _MEASURES.values():
+        yield from (f"{each:{form}}" for each in spread([value(row) for row in rows]))
 
 
 def ratios(rows: Sequence[Measured]) -> list[str]:
@@ -85,6 +89,10 @@ def ratios(rows: Sequence[Measured]) -> list[str]:
     return lines
 
 
+def _is_verified(groups: Iterable[Iterable[Measured]]) -> bool:
+    return all(row.verified for rows in groups for row in rows)
+
+
 def ratio(
     rows: Sequence[Measured], column: str, other: str, first: str
 ) -> tuple[float | None, int]:
@@ -99,10 +107,7 @@ def ratio(
             [row for row in rows if (row.test_set, row.case, row.reducer) == (*case, name)]
             for name in (other, first)
         ]
-        if not all(both):
-            continue
-        if column != "bytes" and not all(row.verified for each in both for row in each):
-            continue
-        a, b = (statistics.median(getattr(row, column) for row in each) for each in both)
-        pairs.append((a, b))
+        if all(both) and (column == "bytes" or _is_verified(both)):
+            a, b = (statistics.median(getattr(row, column) for row in each) for each in both)
+            pairs.append((a, b))
     return mean_ratio(pairs, _LEAST[column]), len(pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -92,11 +92,17 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
             (run.file, run.algorithm): run for run in runs if (run.format, run.settings) == kind
         }
         files = tuple(dict.fromkeys(file for file, _ in here))
-        names = dict.fromkeys(name for _, name in here)
-        rows = {
-            name: tuple(here[file, name] for file in files)
-            for name in names
-            if all((file, name) in here for file in files)
-        }
+        rows = _finished(here, files)
         if rows:
             yield Table(*kind, files, rows)
+
+
+def _finished(
+    runs: Mapping[tuple[str, str], Run], files: Sequence[str]
+) -> dict[str, tuple[Run, ...]]:
+    """Return the runs of each algorithm that has one on every file, in the order of the files."""
+    return {
+        name: tuple(runs[file, name] for file in files)
+        for name in dict.fromkeys(name for _, name in runs)
+        if all((file, name) in runs for file in files)
+    }

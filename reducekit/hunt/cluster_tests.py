@@ -123,6 +123,18 @@ class ClusterTests:
         task.future = connection.submit(sorted(task.workers), run, connection.name, order)
         task.future.add_done_callback(lambda _: self._done.put(None))
 
+    def _is_tested(self, task: _Task, found: Tested) -> bool:
+        """Take the results of a task, if it has all; raise ExecutorError if it fails too often."""
+        if found.failed is None and len(found.results) == len(task.seeds):
+            task.tested = found
+            share = found.seconds / len(task.seeds)
+            self._each = share if not self._each else 0.8 * self._each + 0.2 * share
+            return True
+        task.failures += 1
+        if task.failures >= _FAILURES:
+            raise ExecutorError(f"workers cannot test: {found.failed or 'results are missing'}")
+        return False
+
     def _gathered(self, task: _Task) -> list[_Task]:
         """Take in what came of a task, if it has ended; return what takes its place."""
         future = task.future
@@ -135,16 +147,8 @@ class ClusterTests:
             return [task]
         task.future = None
         error = None if future.cancelled() else future.exception()
-        if error is None and not future.cancelled():
-            found = future.result()
-            if found.failed is None and len(found.results) == len(task.seeds):
-                task.tested = found
-                share = found.seconds / len(task.seeds)
-                self._each = share if not self._each else 0.8 * self._each + 0.2 * share
-                return [task]
-            task.failures += 1
-            if task.failures >= _FAILURES:
-                raise ExecutorError(f"workers cannot test: {found.failed or 'results are missing'}")
+        if error is None and not future.cancelled() and self._is_tested(task, future.result()):
+            return [task]
         if type(error).__name__ == "KilledWorker":
             return self._apart(task)
         task.not_before = time.monotonic() + _REST

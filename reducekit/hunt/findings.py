@@ -99,6 +99,15 @@ def wrong_model(command: Command, module: str) -> Finding:
     return Finding((replace(command, words=words),), ExitZero(words="a wrong model"))
 
 
+def _most_contradicted(
+    given: Sequence[tuple[bytes, ...] | None], telling: Sequence[int]
+) -> tuple[int, int]:
+    """Return the last program with the rarest answer, and the first with the commonest."""
+    often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
+    rarest = min(telling, key=lambda at: (often[at], -at))
+    return rarest, min(telling, key=lambda at: (-often[at], at))
+
+
 def _disagreements(
     commands: Sequence[Command], outcomes: Sequence[Outcome], reference: bool
 ) -> list[Finding]:
@@ -108,10 +117,7 @@ def _disagreements(
         right = len(commands) - 1
         pairs = [(at, right) for at in telling if at != right] if right in telling else []
     else:
-        # The last program with the most contradicted answer, against the first with the commonest.
-        often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
-        ordered = sorted(telling, key=lambda at: (often[at], -at))
-        pairs = [(ordered[0], min(telling, key=lambda at: (-often[at], at)))] if telling else []
+        pairs = [_most_contradicted(given, telling)] if telling else []
     found = []
     for mine, other in pairs:
         expected = difference(outcomes[mine], outcomes[other])

@@ -8,7 +8,7 @@ one result for each input, and None whenever a reduction would not slow down any
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -182,12 +182,7 @@ class Hunt:
         first_time = progress.is_new(number)
         if first_time:
             stats.count(result)
-        for bug, _ in met:
-            kept = stats.bugs.setdefault(bug.name, bug)
-            if kept is not bug:
-                kept.count += first_time
-            elif bug.name not in new:
-                kept.known_before = True
+        self._count([bug for bug, _ in met], new, first_time)
         progress.tested(number, {bug.name for bug, _ in met})
         for bug, finding in met:
             if bug.name in new - self._taken_up:
@@ -196,6 +191,20 @@ class Hunt:
                 self._listen(KnownBug(stats.bugs[bug.name]))
         self._report_trouble(progress)
         self._listen(InputTested(stats))
+        self._warn()
+
+    def _count(self, met: Sequence[Bug], new: Set[str], first_time: bool) -> None:
+        """Count the bugs that an input shows, and keep those met for the first time."""
+        for bug in met:
+            kept = self.stats.bugs.setdefault(bug.name, bug)
+            if kept is not bug:
+                kept.count += first_time
+            elif bug.name not in new:
+                kept.known_before = True
+
+    def _warn(self) -> None:
+        """Say once that the inputs are no good, if they are all alike or nearly all rejected."""
+        stats = self.stats
         if stats.inputs == _FIRST and self.options.programs:
             self._warn_if_all_alike()
         if stats.inputs == _SAMPLE and stats.rejected_share >= MANY_REJECTED:
@@ -207,19 +216,21 @@ class Hunt:
         If failures have no place in the code, each of the first few inputs is a bug with a name of
         its own, until its reduction tells whether it is the bug of an earlier one.
         """
-        bucket, stats = finding.name, self.stats
+        bucket = finding.name
         if not self.options.reduce or not apart.can_tell(campaign.frontend, finding):
             return bucket
         for name, its in progress.pending.items():
             if its == number and (name == bucket or name.startswith(f"{bucket}-")):
                 return name
-        if not progress.is_new(number):
-            return bucket
-        while stats.samples[bucket] < apart.SAMPLES:
-            stats.samples[bucket] += 1
-            at = stats.samples[bucket]
-            name = bucket if at == 1 else f"{bucket}-{at}"
-            if not (self.options.folder / f"{name}{campaign.suffix}").exists():  # of another hunt
+        return self._new_name(bucket, campaign.suffix) if progress.is_new(number) else bucket
+
+    def _new_name(self, bucket: str, suffix: str) -> str:
+        """Return a name of its own for one of the first inputs of a bucket."""
+        samples = self.stats.samples
+        while samples[bucket] < apart.SAMPLES:
+            samples[bucket] += 1
+            name = bucket if samples[bucket] == 1 else f"{bucket}-{samples[bucket]}"
+            if not (self.options.folder / f"{name}{suffix}").exists():  # of another hunt
                 return name
         return bucket
 

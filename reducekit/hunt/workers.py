@@ -68,20 +68,23 @@ class Workers(Closing):
             each.connection.close()
         self._workers.clear()
 
+    def _give_out(self, chunks: Iterator[range], waiting: list[_Chunk]) -> None:
+        """Send chunks to idle processes; one that is far ahead waits for the others."""
+        for each in self._workers:
+            if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
+                given = next(chunks, None)
+                if given is None:
+                    return
+                each.chunk = _Chunk(given)
+                waiting.append(each.chunk)
+                each.connection.send(given)
+
     def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
         """Yield the reports in the order of the seeds, until no time is left."""
         chunks = (seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK))
         waiting: list[_Chunk] = []
         while True:
-            for each in self._workers:
-                # A process that is far ahead waits for the others.
-                if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
-                    given = next(chunks, None)
-                    if given is None:
-                        break
-                    each.chunk = _Chunk(given)
-                    waiting.append(each.chunk)
-                    each.connection.send(given)
+            self._give_out(chunks, waiting)
             if not waiting:
                 return
             busy = [each for each in self._workers if each.chunk is not None]

@@ -92,7 +92,12 @@ def _anchors(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]]:
     places = {line: i for i, line in enumerate(b) if line in once}
     repeated = {line for line, count in Counter(b).items() if count > 1}
     pairs = [(i, places[s]) for i, s in enumerate(a) if s in places and s not in repeated]
-    # The longest increasing subsequence: the last position of the best one of each length.
+    return _longest_increasing(pairs)
+
+
+def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the most pairs whose second numbers increase (patience sorting)."""
+    # The last position of the best subsequence of each length.
     ends: list[int] = []
     at: list[int] = []  # the pair at the end of the best one of each length
     before: list[int] = []

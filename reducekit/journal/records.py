@@ -11,7 +11,7 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -403,47 +403,75 @@ def parse(data: bytes, path: Path) -> Contents:
 
 def _take(found: Contents, kind: int, payload: bytes) -> None:
     """Add the contents of a record; unknown kinds are ignored."""
-    if kind == HEAD:
-        fields = json.loads(payload)
-        files = fields.get("files")
-        found.head = Head(
-            **{
-                **fields,
-                "commands": tuple(fields["commands"]),
-                "files": None
-                if files is None
-                else {path: FileState(*state) for path, state in files.items()},
-            }
-        )
-    elif kind == STEP:
-        step = _take_step(found, payload)
-        _go_on(found, found.steps[step].base, step)
-    elif kind == EARLIER:
-        if found.earlier is None:  # both begin with the same input
-            found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
-        found.earlier.current = _take_step(found.earlier, payload)
-    elif kind == RETURN:
-        given_up, number = (found.numbers[key] for key in _RETURN.unpack(payload))
-        _go_on(found, given_up, number)
-        found.returns.append(Return(given_up, number, len(found.steps)))
-        found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
-    elif kind == BEST:
-        found.current = found.numbers[payload]
-    elif kind == SEEN:
-        if not payload[0]:
-            for key in found.unconfirmed:
-                found.verdicts.pop(key, None)
-        found.unconfirmed.clear()
-    elif kind == GOLDEN:
-        said = json.loads(zlib.decompress(payload))
-        runs = tuple(tuple(_read_outcome(**fields) for fields in run) for run in said["runs"])
-        found.golden = GoldenRuns(runs, said["whole"])
-    elif kind == PASS:
-        name, number, checks, seconds = json.loads(payload)
-        found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
-    elif kind == NOTE:
-        name, value = json.loads(payload)
-        found.notes[name] = value
+    take = _TAKE.get(kind)
+    if take is not None:
+        take(found, payload)
+
+
+def _take_head(found: Contents, payload: bytes) -> None:
+    fields = json.loads(payload)
+    files = fields.get("files")
+    if files is not None:
+        files = {path: FileState(*state) for path, state in files.items()}
+    found.head = Head(**{**fields, "commands": tuple(fields["commands"]), "files": files})
+
+
+def _take_accepted(found: Contents, payload: bytes) -> None:
+    step = _take_step(found, payload)
+    _go_on(found, found.steps[step].base, step)
+
+
+def _take_earlier(found: Contents, payload: bytes) -> None:
+    if found.earlier is None:  # both begin with the same input
+        found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
+    found.earlier.current = _take_step(found.earlier, payload)
+
+
+def _take_return(found: Contents, payload: bytes) -> None:
+    given_up, number = (found.numbers[key] for key in _RETURN.unpack(payload))
+    _go_on(found, given_up, number)
+    found.returns.append(Return(given_up, number, len(found.steps)))
+    found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
+
+
+def _take_best(found: Contents, payload: bytes) -> None:
+    found.current = found.numbers[payload]
+
+
+def _take_seen(found: Contents, payload: bytes) -> None:
+    if not payload[0]:
+        for key in found.unconfirmed:
+            found.verdicts.pop(key, None)
+    found.unconfirmed.clear()
+
+
+def _take_golden(found: Contents, payload: bytes) -> None:
+    said = json.loads(zlib.decompress(payload))
+    runs = tuple(tuple(_read_outcome(**fields) for fields in run) for run in said["runs"])
+    found.golden = GoldenRuns(runs, said["whole"])
+
+
+def _take_pass(found: Contents, payload: bytes) -> None:
+    name, number, checks, seconds = json.loads(payload)
+    found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
+
+
+def _take_note(found: Contents, payload: bytes) -> None:
+    name, value = json.loads(payload)
+    found.notes[name] = value
+
+
+_TAKE: Mapping[int, Callable[[Contents, bytes], None]] = {
+    HEAD: _take_head,
+    STEP: _take_accepted,
+    EARLIER: _take_earlier,
+    RETURN: _take_return,
+    BEST: _take_best,
+    SEEN: _take_seen,
+    GOLDEN: _take_golden,
+    PASS: _take_pass,
+    NOTE: _take_note,
+}
 
 
 def _go_on(found: Contents, left: int, reached: int) -> None:

@@ -288,6 +288,14 @@ class Epoch:
             self._scheduler.skip()
             self._drop_obsolete()
 
+    def _refute(self, candidate: Candidate, remembered: bool) -> None:
+        """Remember a change that does not fail, so that it is not tried in this place again."""
+        # On a base that is only believed, the failure may be the base's fault.
+        if candidate.local is not None and self._scheduler.merging.proved(candidate.task):
+            self.shared.refuted.add(candidate.local)
+        if not remembered and candidate.fingerprint is not None:
+            self.shared.fingerprints.refute(candidate.fingerprint, self.shared.best.text)
+
     def _take(self, candidate: Candidate, verdict: Verdict, skip: Skip | None) -> None:
         """Pass a verdict to the scheduler, and make what it accepts the best text."""
         remembered = skip is not None
@@ -296,11 +304,8 @@ class Epoch:
         if skip is not None:
             shared.verdicts.counts.skipped[skip] += 1
         shared.listen(Checked(ok, remembered, what, len(candidate.text)))
-        # On a base that is only believed, the failure may be the base's fault.
-        if not ok and candidate.local is not None and scheduler.merging.proved(task):
-            shared.refuted.add(candidate.local)
-        if not ok and not remembered and candidate.fingerprint is not None:
-            shared.fingerprints.refute(candidate.fingerprint, shared.best.text)
+        if not ok:
+            self._refute(candidate, remembered)
         if ok and task.partition is not None:
             self._succeeded.add(name)
         keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)

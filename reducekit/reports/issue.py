@@ -160,18 +160,25 @@ def _expected(account: Account, last: Ending) -> str:
     return "<what should happen instead>"
 
 
+def _golden_runs(account: Account) -> list[Run]:
+    """Return the run of the first command on the input, without output if none is recorded."""
+    head, golden = account.found.head, account.found.golden
+    assert head is not None
+    commands = [each.replace("FILE", account.name) for each in head.commands[:1]]
+    if golden is None or not golden.runs:
+        return [Run(each, None, "", "") for each in commands]
+    outcome = golden.runs[0][0]
+    streams = (
+        each.decode("utf-8", "backslashreplace") for each in (outcome.stdout, outcome.stderr)
+    )
+    return [Run(each, outcome.describe(), *streams) for each in commands]
+
+
 def _runs(account: Account, last: Ending) -> Iterator[str]:
     runs: Sequence[Run] = last.last_runs[:1]
     if not runs:
-        head, golden = account.found.head, account.found.golden
-        assert head is not None
-        for command in head.commands[:1]:
-            outcome = golden.runs[0][0] if golden is not None and golden.runs else None
-            out = "" if outcome is None else outcome.stdout.decode("utf-8", "backslashreplace")
-            err = "" if outcome is None else outcome.stderr.decode("utf-8", "backslashreplace")
-            ended = None if outcome is None else outcome.describe()
-            runs = [Run(command.replace("FILE", account.name), ended, out, err)]
-            yield "(on the input before it was reduced)"
+        runs = _golden_runs(account)
+        yield from ["(on the input before it was reduced)"] * len(runs)
     for run in runs:
         lines = [f"$ {_without_folders(run.command)}"]
         for stream in (run.stdout, run.stderr):

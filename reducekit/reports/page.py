@@ -14,7 +14,7 @@ from reducekit.journal import Step
 from reducekit.linechart import STYLE, Scale
 from reducekit.reports.account import Account
 from reducekit.reports.chart import Over, caption, chart
-from reducekit.reports.ending import Ending, ending
+from reducekit.reports.ending import Ending, Run, ending
 from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
 from reducekit.session.progress import PassTotal
@@ -156,6 +156,13 @@ def _pass_table(passes: Sequence[PassTotal]) -> Iterator[str]:
     yield "</table></div>"
 
 
+def _run(run: Run) -> str:
+    lines = [f"$ {run.command}"]
+    for stream in (run.stdout, run.stderr):
+        lines += excerpt(stream.encode("utf-8", "surrogatepass"), _OUTPUT_LINES, _COLUMNS)
+    return _pre([*lines, f"({run.ended})"] if run.ended else lines)
+
+
 def _failure(account: Account, last: Ending) -> Iterator[str]:
     head = account.found.head
     assert head is not None
@@ -163,12 +170,7 @@ def _failure(account: Account, last: Ending) -> Iterator[str]:
     yield f"<p>{_said(account.failure)}</p>"
     if last.last_runs:
         for run in last.last_runs:
-            lines = [f"$ {run.command}"]
-            for stream in (run.stdout, run.stderr):
-                lines += excerpt(stream.encode("utf-8", "surrogatepass"), _OUTPUT_LINES, _COLUMNS)
-            if run.ended:
-                lines.append(f"({run.ended})")
-            yield _pre(lines)
+            yield _run(run)
     else:
         name = account.name
         yield _pre([f"$ {each.replace('FILE', name)}" for each in head.commands])

@@ -20,6 +20,22 @@ from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
 _HEAD = 1 << 16  # bytes of a text that tell its format
 
 
+def _refuse_special(source: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):  # reduced in place, and deleted since
+        if not stat.S_ISREG(source.stat().st_mode):
+            raise UsageError(
+                f"the input {source} is not a regular file: name the output with `output`"
+            )
+
+
+def _refuse_compressed(named: Path | None) -> None:
+    if named is not None and named.suffix in SUFFIXES:
+        raise UsageError(
+            f"the result is plain text, and {named} is the name of a compressed file: "
+            f"name another with `output`, without {named.suffix}"
+        )
+
+
 def output_path(options: Options) -> Path | None:
     """Return where the result goes; None where nothing is written. Raises UsageError."""
     source, output = options.input, options.output
@@ -29,17 +45,9 @@ def output_path(options: Options) -> Path | None:
         if options.in_place:
             raise UsageError("`in_place` needs a file as the input")
         return output
-    with contextlib.suppress(FileNotFoundError):  # reduced in place, and deleted since
-        if (options.in_place or output is None) and not stat.S_ISREG(source.stat().st_mode):
-            raise UsageError(
-                f"the input {source} is not a regular file: name the output with `output`"
-            )
-    named = source if options.in_place else output
-    if named is not None and named.suffix in SUFFIXES:
-        raise UsageError(
-            f"the result is plain text, and {named} is the name of a compressed file: "
-            f"name another with `output`, without {named.suffix}"
-        )
+    if options.in_place or output is None:
+        _refuse_special(source)
+    _refuse_compressed(source if options.in_place else output)
     if options.in_place:
         return source
     if output is None:

@@ -67,6 +67,35 @@ class Opened:
     """Returns what the files of the test are like now."""
 
 
+def _without_journal(options: Options, output: Path | None, width: int) -> Opened:
+    """Return that nothing is recorded; an output that is there is kept under another name."""
+    if options.resume:
+        raise UsageError(
+            "`resume` and `journal` are mutually exclusive: give one"
+            if output is not None
+            else "`resume` needs an output: the journal stands beside it"
+        )
+    if output is None or options.in_place:
+        return Opened(None, width)
+    kept = put_aside(output)
+    return Opened(None, width, kept, kept.notice("another run, as this one keeps no journal"))
+
+
+def _own_files(options: Options, output: Path) -> set[str]:
+    """Return the files that a reduction itself writes or reads, none of which is its test's."""
+    ours = [output, journal_path(output)]
+    if isinstance(options.input, Path):
+        ours.append(options.input)
+    return {os.path.abspath(path) for path in ours}
+
+
+def _resuming(output: Path, found: Contents) -> str:
+    return (
+        f"resuming from {output} ({found.steps[found.current].size:,} bytes, "
+        f"{len(found.verdicts):,} checks known); `restart` starts over"
+    )
+
+
 def open_for(
     options: Options,
     text: bytes,
@@ -90,30 +119,18 @@ def open_for(
     if options.resume and options.restart:
         raise UsageError("`resume` and `restart` are mutually exclusive: give one")
     if output is None or not options.journal:
-        if options.resume:
-            raise UsageError(
-                "`resume` and `journal` are mutually exclusive: give one"
-                if output is not None
-                else "`resume` needs an output: the journal stands beside it"
-            )
-        if output is None or options.in_place:
-            return Opened(None, width)
-        kept = put_aside(output)
-        return Opened(None, width, kept, kept.notice("another run, as this one keeps no journal"))
+        return _without_journal(options, output, width)
     found = earlier_run(output)
     recorded = None if found is None else found.head
     any_width = options.width is None
     if recorded is not None and any_width and options.resume:
         with contextlib.suppress(ValueError):
             width = int(recorded.settings.get(WIDTH, ""))
-    ours = [output, journal_path(output)]
-    if isinstance(options.input, Path):
-        ours.append(options.input)
     files = partial(
         files_of,
         commands,
         (*libraries, *options.ship),
-        without={os.path.abspath(path) for path in ours},
+        without=_own_files(options, output),
         known=None if recorded is None else recorded.files,
     )
     head = _head(options, text, format_name, commands, criterion, width, files())
@@ -130,10 +147,7 @@ def open_for(
         if resume and not recorded.differences(head):
             changed = _changed(found, head)
         if resume and found.current:
-            notice = (
-                f"resuming from {output} ({found.steps[found.current].size:,} bytes, "
-                f"{len(found.verdicts):,} checks known); `restart` starts over"
-            )
+            notice = _resuming(output, found)
     if not resume or changed is not None:
         opened = _begin(options, text, output, head, found if changed else None, changed)
     else:

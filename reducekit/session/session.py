@@ -17,6 +17,7 @@ from pathlib import Path
 
 from reducekit.errors import (
     ParseError,
+    ReducekitError,
     ResourceError,
     StoppedError,
     UsageError,
@@ -40,7 +41,7 @@ from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
 from reducekit.offers import Labels, Presents
-from reducekit.oracle.criterion import SameSignature, TimesOut
+from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
@@ -62,6 +63,7 @@ from reducekit.session.golden import (
 )
 from reducekit.session.guesses import guesses
 from reducekit.session.options import Options
+from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
 from reducekit.session.prepare import Job, prepare
@@ -152,75 +154,106 @@ class Session:
         with only_new():
             with self._guard.allowed():
                 job = prepare(self.options, self._guard)
-            path = None if job.output is None else job.output.path
             with (
                 job.closing as opened,
                 Executors(job.opener, self.options.repeat, self._guard) as executors,
             ):
-                self._listen(Started(len(job.text), path))
-                for note in job.notes:
-                    self._listen(Notice(note))
-                if job.cluster is not None and job.cluster is not self.options.cluster:
-                    job.cluster.listen(lambda said: self._listen(Notice(said)))
-                try:
-                    with self._guard.allowed():
-                        job, golden, empty = self._golden_anywhere(job, executors)
-                except BaseException as error:
-                    journal_setup.discard(job.opened)
-                    if isinstance(error, Stopped):
-                        raise StoppedError(f"{error} before there was a result") from None
-                    raise
-                if job.opened.notice is not None:
-                    self._listen(Notice(job.opened.notice))
-                failure = golden.criterion.describe()
-                self._listen(FailureFound(failure))
-                if isinstance(job.frontend, AdaptsToFailure):
-                    job = replace(job, frontend=job.frontend.for_failure(failure))
-                if (doubt := doubtful(golden.criterion)) is not None:
-                    self._listen(Notice(doubt))
-                if job.backup is not None:
-                    assert isinstance(self.options.input, Path)
-                    try:
-                        back_up(self.options.input, job.backup, job.text)
-                    except UsageError:
-                        journal_setup.discard(job.opened)
-                        raise
-                if job.opened.journal is not None and job.subject is not None:
-                    journal_setup.note_subject(job.opened.journal, job.subject())
+                self._announce(job)
+                job, golden, empty = self._seen_to_fail(job, executors)
+                job = self._started(job, golden)
                 slippage = self._slippage(job, golden)
-                with self._guard.held():
-                    if job.opened.edited is not None and job.output is not None:
-                        kept = journal_setup.keep_edited(job.opened, job.output)
-                        self._listen(Notice(kept))
-                    saved = self._saved = journal_setup.saved_best(
-                        job.opened.journal, job.text, job.output, job.frontend.order
-                    )
-                if saved.text != job.text:
-                    self._listen(Resumed(len(saved.text)))
+                saved = self._best_so_far(job)
                 opened.enter_context(saved.rescued())
                 result = self._reduce(job, golden, empty, executors, slippage, saved)
                 if job.opened.journal is not None:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)
-                last, tries = None, 0
-                with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
-                    if self.options.pretty and result.stopped != INTERRUPTED and not result.gone:
-                        self._lay_out(job, golden, executors, saved)
-                    if not result.gone:
-                        last, tries = self._check_again(job, golden, executors, saved.text)
-                    if last is not None and not last.interesting and saved.text != result.text:
-                        # The best text of an earlier run, which this one has not come upon.
-                        saved.replace(result.text)
-                        last, tries = self._check_again(job, golden, executors, saved.text)
-                if job.own is not None and last is not None and last.interesting:
-                    with self._guard.held():
-                        saved.replace(job.own.finish(saved.text))
+                last, tries = self._confirmed(job, golden, executors, result, saved)
                 result = replace(result, text=saved.text)
                 report = self._report(job, golden, result, last, tries, executors.runs, slippage)
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
         self._listen(Finished(report.stopped, len(report.text), report.verified))
         return report
+
+    # The phases of `run`, in their order.
+
+    def _announce(self, job: Job) -> None:
+        """Say what will be reduced, and what there is to know beforehand."""
+        self._listen(Started(len(job.text), None if job.output is None else job.output.path))
+        for note in job.notes:
+            self._listen(Notice(note))
+        if job.cluster is not None and job.cluster is not self.options.cluster:
+            job.cluster.listen(lambda said: self._listen(Notice(said)))
+
+    def _seen_to_fail(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
+        """Make the golden run; without one, no journal is left behind."""
+        try:
+            with self._guard.allowed():
+                return self._golden_anywhere(job, executors)
+        except BaseException as error:
+            journal_setup.discard(job.opened)
+            if isinstance(error, Stopped):
+                raise StoppedError(f"{error} before there was a result") from None
+            raise
+
+    def _started(self, job: Job, golden: Golden) -> Job:
+        """Say which failure is kept, and prepare the format, the backup and the journal for it."""
+        if job.opened.notice is not None:
+            self._listen(Notice(job.opened.notice))
+        failure = golden.criterion.describe()
+        self._listen(FailureFound(failure))
+        if isinstance(job.frontend, AdaptsToFailure):
+            job = replace(job, frontend=job.frontend.for_failure(failure))
+        if (doubt := doubtful(golden.criterion)) is not None:
+            self._listen(Notice(doubt))
+        if job.backup is not None:
+            assert isinstance(self.options.input, Path)
+            try:
+                back_up(self.options.input, job.backup, job.text)
+            except UsageError:
+                journal_setup.discard(job.opened)
+                raise
+        if job.opened.journal is not None and job.subject is not None:
+            journal_setup.note_subject(job.opened.journal, job.subject())
+        return job
+
+    def _best_so_far(self, job: Job) -> SavedBest:
+        """Return the best text, of an earlier run if one is resumed, and save it."""
+        with self._guard.held():
+            if job.opened.edited is not None and job.output is not None:
+                kept = journal_setup.keep_edited(job.opened, job.output)
+                self._listen(Notice(kept))
+            saved = self._saved = journal_setup.saved_best(
+                job.opened.journal, job.text, job.output, job.frontend.order
+            )
+        if saved.text != job.text:
+            self._listen(Resumed(len(saved.text)))
+        return saved
+
+    def _confirmed(
+        self, job: Job, golden: Golden, executors: Executors, result: Result, saved: SavedBest
+    ) -> tuple[executor.Finished | None, int]:
+        """Run the saved text once more, laid out if that is wanted; return the run, and how many.
+
+        A signal ends that without a run.
+        """
+        last, tries = None, 0
+        with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
+            if self.options.pretty and result.stopped != INTERRUPTED and not result.gone:
+                self._lay_out(job, golden, executors, saved)
+            if not result.gone:
+                last, tries = self._check_again(job, golden, executors, saved.text)
+            if last is not None and not last.interesting and saved.text != result.text:
+                # The best text of an earlier run, which this one has not come upon.
+                saved.replace(result.text)
+                last, tries = self._check_again(job, golden, executors, saved.text)
+        if job.own is not None and last is not None and last.interesting:
+            with self._guard.held():
+                saved.replace(job.own.finish(saved.text))
+        return last, tries
+
+    # What the phases are made of.
 
     def _golden_anywhere(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
         """Make the golden run; if the program finds the input by its name alone, in its folder.
@@ -258,19 +291,15 @@ class Session:
             golden = ask_predicate(job.criterion, job.text, opener)
             return self._same_function(job, opener), golden, False
         known = None if journal is None else journal.found.golden
-        first = job.limits
-        wall = options.first_timeout or first.wall
-        given = wall is not None or first.cpu is not None
+        wall = options.first_timeout or job.limits.wall
+        given = wall is not None or job.limits.cpu is not None
         if wall is None:
-            wall = (
-                _FIRST if options.max_time is None else min(_FIRST, max(1.0, options.max_time / 2))
-            )
-        first = replace(first, wall=wall)
+            wall = _first_wall(options.max_time)
         golden = establish(
             job.commands,
             job.criterion,
             job.text,
-            first,
+            replace(job.limits, wall=wall),
             opener,
             path=job.name,
             repeat=options.repeat,
@@ -296,17 +325,20 @@ class Session:
             if said is None:
                 journal.verdict(digest(b""), empty, 0.0)
         if empty:
-            words = empty_too(golden.criterion)
-            crash = isinstance(golden.criterion, SameSignature) and golden.criterion.expected.signal
-            if not crash:
-                raise GoldenRunError(
-                    f"{words}: there is nothing to reduce. Does the command read the file? "
-                    "Is what is looked for in every run?\n"
-                    f"command: {job.commands[0].shell_line(job.name)}",
-                    "empty fails too",
-                )
-            self._listen(Notice(words))
+            self._accept_empty(job, golden.criterion)
         return job, golden, empty
+
+    def _accept_empty(self, job: Job, criterion: Criterion) -> None:
+        """Say that an empty input fails, too. Raises GoldenRunError unless it is by a crash."""
+        words = empty_too(criterion)
+        if not (isinstance(criterion, SameSignature) and criterion.expected.signal):
+            raise GoldenRunError(
+                f"{words}: there is nothing to reduce. Does the command read the file? "
+                "Is what is looked for in every run?\n"
+                f"command: {job.commands[0].shell_line(job.name)}",
+                "empty fails too",
+            )
+        self._listen(Notice(words))
 
     def _same_function(self, job: Job, opener: Callable[[Oracle], executor.Executor]) -> Job:
         """Ask a function about the best text of the run to be resumed; return the job to do.
@@ -486,12 +518,8 @@ class Session:
         """Gather the report. Raises UsageError or ResourceError if it could not be written."""
         output, collection = job.output, job.other_failures
         if output is not None and output.write_error:
-            message = (
-                f"the result could not be written to {output.path}: {output.write_error.strerror}"
-            )
             elsewhere = rescue(result.text, job.frontend.suffix)
-            kind = ResourceError if lack_of_resources(output.write_error) else UsageError
-            raise kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+            raise _unwritten(output.path, output.write_error, elsewhere)
         if collection is not None and collection.write_error:
             self._listen(
                 Notice(
@@ -528,21 +556,8 @@ class Session:
             early=result.early or stopped == INTERRUPTED,
             verified=None if last is None else last.interesting,
             tries=tries,
-            changed=[
-                FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
-                for each in (() if slippage is None else slippage.slippages)
-            ],
-            others=[
-                OtherFailure(
-                    each.signature.describe(),
-                    each.count,
-                    each.size,
-                    None if collection is None else collection.file(each.signature),
-                )
-                for each in (() if slippage is None else slippage.met)
-                # Complaints come from ill-formed candidates, mostly; shown with their files only.
-                if collection is not None or not each.complaint
-            ],
+            changed=[] if slippage is None else _changes(slippage),
+            others=[] if slippage is None else _others(slippage, collection),
         )
 
     def _sizes(
@@ -583,6 +598,42 @@ def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
     with contextlib.suppress(ParseError):
         return frontend.measure(frontend.parse(text))
     return {"bytes": len(text)}
+
+
+def _first_wall(max_time: float | None) -> float:
+    """Return the time limit of the golden run in seconds, if none is given."""
+    return _FIRST if max_time is None else min(_FIRST, max(1.0, max_time / 2))
+
+
+def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
+    """Return the error that the result is not at its path, but perhaps elsewhere."""
+    kind = ResourceError if lack_of_resources(error) else UsageError
+    message = f"the result could not be written to {path}: {error.strerror}"
+    return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+
+
+def _changes(slippage: SlippageTracker) -> list[FailureChanged]:
+    return [
+        FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
+        for each in slippage.slippages
+    ]
+
+
+def _others(slippage: SlippageTracker, collection: OtherFailures | None) -> list[OtherFailure]:
+    """Return the other failures that candidates had.
+
+    Complaints come from ill-formed candidates, mostly: they are shown with their files only.
+    """
+    return [
+        OtherFailure(
+            each.signature.describe(),
+            each.count,
+            each.size,
+            None if collection is None else collection.file(each.signature),
+        )
+        for each in slippage.met
+        if collection is not None or not each.complaint
+    ]
 
 
 def _reproducers(job: Job, last: executor.Finished | None) -> list[Reproducer]:

@@ -84,16 +84,21 @@ class Trial:
             if disagree:
                 return Seen(False, "The two programs agree: there is nothing to keep")
             return Seen(False, f"Not shown: {criterion.describe()} ({first.describe()})")
-        if not is_failure(first):
-            return Seen(False, f"No failure: {first.describe()}. What should be kept?")
-        words = signature(first).describe()
-        crashed = first.signal is not None
-        for stream, text in (("errors", first.stderr), ("output", first.stdout)):
-            line = failure_line(
-                b"" if stream == "errors" else text,
-                text if stream == "errors" else b"",
-                crashed=crashed,
-            )
-            if line is not None and line in text:
-                return Seen(True, f"This is a failure. Reduce will keep: {words}", line, stream)
-        return Seen(True, f"This is a failure. Reduce will keep: {words}")
+        return _failure_seen(first)
+
+
+def _failure_seen(first: Outcome) -> Seen:
+    """Say which failure a run shows by itself, and in which line."""
+    if not is_failure(first):
+        return Seen(False, f"No failure: {first.describe()}. What should be kept?")
+    words = signature(first).describe()
+    crashed = first.signal is not None
+    for stream, text in (("errors", first.stderr), ("output", first.stdout)):
+        line = failure_line(
+            b"" if stream == "errors" else text,
+            text if stream == "errors" else b"",
+            crashed=crashed,
+        )
+        if line is not None and line in text:
+            return Seen(True, f"This is a failure. Reduce will keep: {words}", line, stream)
+    return Seen(True, f"This is a failure. Reduce will keep: {words}")

@@ -195,13 +195,7 @@ class Api:
         found = self.documents.get(document)
         if found.format is None:
             raise UsageError(f"no format reads {found.name}: choose one")
-        unknown = options.keys() - _FROM_PAGE
-        if unknown:
-            raise UsageError(f"the page cannot set the option {min(unknown)!r}")
-        if not strategies:
-            raise UsageError("choose an algorithm")
-        for strategy in strategies:
-            registry.strategy(strategy)
+        _refuse_reduction(strategies, options)
         own = registry.frontend_class(found.format).options
         chosen = {each.name: each.default for each in own}
         chosen.update({k: v for k, v in (format_options or {}).items() if k in chosen})
@@ -451,3 +445,14 @@ def _bare(name: str) -> str:
 def _file_name(strategy: str) -> str:
     """Return a strategy's name in a form for file names."""
     return strategy.replace("*", "-star").replace("+", "-plus").replace("/", "-")
+
+
+def _refuse_reduction(strategies: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that are not the page's, and for unknown algorithms."""
+    unknown = options.keys() - _FROM_PAGE
+    if unknown:
+        raise UsageError(f"the page cannot set the option {min(unknown)!r}")
+    if not strategies:
+        raise UsageError("choose an algorithm")
+    for strategy in strategies:
+        registry.strategy(strategy)

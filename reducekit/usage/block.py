@@ -102,14 +102,7 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
         ]
     )
     found.append(_changed(watched, width))
-    waited = progress.clock() - watched.heard
-    if watched.paused:
-        found.append([("paused", "warn"), ("  p resumes", "quiet")])
-    elif waited >= SLOW:
-        words = f"a check has been running for {waited:.0f} s: {printable(watched.command)}"
-        found.append([(words, "warn")])
-    else:
-        found.append([("p pause  n skip pass  q stop  t full screen  ? help", "quiet")])
+    found.append(_state(watched))
     if watched.help:
         found += [[(line, "quiet")] for line in HELP]
     return [_cut(row, width) for row in found]
@@ -189,3 +182,14 @@ def _clock(seconds: float) -> str:
 
 def _ago(seconds: float) -> str:
     return f"{seconds:.0f} s ago" if seconds < 120 else f"{_clock(seconds)} ago"
+
+
+def _state(watched: Watched) -> list[Part]:
+    """Return the row that says why nothing happens, or else which keys there are."""
+    waited = watched.progress.clock() - watched.heard
+    if watched.paused:
+        return [("paused", "warn"), ("  p resumes", "quiet")]
+    if waited >= SLOW:
+        words = f"a check has been running for {waited:.0f} s: {printable(watched.command)}"
+        return [(words, "warn")]
+    return [("p pause  n skip pass  q stop  t full screen  ? help", "quiet")]

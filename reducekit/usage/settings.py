@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,11 +40,9 @@ class Settings:
         for where, values in (("", outside if general else {}), (f" of [{command}]", own)):
             for name, value in values.items():
                 if name not in known:
-                    close = get_close_matches(name, known, 1)
-                    hint = f". Did you mean {close[0]}?" if close else ""
-                    raise UsageError(f"{self.path}: there is no option {name!r}{where}{hint}")
+                    raise UsageError(f"{self.path}: {_unknown(name, where, known)}")
                 parameter, repeated = known[name]
-                if isinstance(value, dict) or (isinstance(value, list) and not repeated):
+                if isinstance(value, dict if repeated else (dict, list)):
                     raise UsageError(f"{self.path}: {name}{where} is one value, not several")
                 several = repeated and not isinstance(value, list)
                 found[parameter] = [value] if several else value
@@ -75,3 +73,9 @@ def _parsed(path: Path, text: bytes) -> Any:
         return tomllib.loads(text.decode())
     except ValueError as error:
         raise UsageError(f"{path.name} cannot be read: {error}") from None
+
+
+def _unknown(name: str, where: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), 1)
+    hint = f". Did you mean {close[0]}?" if close else ""
+    return f"there is no option {name!r}{where}{hint}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from reducekit.session.report import Report
 from reducekit.text import shortened
@@ -14,32 +14,16 @@ _ROWS = 8  # lines about other failures, and about changes of this one
 
 def summary(report: Report) -> str:
     """Return the summary of a report, in lines fit for a terminal and for a bug report."""
-    counts = report.counts
-    rows = [
-        (name, f"{before:,}", f"{report.after[name]:,}", before, report.after[name])
+    sizes = {
+        name: (before, report.after[name])
         for name, before in report.before.items()
         if name in report.after and (before or report.after[name])
-    ]
-    label = max(
-        (len(row[0]) for row in rows),
-        default=0,
-    )
-    label = max(label, len("other failures" if report.others else "failure"))
-    old_width = max((len(row[1]) for row in rows), default=0)
-    new_width = max((len(row[2]) for row in rows), default=0)
-    lines = [str(report.output)]
-    for name, old, new, before, after in rows:
-        share = f"  ({_percent(after / before)})" if before else ""
-        lines.append(f"  {name:<{label}}  {old:>{old_width}} -> {new:<{new_width}}{share}".rstrip())
-    cost = [
-        f"{counts.checks:,} (runs of commands in all: {report.runs:,})",
-        f"cache hits: {counts.cache_hits:,}",
-    ]
-    if counts.discarded:
-        cost.append(f"unread: {counts.discarded:,}")
-    cost.append(f"{report.seconds:.1f} s")
-    lines += [
-        f"  {'checks':<{label}}  {', '.join(cost)}",
+    }
+    label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
+    lines = [
+        str(report.output),
+        *_sizes(sizes, label),
+        f"  {'checks':<{label}}  {_cost(report)}",
         f"  {'failure':<{label}}  {report.failure}",
     ]
     lines += _few(
@@ -56,16 +40,41 @@ def summary(report: Report) -> str:
     if report.stopped:
         more = "; run the same command again to continue" if report.early and report.output else ""
         lines.append(f"  {'stopped':<{label}}  {report.stopped}; this is the best so far{more}")
-    lines.append("")
-    for each in report.reproducers:
-        lines.append(f"$ {each.command}")
-        if each.outcome is not None:
-            lines += _excerpt(each.outcome.stdout)
-            lines += _excerpt(each.outcome.stderr)
-            lines.append(f"({each.outcome.describe()})")
-        else:
-            lines.append(f"(not run again{': interrupted' if report.interrupted else ''})")
+    lines += ["", *_reproduced(report)]
     return "\n".join(lines)
+
+
+def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:
+    """Yield each measure before and after, in columns."""
+    old_width = max((len(f"{before:,}") for before, _ in sizes.values()), default=0)
+    new_width = max((len(f"{after:,}") for _, after in sizes.values()), default=0)
+    for name, (before, after) in sizes.items():
+        share = f"  ({_percent(after / before)})" if before else ""
+        old, new = f"{before:>{old_width},}", f"{after:<{new_width},}"
+        yield f"  {name:<{label}}  {old} -> {new}{share}".rstrip()
+
+
+def _cost(report: Report) -> str:
+    counts = report.counts
+    cost = [
+        f"{counts.checks:,} (runs of commands in all: {report.runs:,})",
+        f"cache hits: {counts.cache_hits:,}",
+    ]
+    if counts.discarded:
+        cost.append(f"unread: {counts.discarded:,}")
+    return ", ".join([*cost, f"{report.seconds:.1f} s"])
+
+
+def _reproduced(report: Report) -> Iterator[str]:
+    """Yield the commands that show the failure, with what came of them."""
+    for each in report.reproducers:
+        yield f"$ {each.command}"
+        if each.outcome is not None:
+            yield from _excerpt(each.outcome.stdout)
+            yield from _excerpt(each.outcome.stderr)
+            yield f"({each.outcome.describe()})"
+        else:
+            yield f"(not run again{': interrupted' if report.interrupted else ''})"
 
 
 def _percent(share: float) -> str:

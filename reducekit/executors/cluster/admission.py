@@ -114,6 +114,17 @@ class Members:
         """For how long there has been none; None: there is one, or one is being asked."""
         return None if self._alone is None else time.monotonic() - self._alone
 
+    def _meet(self, address: str, link: Link) -> None:
+        """Admit or refuse a worker that is new here, or ask it what it lacks."""
+        if self._needs in link.fit:
+            self.admitted[address] = link
+        elif link.version != __version__:
+            version = f"it has reducekit {link.version}, and this is {__version__}"
+            self.refuse(address, f"{version}: install the same")
+        else:
+            self._asked[link] = self._connection.call(link, "missing", *self._needs)
+            self._asked[link].add_done_callback(lambda _: self._wake())
+
     def look(self) -> None:
         """Take in who has come, gone, and answered."""
         links, workers = self._connection.links, self._connection.workers
@@ -122,16 +133,8 @@ class Members:
             self.refuse(address, why)
         self.refused = {each: why for each, why in self.refused.items() if each in workers}
         for address, link in links.items():
-            if address in self.admitted or address in self.refused or link in self._asked:
-                continue
-            if self._needs in link.fit:
-                self.admitted[address] = link
-            elif link.version != __version__:
-                version = f"it has reducekit {link.version}, and this is {__version__}"
-                self.refuse(address, f"{version}: install the same")
-            else:
-                self._asked[link] = self._connection.call(link, "missing", *self._needs)
-                self._asked[link].add_done_callback(lambda _: self._wake())
+            if not (address in self.admitted or address in self.refused or link in self._asked):
+                self._meet(address, link)
         for link in [each for each, answer in self._asked.items() if answer.done()]:
             self._take(link, self._asked.pop(link))
         if self.admitted or self._asked:

@@ -59,6 +59,14 @@ class Checker:
         """Return the version of reducekit here."""
         return __version__
 
+    def _write(self, name: str, mode: int, data: bytes) -> None:
+        """Write a shipped file at once, so that no check ever sees half of it."""
+        path = os.path.join(self.folder, name)
+        with open(f"{path}.part", "wb") as file:
+            file.write(data)
+        os.chmod(f"{path}.part", mode)
+        os.replace(f"{path}.part", path)
+
     async def missing(
         self,
         directory: str,
@@ -68,12 +76,8 @@ class Checker:
     ) -> list[str]:
         """Write the shipped files; return in words what is missing here."""
         try:
-            for name, mode, data in shipped:
-                path = os.path.join(self.folder, name)
-                with open(f"{path}.part", "wb") as file:
-                    file.write(data)
-                os.chmod(f"{path}.part", mode)
-                os.replace(f"{path}.part", path)
+            for each in shipped:
+                self._write(*each)
         except OSError as error:
             return [f"{error.filename or self.folder}: {error.strerror}"]
         there = directory if os.path.isdir(directory) else os.getcwd()

@@ -396,10 +396,13 @@ class ClusterExecutor(Executor):
                 place.pace += share * (each.seconds - place.pace)
                 place.samples += 1
             return False
+        return several and (place.samples < _SAMPLES or self._is_slow(place))
+
+    def _is_slow(self, place: _Place) -> bool:
+        """Return whether a worker is slower than most others."""
         paces = [
             each.pace
             for each in self._places.values()
             if each is not place and each.samples >= _SAMPLES
         ]
-        slow = bool(paces) and place.pace > _SLOW * median(paces)
-        return several and (place.samples < _SAMPLES or slow)
+        return bool(paces) and place.pace > _SLOW * median(paces)

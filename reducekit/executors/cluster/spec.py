@@ -103,6 +103,13 @@ class Place:
     close: Callable[[], None]
 
 
+def _root_of(error: BaseException) -> BaseException:
+    """Return the error that others were raised for."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 def start(spec: ClusterSpec) -> Place:
     """Start the cluster if it is to be started. Raises UsageError."""
     distributed = _needed("distributed")
@@ -130,10 +137,7 @@ def start(spec: ClusterSpec) -> Place:
         except ReducekitError:
             raise
         except Exception as error:  # whatever a batch system says
-            first: BaseException = error
-            while first.__cause__ is not None:
-                first = first.__cause__
-            raise UsageError(f"{spec.make} cannot be started: {first}") from error
+            raise UsageError(f"{spec.make} cannot be started: {_root_of(error)}") from error
         stack.callback(cluster.close)
         closing = stack.pop_all()
     return Place(cluster.scheduler_address, getattr(cluster, "security", None), closing.close)
