@@ -65,13 +65,19 @@ def _clause(literals: Sequence[int]) -> bytes:
     return b"false" if not words else words[0] if len(words) == 1 else b"(or %s)" % b" ".join(words)
 
 
+def _weighted(clause: bytes, weight: bytes, top: int | None) -> bytes:
+    """Return the assertion of a clause of WCNF; one as heavy as the header's top is hard."""
+    if weight == b"h" or (top is not None and float(weight) >= top):
+        return b"(assert %s)" % clause
+    return b"(assert-soft %s :weight %s)" % (clause, weight)
+
+
 def _script(view: View) -> Iterator[bytes]:
     if view.format == "qdimacs":
         yield from _quantified(view)
         return
     yield b"(set-logic QF_UF)" if view.format != "wcnf" else b"(set-logic ALL)"
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables)
-    # A weight that is no less than the top of a header is that of a hard clause.
     top = view.header[2] if view.header is not None and len(view.header) > 2 else None
     asked = False
     for prefix, literals in view.lines():
@@ -81,12 +87,7 @@ def _script(view: View) -> Iterator[bytes]:
             asked = True
             yield b"(check-sat-assuming (%s))" % b" ".join(map(_literal, literals))
         elif view.format == "wcnf":
-            hard = prefix == b"h" or (top is not None and float(prefix) >= top)
-            yield (
-                b"(assert %s)" % _clause(literals)
-                if hard
-                else b"(assert-soft %s :weight %s)" % (_clause(literals), prefix)
-            )
+            yield _weighted(_clause(literals), prefix, top)
     if not asked:
         yield b"(check-sat)"
 

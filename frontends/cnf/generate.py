@@ -131,9 +131,14 @@ def _layers(rng: random.Random, wanted: Parameters) -> Iterator[Clause]:
                 variable = rng.choice(layers[depth])
                 clause[variable] = _signed(rng, variable)
             yield list(clause.values())
-    everything = range(1, total + 1)
     gates = rng.randint(0, total) if rng.random() < 0.5 else 0
-    for _ in range(gates if total > 3 else 0):
+    yield from _gates(rng, total, gates if total > 3 else 0)
+
+
+def _gates(rng: random.Random, total: int, count: int) -> Iterator[Clause]:
+    """Yield the clauses of gates: conjunctions, parities and equalities of variables."""
+    everything = range(1, total + 1)
+    for _ in range(count):
         out, *inputs = _drawn(rng, everything, rng.randint(3, 5))
         kind = rng.randrange(3)
         if kind == 0:

@@ -236,21 +236,29 @@ class _Eliminations(IndependentItems):
         return Change((*head, *edits), "eliminate variables")
 
 
+def _resolvent(variable: int, both: Iterable[int]) -> tuple[int, ...] | None:
+    """Return two clauses without a variable as one; None if that is always true."""
+    literals = {each for each in both if abs(each) != variable}
+    if any(-each in literals for each in literals):
+        return None
+    return tuple(sorted(literals, key=lambda each: (abs(each), each)))
+
+
 def _resolvents(
     variable: int, clauses: Sequence[tuple[int, Sequence[int]]]
 ) -> tuple[list[int], list[list[int]]] | None:
     """Return the clauses of a variable, and what is there without it; None if that is more."""
     positive = [(at, each) for at, each in clauses if variable in each]
     negative = [(at, each) for at, each in clauses if -variable in each]
-    if not positive or not negative or len(positive) * len(negative) > 16:
+    if not 0 < len(positive) * len(negative) <= 16:
         return None
     before = sum(1 + len(each) for _, each in (*positive, *negative))
     found: dict[tuple[int, ...], None] = {}
     for (_, one), (_, other) in product(positive, negative):
-        literals = dict.fromkeys(each for each in (*one, *other) if abs(each) != variable)
-        if not any(-each in literals for each in literals):
-            found[tuple(sorted(literals, key=lambda each: (abs(each), each)))] = None
-    if sum(1 + len(each) for each in found) >= before:
+        resolvent = _resolvent(variable, (*one, *other))
+        if resolvent is not None:
+            found[resolvent] = None
+    if sum(map(len, found)) + len(found) >= before:
         return None
     gone = list(dict.fromkeys(at for at, _ in (*positive, *negative)))
     return gone, [list(each) for each in found]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -249,22 +249,26 @@ def problems(view: View) -> list[str]:
         if view.header[1] != view.clauses:
             found.append(f"the header says {view.header[1]} clauses, but there are {view.clauses}")
     if view.format == "qdimacs":
-        bound: set[int] = set()
-        matrix = False
-        for clause, (prefix, literals) in enumerate(view.lines()):
-            matrix = matrix or not prefix
-            if prefix not in (b"a", b"e"):
-                continue
-            at = view.document.text.count(b"\n", 0, view.document.start[view.nodes[clause]]) + 1
-            if matrix:
-                found.append(f"line {at}: a quantifier after the first clause")
-            twice = sorted(bound.intersection(literals))
-            if twice:
-                found.append(f"line {at}: variable {twice[0]} is quantified twice")
-            if any(each < 0 for each in literals):
-                found.append(f"line {at}: a negative literal is quantified")
-            bound.update(literals)
+        found += _quantifier_problems(view)
     return found
+
+
+def _quantifier_problems(view: View) -> Iterator[str]:
+    bound: set[int] = set()
+    matrix = False
+    for clause, (prefix, literals) in enumerate(view.lines()):
+        matrix = matrix or not prefix
+        if prefix not in (b"a", b"e"):
+            continue
+        at = view.document.text.count(b"\n", 0, view.document.start[view.nodes[clause]]) + 1
+        if matrix:
+            yield f"line {at}: a quantifier after the first clause"
+        twice = sorted(bound.intersection(literals))
+        if twice:
+            yield f"line {at}: variable {twice[0]} is quantified twice"
+        if any(each < 0 for each in literals):
+            yield f"line {at}: a negative literal is quantified"
+        bound.update(literals)
 
 
 def write(format_name: Format, lines: Iterable[Line | Sequence[int]], variables: int = 0) -> bytes:

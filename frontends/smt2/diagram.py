@@ -21,7 +21,7 @@ _LABEL = 32  # characters
 def diagram(script: Script) -> Diagram:
     """Return the commands with terms, their terms, and the symbols these refer to."""
     document, definitions = script.document, script.definitions
-    stop, start, end = document.stop, document.start, document.end
+    start, end = document.start, document.end
     said = cache(lambda sort: "" if sort is None else shortened(print_sort(sort), _LABEL))
     alias = _aliases(script)
     # Maps a node of the document (a term, or the symbol of a definition) to a node of the drawing.
@@ -30,10 +30,9 @@ def diagram(script: Script) -> Diagram:
     shared = {alias[use] for use in alias if alias[use] not in alias}
     defined = {definition.node for definition in definitions}
     commands = dict(zip(script.commands, script.names, strict=True))
-    for node in range(1, len(stop)):
-        is_term = script.is_term[node] and node not in alias
-        speaks = node in commands and subterms(script, node)
-        if is_term or speaks or (node in defined and node in shared):
+    drawn = (defined & shared) | {each for each in commands if subterms(script, each)}
+    for node in range(1, len(document.stop)):
+        if node in drawn or (script.is_term[node] and node not in alias):
             numbers[node] = len(kept)
             kept.append(node)
 
@@ -43,33 +42,33 @@ def diagram(script: Script) -> Diagram:
     by_symbol = {definition.node: definition for definition in definitions}
     nodes: list[Node] = []
     for node in kept:
-        edges: list[int] = []
-        kind: Kind = "inner"
         definition = by_symbol.get(node)
+        below: list[int] = []
+        kind: Kind
         if node in commands:
             label, detail, kind = commands[node], "", "root"
-            edges = [number(each) for each in subterms(script, node)]
+            below = subterms(script, node)
         elif definition is not None and not script.is_term[node]:
             label, detail, kind = definition.name, said(definition.sort), "leaf"
             if definition.kind == "define":
-                edges = [number(each) for each in subterms(script, definition.binder)]
+                below = subterms(script, definition.binder)
         else:
+            label, kind, below = _term(script, node)
             detail = said(script.sort[node])
-            if stop[node] == node + 1:
-                label, kind = document.source(node), "constant"
-            else:
-                label = head_of(document, node) or document.source(node + 1)
-                edges = [number(each) for each in subterms(script, node)]
-                head = node + 1
-                if not script.is_term[head] and script.refs[head] >= 0:
-                    edges.append(number(definitions[script.refs[head]].node))
-        nodes.append(
-            Node(
-                shortened(label, _LABEL), detail, kind, start[node], end[node],
-                [each for each in edges if each >= 0],
-            )
-        )  # fmt: skip
+        edges = [place for each in below if (place := number(each)) >= 0]
+        nodes.append(Node(shortened(label, _LABEL), detail, kind, start[node], end[node], edges))
     return Diagram("graph", nodes)
+
+
+def _term(script: Script, node: int) -> tuple[bytes, Kind, list[int]]:
+    """Return how a term is labelled and drawn, and the nodes below it, a function's own last."""
+    document, head = script.document, node + 1
+    if document.stop[node] == head:
+        return document.source(node), "constant", []
+    below = list(subterms(script, node))
+    if not script.is_term[head] and script.refs[head] >= 0:
+        below.append(script.definitions[script.refs[head]].node)
+    return head_of(document, node) or document.source(head), "inner", below
 
 
 def _alias(script: Script, node: int) -> int | None:

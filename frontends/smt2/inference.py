@@ -8,7 +8,7 @@ The walk keeps its own stack, so terms may nest a million deep.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import GeneratorType
 from typing import Any
@@ -247,13 +247,7 @@ class Inference:
         symbol = tokens[1] if len(tokens) > 2 else b""
         special = symbol in (b"is", b"map", b"update", b"update-field", b"as-array")
         if not special and symbol not in scopes.functions:
-            indices = [index(token) for token in tokens[2:]]
-            make = _INDEXED.get(symbol)
-            rule = None
-            if make is not None and None not in indices:
-                rule = make(indices)  # type: ignore[arg-type]  # no None
-            rule = rule or unknown
-            self._heads[source] = rule
+            rule = self._heads[source] = _rule_of(symbol, tokens[2:])
             return rule
         scopes.note_uses(head + 2, self.document.stop[head])
         if symbol in (b"update", b"update-field"):
@@ -262,11 +256,7 @@ class Inference:
             return self._mapped(head)
         if symbol == b"is":
             return lambda sorts: "Bool" if len(sorts) == 1 else None
-        indices = [index(token) for token in tokens[2:]]
-        make = _INDEXED.get(symbol)
-        if make is None or None in indices or scopes.refs[head + 2] >= 0:
-            return unknown
-        return make(indices) or unknown  # type: ignore[arg-type]  # no None
+        return unknown if scopes.refs[head + 2] >= 0 else _rule_of(symbol, tokens[2:])
 
     def _mapped(self, head: int) -> Rule:
         """Return the rule of Z3's `(_ map f)`: f pointwise over arrays."""
@@ -350,3 +340,11 @@ def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
     if isinstance(first, tuple) and first[0] == "Array":
         return compound("Array", *first[1:-1], element)  # type: ignore[arg-type]  # sorts
     return None
+
+
+def _rule_of(symbol: bytes, indices: Sequence[bytes]) -> Rule:
+    """Return the rule of an operator of the theories with these indices."""
+    make, numbers = _INDEXED.get(symbol), [index(token) for token in indices]
+    if make is None or None in numbers:
+        return unknown
+    return make(numbers) or unknown  # type: ignore[arg-type]  # no None

@@ -48,11 +48,11 @@ def judge(text: bytes, output: bytes) -> Finding:
     responses = read_responses(output)
     if Answer("sat") not in responses:
         return Finding()
-    model = next((each for each in responses if isinstance(each, Model)), None)
-    if model is None:
-        said = next((each.message for each in responses if isinstance(each, Error)), "none printed")
-        return Finding(unknown=f"no model: {said}")
-    definitions = {each.name: each for each in model.definitions}
+    models = [each for each in responses if isinstance(each, Model)]
+    if not models:
+        said = [each.message for each in responses if isinstance(each, Error)]
+        return Finding(unknown=f"no model: {(*said, 'none printed')[0]}")
+    definitions = {each.name: each for each in models[0].definitions}
     script = [_definition(each).encode() for each in _callees_first(definitions)]
     for name, command in _commands(text):
         if name == b"check-sat":

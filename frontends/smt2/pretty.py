@@ -31,10 +31,8 @@ def _command(document: Document, root: int) -> bytes:
             continue
         inner = min(indent + _STEP, _DEEPEST)
         # The head, and the atoms up to the first list, stay on the first line.
-        head = 0
-        while head < len(children) and text[start[children[head]]] != _OPEN:
-            head += 1
-        head = head if head < len(children) else 1
+        lists = (n for n, child in enumerate(children) if text[start[child]] == _OPEN)
+        head = next(lists, 1)
         named = b" ".join(document.source(each) for each in children[:head])
         out.append(b"(" + named)
         newline = b"\n" + b" " * inner

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.document import Document
@@ -90,6 +90,16 @@ class Script:
         return bisect_right(self.commands, node) - 1
 
 
+def _constructors(definitions: Sequence[Definition]) -> dict[str, list[int]]:
+    """Return the constructors by the name of their datatype."""
+    found: dict[str, list[int]] = {}
+    for number, (_, kind, _, _, _, sort) in enumerate(definitions):
+        if kind == "constructor" and sort is not None:
+            family = sort if isinstance(sort, str) else str(sort[0])
+            found.setdefault(family, []).append(number)
+    return found
+
+
 def analyse(document: Document) -> Script:
     """Resolve the names of a script and infer the sorts of its terms."""
     text, start, end, stop = document.text, document.start, document.end, document.stop
@@ -99,11 +109,9 @@ def analyse(document: Document) -> Script:
     names: list[bytes] = []
     node = 1
     while node < stop[0]:
-        name = b""
-        if text[start[node]] == _OPEN and stop[node] > node + 1:
-            head = node + 1
-            if text[start[head]] != _OPEN:
-                name = text[start[head] : end[head]]
+        head = node + 1
+        is_command = text[start[node]] == _OPEN and stop[node] > head and text[start[head]] != _OPEN
+        name = text[start[head] : end[head]] if is_command else b""
         position = len(commands)
         commands.append(node)
         names.append(name)
@@ -121,11 +129,6 @@ def analyse(document: Document) -> Script:
                 walk.scopes.show(definition)
             walk.named.clear()
         node = stop[node]
-    constructors: dict[str, list[int]] = {}
-    for number, (_, kind, _, _, _, sort) in enumerate(walk.scopes.definitions):
-        if kind == "constructor" and sort is not None:
-            family = sort if isinstance(sort, str) else str(sort[0])
-            constructors.setdefault(family, []).append(number)
     return Script(
         document,
         commands,
@@ -135,7 +138,7 @@ def analyse(document: Document) -> Script:
         walk.scopes.refs,
         walk.scopes.definitions,
         levels.finish(len(commands)),
-        constructors,
+        _constructors(walk.scopes.definitions),
     )
 
 

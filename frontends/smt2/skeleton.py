@@ -22,6 +22,15 @@ _USUAL = (
 _DECLARING = (b"declare-", b"define-")
 
 
+def _with_sorts(script: Script, node: int, name: bytes) -> str:
+    """Return the name of an operator, with the sorts of its arguments if these may be any."""
+    shown = name.decode(errors="replace")
+    if name in _POLYMORPHIC:
+        sorts = {_head(script.sort[each]) for each in subterms(script, node)}
+        shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
+    return shown
+
+
 def skeleton(text: bytes) -> str:
     """Return the operators of a script with their sorts, and its unusual commands, in one line.
 
@@ -29,20 +38,13 @@ def skeleton(text: bytes) -> str:
     quantifiers and relations with the sorts that they relate. Raises ParseError.
     """
     script = analyse(parse(text))
-    document = script.document
     functions: set[str] = set()
     relations: set[str] = set()
-    for node in range(1, len(document)):
-        if not script.is_term[node]:
-            continue
+    for node in filter(script.is_term.__getitem__, range(1, len(script.document))):
         name = _operator(script, node)
-        if name is None or name in _CONNECTIVES:
-            continue
-        shown = name.decode(errors="replace")
-        if name in _POLYMORPHIC:
-            sorts = {_head(script.sort[each]) for each in subterms(script, node)}
-            shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
-        (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
+        if name is not None and name not in _CONNECTIVES:
+            shown = _with_sorts(script, node, name)
+            (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
     commands = {
         name.decode(errors="replace")
         for name in script.names

@@ -66,23 +66,26 @@ def problems(view: ScriptView, *, extensions: bool = False) -> list[str]:
     return found
 
 
+def _wrong_command(name: bytes, count: int, extensions: bool) -> str:
+    """Say why a name with that many arguments is no command; empty if it is one."""
+    shown = f"`{name.decode(errors='replace')}`"
+    if not name:
+        return "is not a command"
+    if name not in _ARGUMENTS:
+        return "" if extensions else f"{shown} is not a command of the standard"
+    least, most = _ARGUMENTS[name]
+    return "" if least <= count <= most else f"{shown} takes {_count(least, most)}"
+
+
 def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
     """Yield the node and the description of each problem."""
     document, script = view.document, view.script
     open_levels = 0
     for node, name in zip(script.commands, script.names, strict=True):
         children = list(document.children(node))
-        if not name:
-            yield node, f"`{_shown(view, node)}` is not a command"
-            continue
-        bounds = _ARGUMENTS.get(name)
-        if bounds is None:
-            if not extensions:
-                yield node, f"`{name.decode(errors='replace')}` is not a command of the standard"
-            continue
-        least, most = bounds
-        if not least <= len(children) - 1 <= most:
-            yield node, f"`{name.decode()}` takes {_count(least, most)}"
+        wrong = _wrong_command(name, len(children) - 1, extensions)
+        if wrong:
+            yield node, wrong if name else f"`{_shown(view, node)}` {wrong}"
             continue
         if name in (b"push", b"pop"):
             if _NUMERAL.fullmatch(document.source(children[1])) is None:

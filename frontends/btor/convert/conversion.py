@@ -165,10 +165,8 @@ class _Conversion:
 
     def refuse_what_btor1_lacks(self) -> None:
         dag = self.dag
-        for sort in dag.sorts:
-            inner = (sort.index, sort.element) if isinstance(sort, Array) else ()
-            if any(isinstance(dag.sorts[each], Array) for each in inner):
-                raise UsageError("BTOR1 has no arrays of arrays")
+        if any(isinstance(each, Array) and _is_nested(dag, each) for each in dag.sorts):
+            raise UsageError("BTOR1 has no arrays of arrays")
         for line in dag.lines_of(Op.FAIR, Op.JUSTICE):
             raise _refusal(dag, line, f"BTOR1 has nothing like {Op(dag.op[line]).name.lower()}")
         inits = {line_of(dag.arguments(line)[0]): line for line in dag.lines_of(Op.INIT)}
@@ -179,15 +177,19 @@ class _Conversion:
         for line in dag.lines_of(Op.CONSTRAINT):
             raise _refusal(dag, line, "BTOR1 has no constraint in files with next")
         for line in dag.lines_of(Op.STATE):
-            init = inits.get(line)
-            if isinstance(dag.sorts[dag.sort[line]], Array):
-                if init is not None:
-                    raise _refusal(dag, init, "BTOR1 has no init for arrays")
-            elif line not in self.registers:
-                raise _refusal(dag, line, "BTOR1 has no state without next where others have one")
-            elif init is None or not _is_zero(dag, dag.arguments(init)[1]):
-                where = line if init is None else init
-                raise _refusal(dag, where, "BTOR1's registers start at zero")
+            self.refuse_state(line, inits.get(line))
+
+    def refuse_state(self, line: int, init: int | None) -> None:
+        """Raise UsageError for a state, with its init, that is no register of BTOR1."""
+        dag = self.dag
+        if isinstance(dag.sorts[dag.sort[line]], Array):
+            if init is not None:
+                raise _refusal(dag, init, "BTOR1 has no init for arrays")
+        elif line not in self.registers:
+            raise _refusal(dag, line, "BTOR1 has no state without next where others have one")
+        elif init is None or not _is_zero(dag, dag.arguments(init)[1]):
+            where = line if init is None else init
+            raise _refusal(dag, where, "BTOR1's registers start at zero")
 
 
 def _refusal(dag: Dag, line: int, what: str) -> UsageError:
@@ -204,3 +206,7 @@ def _is_zero(dag: Dag, reference: int) -> bool:
     else:
         value = literal_value(code, dag.literals[line], width)
     return value == (0 if reference >= 0 else (1 << width) - 1)
+
+
+def _is_nested(dag: Dag, sort: Array) -> bool:
+    return any(isinstance(dag.sorts[each], Array) for each in (sort.index, sort.element))

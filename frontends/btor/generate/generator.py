@@ -142,13 +142,11 @@ def _check(parameters: Parameters) -> None:
         ("nodes", p.nodes, 1), ("depth", p.depth, 0), ("variables", p.variables, 0),
         ("arrays", p.arrays, 0), ("writes", p.writes, 0), ("smallest width", p.min_width, 1),
         ("largest index width", p.max_index_width, 1), ("roots", p.roots, 1),
-        ("registers", p.registers, 0),
+        ("registers", p.registers, 0), ("nodes per layer", 1 if p.layer is None else p.layer, 1),
     )  # fmt: skip
     for what, value, least in at_least:
         if value < least:
             raise UsageError(f"{what}: {value} is less than {least}")
-    if p.layer is not None and p.layer < 1:
-        raise UsageError(f"nodes per layer: {p.layer} is less than 1")
     if not p.min_width <= p.max_width <= _LARGEST_WIDTH:
         raise UsageError(
             f"widths: the largest ({p.max_width}) is not from the smallest ({p.min_width}) "
@@ -165,6 +163,11 @@ def _check(parameters: Parameters) -> None:
         raise UsageError("btor1+fun has no next: no registers there")
     if p.aig and (p.cnf or p.cnf_only):
         raise UsageError("clauses and an and-inverter graph do not go together: take one")
+    _check_weights(p)
+
+
+def _check_weights(p: Parameters) -> None:
+    """Raise UsageError for weights out of range, or of operators that the dialect has not."""
     names = operator_names(p.dialect)
     for name, weight in p.weights.items():
         if name not in names:

@@ -203,10 +203,9 @@ class GraphBuilder:
         an operator that has to be there does not fit the widths.
         """
         names = [name for name, weight in weights.items() if weight and self._offered(name, arrays)]
-        if every:
-            order = list(names)
-            while order:
-                self._named(order.pop(self.below(len(order))), needed=True)
+        order = list(names) if every else []
+        while order:
+            self._named(order.pop(self.below(len(order))), needed=True)
         fitting = [name for name in names if self._fits(name)]
         sums = list(accumulate(weights[name] for name in fitting))
         # Leaves have no depth, so that the depth alone might never be met.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from reducekit.diagram import Diagram, Kind, Node
-from reducekit.frontends.btor.model.dag import ROOTS, Array, Dag, SortTable
+from reducekit.frontends.btor.model.dag import ROOTS, Array, Dag, SortTable, line_of
 from reducekit.frontends.btor.model.operators import Op, spelling
 from reducekit.frontends.btor.model.rules import describe
 
@@ -34,9 +34,9 @@ def diagram(dag: Dag) -> Diagram:
         words += [each[line].decode("utf-8", "backslashreplace")
                   for each in (dag.literals, dag.symbols) if line in each]  # fmt: skip
         edges = [
-            place[each] if each >= 0 else ~place[~each]
+            _with_sign(place[line_of(each)], each)
             for each in dag.arguments(line)
-            if place[each if each >= 0 else ~each] >= 0
+            if place[line_of(each)] >= 0
         ]
         place[line] = len(nodes)
         nodes.append(
@@ -56,3 +56,7 @@ def _kind(code: int) -> Kind:
 def _name(dag: Dag, code: int, on_array: bool) -> str:
     row = spelling(dag.dialect, code, on_array)
     return (row.name if row else b"").decode() or Op(code).name.lower()
+
+
+def _with_sign(node: int, reference: int) -> int:
+    return node if reference >= 0 else ~node

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 Graph: TypeAlias = "networkx.MultiDiGraph[int]"
 
 
+def _operator(dag: Dag, code: int, sort: int) -> str:
+    """Return the name of an operator in the file's dialect, or that of its code."""
+    row = spelling(dag.dialect, code, sort >= 0 and isinstance(dag.sorts[sort], Array))
+    return row.name.decode() if row and row.name else Op(code).name.lower()
+
+
 def graph_of(dag: Dag) -> Graph:
     """Return the lines by id, without the sorts of BTOR2, with edges from users to operands.
 
@@ -38,8 +44,7 @@ def graph_of(dag: Dag) -> Graph:
         if code == Op.SORT:
             continue
         sort = dag.sort[line]
-        row = spelling(dag.dialect, code, sort >= 0 and isinstance(dag.sorts[sort], Array))
-        name = (row.name if row else b"").decode() or Op(code).name.lower()
+        name = _operator(dag, code, sort)
         words = [name, *map(str, dag.numbers.get(line, ()))]
         words += [printable(each[line]) for each in (dag.literals, dag.symbols) if line in each]
         said = describe(table, sort) if sort >= 0 else ""

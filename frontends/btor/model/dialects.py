@@ -9,6 +9,10 @@ from reducekit.frontends.btor.model.operators import Dialect
 _ARRAY_LINES = re.compile(rb"^[ \t]*([0-9]+)[ \t]+(array|cond)[ \t]+([^;\r\n]*)", re.MULTILINE)
 
 
+def _has(text: bytes, *names: bytes) -> bool:
+    return any(_first(text, name) is not None for name in names)
+
+
 def detect(text: bytes) -> Dialect:
     """Return the dialect of a text, by what only that dialect has; `btor1` where all would do.
 
@@ -17,9 +21,9 @@ def detect(text: bytes) -> Dialect:
     """
     if _first(text, b"sort") is not None:
         return Dialect.BTOR2
-    if any(_first(text, name) is not None for name in (b"lambda", b"apply", b"param")):
+    if _has(text, b"lambda", b"apply", b"param"):
         return Dialect.FUN
-    if any(_first(text, name) is not None for name in (b"acond", b"anext")):
+    if _has(text, b"acond", b"anext"):
         return Dialect.BTOR1
     write = _first(text, b"write")
     if write is not None:
@@ -27,7 +31,7 @@ def detect(text: bytes) -> Dialect:
         return Dialect.OLD if len(write.split()) == 4 else Dialect.BTOR1
     if _conditional_on_arrays(text):
         return Dialect.OLD
-    if any(_first(text, name) is not None for name in (b"umul", b"smul", b"umod")):
+    if _has(text, b"umul", b"smul", b"umod"):
         return Dialect.BTOR_2007
     # `nego` outlived the change of `write` by a month; without any write it is as old.
     return Dialect.BTOR1 if _first(text, b"nego") is None else Dialect.OLD

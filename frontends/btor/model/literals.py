@@ -27,20 +27,20 @@ def literal_problem(kind: str, word: bytes, width: int, signed: bool) -> str | N
         if _BINARY.fullmatch(word) and len(word) == width:
             return None
         return f"expected {width} binary digits, found {shown} ({len(word)} characters)"
-    if kind == "hex":
-        if not _HEXADECIMAL.fullmatch(word):
-            return f"{shown} is not hexadecimal"
-        value = int(word, 16)
-    else:
-        if not (_SIGNED if signed else _DECIMAL).fullmatch(word):
-            return f"{shown} is not decimal"
-        # 3 bits a digit at least: do not convert what cannot fit.
-        if len(word.lstrip(b"-").lstrip(b"0")) * 3 - 3 > width:
-            return f"{shown} does not fit {width} bits"
-        value = _decimal(word)
-    if value >> width and not (value < 0 and -value <= 1 << (width - 1)):
-        return f"{shown} does not fit {width} bits"
-    return None
+    if kind == "hex" and not _HEXADECIMAL.fullmatch(word):
+        return f"{shown} is not hexadecimal"
+    if kind == "dec" and not (_SIGNED if signed else _DECIMAL).fullmatch(word):
+        return f"{shown} is not decimal"
+    return None if _fits(kind, word, width) else f"{shown} does not fit {width} bits"
+
+
+def _fits(kind: str, word: bytes, width: int) -> bool:
+    """Return whether a hexadecimal or decimal number fits; negative ones as two's complement."""
+    # 3 bits a digit at least: do not convert what cannot fit.
+    if kind == "dec" and len(word.lstrip(b"-").lstrip(b"0")) * 3 - 3 > width:
+        return False
+    value = int(word, 16) if kind == "hex" else _decimal(word)
+    return not value >> width or (value < 0 and -value <= 1 << (width - 1))
 
 
 def spelled(value: int, width: int) -> tuple[Op, bytes]:

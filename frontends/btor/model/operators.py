@@ -285,8 +285,8 @@ def _rows() -> tuple[Operator, ...]:
         shape = () if operands == "()" else tuple(operands.split(","))
         literal = extra if extra in ("bin", "dec", "hex") else ""
         numbers = tuple(extra.split(",")) if extra in ("u,l", "k") else ()
-        for two in (False, True):
-            dialects = frozenset(_LETTERS[each] for each in letters if (each == "2") is two)
+        for two, spelled in ((False, letters.replace("2", "")), (True, "2" * ("2" in letters))):
+            dialects = frozenset(map(_LETTERS.__getitem__, spelled))
             if dialects:
                 head = "s" if two and header.startswith("w") else header
                 symbol = two or extra == "symbol"
@@ -316,9 +316,9 @@ def spelling(dialect: Dialect, code: int, on_array: bool) -> Operator | None:
     None if it has no such operator.
     """
     rows = [row for row in OPERATORS if row.code == code and dialect in row.dialects]
-    fitting = [row for row in rows if row.on_arrays == on_array] or [
-        row for row in rows if on_array and ("S" in row.operands or row.result in ("S", "E"))
-    ]
+    fitting = [row for row in rows if row.on_arrays == on_array]
+    if on_array and not fitting:
+        fitting = [row for row in rows if "S" in row.operands or row.result in ("S", "E")]
     return fitting[0] if fitting else None
 
 

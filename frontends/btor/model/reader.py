@@ -14,7 +14,7 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
 from reducekit.frontends.btor.model.dialects import detect
 from reducekit.frontends.btor.model.literals import literal_problem
 from reducekit.frontends.btor.model.operators import (
@@ -265,30 +265,32 @@ class _Reader:
         """Return the words without a comment, and where they end in the line."""
         line = self.line_text
         if b";" in line:
-            row = self.rows.get(words[1]) if len(words) > 1 else None
-            if not self.two and row is not None and row.operator.symbol:
-                # In a line that may have a symbol, that is the next word, whatever it is.
-                free = 4 if row.operator.header == "wi" else 3
-                if len(words) > free and words[free][0] == _SEMICOLON and len(words) > free + 1:
-                    raise self.error("comment-after-var", "a comment cannot stand here", free)
-                where = [n for n, word in enumerate(words) if n > free and word[0] == _SEMICOLON]
-                if where:
-                    begin = [each.start() for each in _WORD.finditer(line)][where[0]]
-                    line, words = line[:begin], words[: where[0]]
-            elif self.two:
-                where = [n for n, word in enumerate(words) if word[0] == _SEMICOLON]
-                if where:
-                    begin = [each.start() for each in _WORD.finditer(line)][where[0]]
-                    line, words = line[:begin], words[: where[0]]
-            else:
-                line = line.partition(b";")[0]
-                words = line.split()
+            line, words = self.without_comment(line, words)
         windows = self.any_ending or self.dialect in (Dialect.BTOR1, Dialect.FUN)
         if line.endswith(b"\r") and not windows:
             raise self.error("carriage-return", "a carriage return", len(words) - 1)
         if self.two and line.strip() != b" ".join(words):
             raise self.error("one-space", "more than one blank, or a blank that is not a space", 0)
         return words, len(line.rstrip())
+
+    def without_comment(self, line: bytes, words: list[bytes]) -> tuple[bytes, list[bytes]]:
+        """Return a line with a semicolon, and its words, up to where its comment begins."""
+        row = self.rows.get(words[1]) if len(words) > 1 else None
+        first = 0
+        if not self.two:
+            if row is None or not row.operator.symbol:
+                line = line.partition(b";")[0]
+                return line, line.split()
+            # In a line that may have a symbol, that is the next word, whatever it is.
+            free = 4 if row.operator.header == "wi" else 3
+            if len(words) > free + 1 and words[free][0] == _SEMICOLON:
+                raise self.error("comment-after-var", "a comment cannot stand here", free)
+            first = free + 1
+        for number in range(first, len(words)):
+            if words[number][0] == _SEMICOLON:
+                begin = [each.start() for each in _WORD.finditer(line)][number]
+                return line[:begin], words[:number]
+        return line, words
 
     def header(self, words: list[bytes]) -> _Row:
         """Check the id and the operator of a line."""
@@ -395,30 +397,32 @@ class _Reader:
         self.references[word] = ~found
         return ~found
 
+    def resolve_lambda(self, sort: int, body: int) -> int:
+        """Return the sort of a lambda: one on a lambda is a function of the parameters of both."""
+        function, found = self.table.sorts[sort], self.table.sorts[body]
+        assert isinstance(function, Function)
+        inner = found.result if isinstance(found, Function) else body
+        if inner != function.result:
+            raise self.error("result-sort", "the body has another width", 5)
+        more = found.parameters if isinstance(found, Function) else ()
+        return self.table.add(Function((*function.parameters, *more), inner))
+
     def resolve(self, row: _Row, words: list[bytes], sort: int, operands: list[int]) -> int:
         """Return the sort of the line where it is not the one that the header names."""
         code, kind = row.code, row.operator.header
         if code == Op.ROOT:
-            actual = self.sort[operands[0] if operands[0] >= 0 else ~operands[0]]
+            actual = self.sort[line_of(operands[0])]
             if actual != sort and self.table.width(actual):
                 what = f"operand 1 has width {self.table.width(actual)}"
                 raise self.error("operand-sort", f"{what}, not {self.table.width(sort)}", 3)
             return self.table.bitvec(1)
         if code == Op.LAMBDA:
-            body = self.sort[operands[1] if operands[1] >= 0 else ~operands[1]]
-            function = self.table.sorts[sort]
-            found = self.table.sorts[body]
-            assert isinstance(function, Function)
-            inner = found.result if isinstance(found, Function) else body
-            if inner != function.result:
-                raise self.error("result-sort", "the body has another width", 5)
-            more = found.parameters if isinstance(found, Function) else ()
-            return self.table.add(Function((*function.parameters, *more), inner))
+            return self.resolve_lambda(sort, self.sort[line_of(operands[1])])
         array_like = [each for each in row.operator.operands if each in ("I:E", "S")]
         if kind == "w" and array_like and row.operator.result in ("I:E", "S", "-"):
             # Dialects without index width: the sort is that of the array.
             where = row.operator.operands.index(array_like[0])
-            first = operands[where] if operands[where] >= 0 else ~operands[where]
+            first = line_of(operands[where])
             found = self.table.sorts[self.sort[first]]
             if not isinstance(found, BitVec):
                 element = getattr(found, "element", -1)

@@ -115,15 +115,10 @@ def check(
         if signed < 0 and not isinstance(found, BitVec):
             return Problem("complement", f"operand {at + 1} is {describe(table, actual)}", at)
         if pattern == "I:E" or (pattern == "F" and not isinstance(found, Function)):
-            if isinstance(found, Function) and len(found.parameters) == 1:
-                found = Array(found.parameters[0], found.result)
-            if not isinstance(found, Array):
-                return Problem("array-operand", _has(table, at, actual, "an array"), at)
-            if bound.setdefault("I", found.index) != found.index:
-                return Problem("same-sort", _differ(table, at, actual), at)
-            if bound.setdefault("E", found.element) != found.element:
-                return Problem("same-sort", _differ(table, at, actual), at)
-            parameters = (found.index,)
+            problem = _array(table, at, actual, bound)
+            if problem is not None:
+                return problem
+            parameters = (bound["I"],)
             continue
         if pattern == "F":
             assert isinstance(found, Function)
@@ -141,6 +136,20 @@ def check(
     if row.operands[:1] == ("F",) and len(operands) != len(parameters) + 1:
         return Problem("function", f"{len(operands) - 1} arguments for {len(parameters)}")
     return _result(row, table, sort, bound, numbers)
+
+
+def _array(table: SortTable, at: int, actual: int, bound: dict[str, int]) -> Problem | None:
+    """Check an array, or a function of one parameter that stands for one."""
+    found = table.sorts[actual]
+    if isinstance(found, Function) and len(found.parameters) == 1:
+        found = Array(found.parameters[0], found.result)
+    if not isinstance(found, Array):
+        return Problem("array-operand", _has(table, at, actual, "an array"), at)
+    if bound.setdefault("I", found.index) != found.index:
+        return Problem("same-sort", _differ(table, at, actual), at)
+    if bound.setdefault("E", found.element) != found.element:
+        return Problem("same-sort", _differ(table, at, actual), at)
+    return None
 
 
 def _operand(
@@ -164,17 +173,33 @@ def _operand(
         return None
     if not isinstance(found, BitVec):
         return Problem("bit-vector-operand", _has(table, at, actual, "a bit-vector"), at)
-    width = found.width
+    return _bits(table, pattern, at, actual, found.width, bound, row)
+
+
+def _amount(pattern: str, at: int, width: int, whole: int) -> Problem | None:
+    """Check the amount of a shift: of log n bits, in some dialects n are allowed, too."""
+    if pattern == "n/log" and width == whole:
+        return None
+    if whole >= 2 and whole & (whole - 1) == 0 and width == whole.bit_length() - 1:
+        return None
+    rule = "shift-amount" if pattern == "log" else "shift-amount-or-width"
+    return Problem(rule, f"the amount has width {width} for a shift of width {whole}", at)
+
+
+def _bits(
+    table: SortTable,
+    pattern: str,
+    at: int,
+    actual: int,
+    width: int,
+    bound: dict[str, int],
+    row: Operator,
+) -> Problem | None:
+    """Check a bit-vector against a pattern that says something of its width."""
     if pattern == "1":
         return None if width == 1 else Problem("operand-sort", _width(at, width, "1"), at)
     if pattern in ("log", "n/log"):
-        whole = table.width(bound["n"])
-        if pattern == "n/log" and width == whole:
-            return None
-        if whole >= 2 and whole & (whole - 1) == 0 and width == whole.bit_length() - 1:
-            return None
-        rule = "shift-amount" if pattern == "log" else "shift-amount-or-width"
-        return Problem(rule, f"the amount has width {width} for a shift of width {whole}", at)
+        return _amount(pattern, at, width, table.width(bound["n"]))
     if pattern == "n>1" and width == 1:
         return Problem("reduction", _width(at, width, "2 or more"), at)
     letter = pattern[0]
@@ -199,18 +224,16 @@ def _result(
             return None
         result, actual = describe(table, bound["E"]), describe(table, sort)
         return Problem("result-sort", f"the result is {result}, not {actual}")
-    width = 1
-    if pattern != "1":
-        width = table.width(bound["n"])
-        if pattern == "m+n":
-            width += table.width(bound["m"])
-        elif pattern == "n+k":
-            width += numbers[0]
-        else:
-            upper, lower = numbers
-            if not width > upper >= lower:
-                return Problem("slice", f"bounds {upper} and {lower} of width {width}")
-            width = upper - lower + 1
+    width = 1 if pattern == "1" else table.width(bound["n"])
+    if pattern == "m+n":
+        width += table.width(bound["m"])
+    elif pattern == "n+k":
+        width += numbers[0]
+    elif pattern != "1":
+        upper, lower = numbers
+        if not width > upper >= lower:
+            return Problem("slice", f"bounds {upper} and {lower} of width {width}")
+        width = upper - lower + 1
     if table.width(sort) == width:
         return None
     return Problem("result-sort", f"the result is width {width}, not {describe(table, sort)}")

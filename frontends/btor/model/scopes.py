@@ -87,10 +87,14 @@ class Scopes:
         self.free: dict[int, frozenset[int]] = {}
         self.bound: set[int] = set()
 
+    def _is_unbound(self, parameter: int) -> bool:
+        param = parameter >= 0 and self.lines.op[parameter] == Op.PARAM
+        return param and parameter not in self.bound
+
     def add(self, code: int, operands: Sequence[int]) -> Problem | None:
         """Check that params stay below their lambdas."""
         line, ids = len(self.lines.op), self.lines.ids
-        free: frozenset[int] = frozenset()
+        free: frozenset[int] = frozenset((line,)) if code == Op.PARAM else frozenset()
         for at, each in enumerate(operands):
             more = self.free.get(line_of(each))
             if not more:
@@ -100,14 +104,11 @@ class Scopes:
                 what = f"param {ids[min(gone)]} is bound by a lambda above"
                 return Problem("parameter-scope", what, at)
             free = free | more if free else more
-        if code == Op.PARAM:
-            free = frozenset((line,))
         if code == Op.LAMBDA:
-            parameter = operands[0]
-            if parameter < 0 or self.lines.op[parameter] != Op.PARAM or parameter in self.bound:
+            if not self._is_unbound(operands[0]):
                 return Problem("parameter", "{} is not an unbound param", 0)
-            self.bound.add(parameter)
-            free = free - {parameter}
+            self.bound.add(operands[0])
+            free = free - {operands[0]}
         if code == Op.ROOT and free:
             return Problem("parameter-scope", f"param {ids[min(free)]} has no lambda", 0)
         if free:

@@ -171,15 +171,17 @@ def simplify(
     return None
 
 
+_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "bit": lambda first, width: first == 1,
+    "bits": lambda first, width: width == 1,
+    "wide": lambda first, width: first > 1,
+    "whole": lambda first, width: first == width,
+}
+"""What a rule asks of the widths of the first operand and of the result."""
+
+
 def _applied(rule: Rule, operands: Sequence[Operand], width: int) -> Replacement | None:
-    first = operands[0].width
-    condition = rule.condition
-    if condition and not (
-        (condition == "bit" and first == 1)
-        or (condition == "bits" and width == 1)
-        or (condition == "wide" and first > 1)
-        or (condition == "whole" and first == width)
-    ):
+    if rule.condition and not _CONDITIONS[rule.condition](operands[0].width, width):
         return None
     bound: dict[str, Operand] = {}
     for pattern, operand in zip(rule.operands, operands, strict=True):

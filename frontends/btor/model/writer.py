@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, Sort
 from reducekit.frontends.btor.model.operators import Dialect, Op, spelling
@@ -10,6 +12,15 @@ from reducekit.frontends.btor.model.operators import Dialect, Op, spelling
 def write(dag: Dag) -> bytes:
     """Return the text that was read, comments and blanks included; canonical if it was built."""
     return canonical(dag) if dag.text is None else dag.text
+
+
+def _extras(dag: Dag, line: int) -> Iterator[bytes]:
+    """Yield the words of a line after its operands."""
+    yield from (b"%d" % number for number in dag.numbers.get(line, ()))
+    if line in dag.literals:
+        yield dag.literals[line]
+    if line in dag.symbols:
+        yield dag.symbols[line]
 
 
 def canonical(dag: Dag, renumber: bool = True) -> bytes:
@@ -43,16 +54,15 @@ def canonical(dag: Dag, renumber: bool = True) -> bytes:
         if key not in names:
             names[key] = _spelling(dag.dialect, *key)
         name, header = names[key]
-        if header == "s":
-            if not renumber:
-                where = dag.sort_line[line]
-                if where < 0:
-                    raise UsageError(f"node {dag.ids[line]} has no sort line: renumber")
-                shown = ids[where]
-            else:
-                if sort not in declared:
-                    last = _declare(dag, sort, declared, out, last)
-                shown = declared[sort]
+        if header == "s" and not renumber:
+            where = dag.sort_line[line]
+            if where < 0:
+                raise UsageError(f"node {dag.ids[line]} has no sort line: renumber")
+            shown = ids[where]
+        elif header == "s":
+            if sort not in declared:
+                last = _declare(dag, sort, declared, out, last)
+            shown = declared[sort]
         elif header == "-":
             shown = b""
         elif header == "c":
@@ -65,13 +75,7 @@ def canonical(dag: Dag, renumber: bool = True) -> bytes:
         words = [ident, name, shown] if shown else [ident, name]
         for each in args[offset[line] : offset[line + 1]]:
             words.append(ids[each] if each >= 0 else b"-" + ids[~each])  # noqa: PERF401
-        if line in dag.numbers:
-            words += [b"%d" % number for number in dag.numbers[line]]
-        if line in dag.literals:
-            words.append(dag.literals[line])
-        if line in dag.symbols:
-            words.append(dag.symbols[line])
-        out.append(b" ".join(words))
+        out.append(b" ".join((*words, *_extras(dag, line))))
     out.append(b"")
     return b"\n".join(out)
 

@@ -49,6 +49,23 @@ class State:
 NONE: frozenset[int] = frozenset()
 
 
+def _free_params(dag: Dag) -> dict[int, frozenset[int]]:
+    """Return the params that lines depend on and that no lambda binds yet."""
+    params: dict[int, frozenset[int]] = {}
+    for line, code in enumerate(dag.op):
+        if code == Op.PARAM:
+            params[line] = frozenset((line,))
+            continue
+        free: frozenset[int] = frozenset()
+        for each in dag.arguments(line):
+            free |= params.get(line_of(each), NONE)
+        if code == Op.LAMBDA:
+            free -= {dag.arguments(line)[0]}
+        if free:
+            params[line] = free
+    return params
+
+
 class Facts:
     """What is known of the lines of a view, whatever the steps."""
 
@@ -74,20 +91,8 @@ class Facts:
             if not self.starting[line]:
                 self.starting[line] = 1
                 work += map(line_of, dag.arguments(line))
-        self.params: dict[int, frozenset[int]] = {}
+        self.params = _free_params(dag) if dag.dialect is Dialect.FUN else {}
         """The params that lines depend on and that no lambda binds yet."""
-        if dag.dialect is Dialect.FUN:
-            for line, code in enumerate(op):
-                if code == Op.PARAM:
-                    self.params[line] = frozenset((line,))
-                    continue
-                free: frozenset[int] = frozenset()
-                for each in dag.arguments(line):
-                    free |= self.params.get(line_of(each), NONE)
-                if code == Op.LAMBDA:
-                    free -= {dag.arguments(line)[0]}
-                if free:
-                    self.params[line] = free
 
 
 class GraphStep:

@@ -6,6 +6,7 @@ from reducekit.frontends.btor.model.operators import CONSTANTS, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import Redirections, below_inits
 
+_LEAVES = CONSTANTS | {Op.INPUT, Op.STATE}
 _NEAREST = 3
 
 
@@ -28,16 +29,13 @@ class Leaves:
         first: list[tuple[int, int]] = []
         further: list[tuple[int, int]] = []
         for line, code in enumerate(dag.op):
-            if code not in (Op.INPUT, Op.STATE) and code not in CONSTANTS:
+            if code not in _LEAVES:
                 continue
             others = above.setdefault(dag.sort[line], [])
-            fitting = [
-                each
-                for each in others
-                if (
-                    dag.op[each] in CONSTANTS if inits and code in CONSTANTS else not starting[line]
-                )
-            ]
+            if inits and code in CONSTANTS:
+                fitting = [each for each in others if dag.op[each] in CONSTANTS]
+            else:
+                fitting = [] if starting[line] else list(others)
             if fitting:
                 first.append((line, fitting[0]))
                 further += [(line, each) for each in fitting[:0:-1][:_NEAREST]]

@@ -9,7 +9,7 @@ solvers report an error there and read on, so a failure may follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
@@ -134,9 +134,8 @@ class _Builder:
     def build(self) -> Graph:
         """Read all commands."""
         document, script = self.document, self.script
-        text, start, end, stop = document.text, document.start, document.end, document.stop
-        is_term, refs, definitions = script.is_term, script.refs, script.definitions
-        defined, chosen = self.defined, self.chosen
+        text, start, stop = document.text, document.start, document.stop
+        is_term, chosen = script.is_term, self.chosen
         frames: list[_Frame] = []
         roots: list[int] = []
         node, last = 1, len(document)
@@ -156,36 +155,14 @@ class _Builder:
                 frames.append(_Frame(node, stop[node], False, self._head(node), False))
             elif is_term[node] and (chosen is None or chosen[node]):
                 frame = frames[-1]
-                raw = frame.raw or self._is_raw(frame, node)
                 if leaf:
                     self._argument(frame, node, self._leaf(node))
                 elif frame.quantifier and self._is_annotation(frame, node):
                     frame.annotation = node
                 else:
-                    head = self._head(node)
-                    quantifier = head in _QUANTIFIERS and node + 1 < last and refs[node + 1] < 0
-                    dissolved = not self.as_written and head == b"let" and self._is_let(node)
-                    frames.append(_Frame(node, stop[node], raw, head, quantifier, dissolved))
+                    frames.append(self._opened(frame, node))
             elif leaf:
-                frame = frames[-1]
-                number = defined.get(node, -1)
-                reference = refs[node]
-                if number >= 0:
-                    kind = definitions[number].kind
-                    if kind == "named":
-                        if number in self.used_names:
-                            frame.names.append(number)
-                    elif not frame.dissolved:
-                        variable = self._variable(number)
-                        frame.marks.append((start[node], end[node], variable))
-                        binder = definitions[number].binder
-                        frame.binders.setdefault(binder, []).append(variable)
-                elif reference >= 0:
-                    kind = definitions[reference].kind
-                    if reference in self.value or reference in self.variable:
-                        self._argument(frame, node, self._leaf(node))
-                    elif kind not in _BINDS:
-                        frame.uses.append(reference)
+                self._symbol(frames[-1], node)
             node += 1
         return Graph(
             self.shape,
@@ -195,10 +172,41 @@ class _Builder:
             _context(script),
             self.shapes,
             self._names(),
-            [definitions[each].sort for each in self.variables],
+            [script.definitions[each].sort for each in self.variables],
             frozenset(self.bound),
             coarse=self.chosen is not None,
         )
+
+    def _opened(self, frame: _Frame, node: int) -> _Frame:
+        """Return the frame of a term that is a list, inside of another frame."""
+        head = self._head(node)
+        quantifier = (
+            head in _QUANTIFIERS
+            and node + 1 < len(self.document)
+            and self.script.refs[node + 1] < 0
+        )
+        dissolved = not self.as_written and head == b"let" and self._is_let(node)
+        raw = frame.raw or self._is_raw(frame, node)
+        return _Frame(node, self.document.stop[node], raw, head, quantifier, dissolved)
+
+    def _symbol(self, frame: _Frame, node: int) -> None:
+        """Take in a symbol that is no term: what it defines there, or what it names."""
+        definitions = self.script.definitions
+        number, reference = self.defined.get(node, -1), self.script.refs[node]
+        if number >= 0:
+            if definitions[number].kind == "named":
+                if number in self.used_names:
+                    frame.names.append(number)
+            elif not frame.dissolved:
+                variable = self._variable(number)
+                place = self.document.start[node], self.document.end[node]
+                frame.marks.append((*place, variable))
+                frame.binders.setdefault(definitions[number].binder, []).append(variable)
+        elif reference >= 0:
+            if reference in self.value or reference in self.variable:
+                self._argument(frame, node, self._leaf(node))
+            elif definitions[reference].kind not in _BINDS:
+                frame.uses.append(reference)
 
     def _names(self) -> list[bytes]:
         """Return the names of the variables, renamed if they shadow a name of the script."""
@@ -391,22 +399,13 @@ class _Builder:
         return between + self.tight if before and between[-1] not in _APART_BEFORE else between
 
 
-def _context(script: Script) -> ScriptContext:
-    """Return the facts about the commands of a script."""
-    document = script.document
-    text, start, end = document.text, document.start, document.end
-    commands, names = script.commands, script.names
-    ends = [end[each] for each in commands]
-    starts = [start[each] for each in commands]
-    gaps = [
-        text[before:after] for before, after in zip([0, *ends], [*starts, len(text)], strict=True)
-    ]
-    referred = set(script.refs)
+def _visible(
+    script: Script, scopes: Sequence[int], barriers: Sequence[int]
+) -> tuple[dict[int, list[int]], dict[int, tuple[int, int]]]:
+    """Return what each command defines, and where each definition is visible: first and end."""
     own: dict[int, list[int]] = {}
     visible: dict[int, tuple[int, int]] = {}
-    scopes = _innermost(script)
-    barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
-    index = {node: i for i, node in enumerate(commands)}
+    index = {node: i for i, node in enumerate(script.commands)}
     for number, definition in enumerate(script.definitions):
         command = index.get(definition.binder)
         if command is not None:
@@ -418,6 +417,23 @@ def _context(script: Script) -> ScriptContext:
         last = script.scopes[scopes[command]].last
         last = min([last, *(each for each in barriers if each > command)])
         visible[number] = (command, last)
+    return own, visible
+
+
+def _context(script: Script) -> ScriptContext:
+    """Return the facts about the commands of a script."""
+    document = script.document
+    text, start, end = document.text, document.start, document.end
+    commands, names = script.commands, script.names
+    ends = [end[each] for each in commands]
+    starts = [start[each] for each in commands]
+    gaps = [
+        text[before:after] for before, after in zip([0, *ends], [*starts, len(text)], strict=True)
+    ]
+    referred = set(script.refs)
+    scopes = _innermost(script)
+    barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
+    own, visible = _visible(script, scopes, barriers)
     defines = [
         tuple(own[i])
         if name in _DROPPABLE and i in own and any(each in referred for each in own[i])

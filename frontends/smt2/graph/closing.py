@@ -223,26 +223,40 @@ def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
     if _NUMERAL.fullmatch(text) and len(text) < 1000:
         found = [b"%d" % value for value in _smaller(int(text))]
     elif decimal is not None and len(text) < 1000:
-        whole, fraction = decimal.groups()
-        if fraction.strip(b"0"):
-            found = [whole + b".0"]
-            found += [whole + b"." + fraction[:count] for count in (1, len(fraction) // 2) if count]
-        found += [b"%d.0" % value for value in _smaller(int(whole))]
+        found = _smaller_decimals(*decimal.groups())
     elif text[:1] == b'"' and len(text) > 3:
-        inside = text[1:-1]
-        if b'"' not in inside and b"\\" not in inside:
-            pieces = [inside[: len(inside) >> k] for k in range(len(inside).bit_length(), 0, -1)]
-            pieces += [inside[:-1], inside[1:], b"a" * (len(inside) // 2)]
-            found = [b'"%b"' % part for part in pieces]
+        found = _smaller_strings(text[1:-1])
     elif isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
-        value = literal_value(text)
-        width = sort[1]
-        if value is not None and value > 1 and width < WIDEST:
-            half = max(1, value.bit_length() // 2)
-            parts = {value & ((1 << half) - 1), value >> half, value >> 1, value & (value - 1)}
-            parts.add(value ^ (1 << (value.bit_length() - 1)))
-            found = [shortest(each, width) for each in sorted(parts) if 1 < each < value]
+        found = _smaller_vectors(literal_value(text), sort[1])
     return [each for each in dict.fromkeys(found) if (len(each), each) < (len(text), text)]
+
+
+def _smaller_decimals(whole: bytes, fraction: bytes) -> list[bytes]:
+    found: list[bytes] = []
+    if fraction.strip(b"0"):
+        found = [whole + b".0"]
+        found += [whole + b"." + fraction[:count] for count in (1, len(fraction) // 2) if count]
+    return found + [b"%d.0" % value for value in _smaller(int(whole))]
+
+
+def _smaller_strings(inside: bytes) -> list[bytes]:
+    """Return strings that begin or end as one does, and one of half its length, all alike."""
+    # A cut could split an escape: a doubled quote, `\u{...}`.
+    if b'"' in inside or b"\\" in inside:
+        return []
+    pieces = [inside[: len(inside) >> k] for k in range(len(inside).bit_length(), 0, -1)]
+    pieces += [inside[:-1], inside[1:], b"a" * (len(inside) // 2)]
+    return [b'"%b"' % part for part in pieces]
+
+
+def _smaller_vectors(value: int | None, width: int) -> list[bytes]:
+    """Return vectors with half of the bits of one, shifted, or with one bit less."""
+    if value is None or value <= 1 or width >= WIDEST:
+        return []
+    half = max(1, value.bit_length() // 2)
+    parts = {value & ((1 << half) - 1), value >> half, value >> 1, value & (value - 1)}
+    parts.add(value ^ (1 << (value.bit_length() - 1)))
+    return [shortest(each, width) for each in sorted(parts) if 1 < each < value]
 
 
 def indices(moves: Moves) -> Iterator[Candidate]:

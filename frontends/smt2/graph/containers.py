@@ -48,12 +48,17 @@ Arguments beyond the number of roles have the role of the first parameter.
 """
 
 
+def is_array(skeleton: Any) -> TypeGuard[tuple[Any, ...]]:
+    """Return whether a sort is an array of one index."""
+    return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
+
+
 def is_container(skeleton: Any) -> TypeGuard[tuple[Any, ...]]:
     """Return whether a sort is a container, whose element sort may change."""
     if not isinstance(skeleton, tuple):
         return False
     if skeleton[0] == "Array":
-        return len(skeleton) == 3
+        return is_array(skeleton)
     return skeleton[0] in _HOLDING_ONE and len(skeleton) == 2
 
 

@@ -16,9 +16,9 @@ from typing import Any, TypeGuard
 
 from reducekit.frontends.smt2.graph.containers import (
     OTHER,
+    is_array,
     is_container,
     is_empty_container,
-    joined,
     roles,
     with_sort,
 )
@@ -32,8 +32,6 @@ _CLASSES = 12
 """The maximum number of classes to try, the largest first."""
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
 _SIDES = frozenset((b"=", b"distinct"))
-_ACCESSES = {b"select": 2, b"store": 3}
-"""Operators on arrays, with their numbers of arguments."""
 _ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
 _FREE_ROOTS = frozenset((b"assert", b"get-value"))
 _FLOATS: Sequence[Sort] = (
@@ -199,28 +197,15 @@ class SortClasses(Unions):
         elif head in _SIDES:
             for each in given[1:]:
                 self._unify(given[0], each)
-        elif _ACCESSES.get(head) == len(given) and _is_array(given[0]):
-            self._read_access(own, given)
-        elif _CONST.fullmatch(head) and _is_array(own) and len(given) == 1:
+        elif _CONST.fullmatch(head) and is_array(own) and len(given) == 1:
             self._unify(own[2], given[0])
             self.named.update(_classes_in(own))
-        elif found := roles(head, (*given, own)):
-            for one, other in joined(found, (*given, own)):
-                self._unify(one, other)
+        elif self.unify_elements(head, given, own):
+            pass
         elif shape.uses or shape is not graph.shapes.application(head, shape.arity):
             self._freeze(own, *given)
         else:
             self._keep_together((own, *given))
-
-    def _read_access(self, own: Skeleton, given: Sequence[Skeleton]) -> None:
-        """Join what a `select` or a `store` says of its array (theory ArraysEx)."""
-        _, index, element = given[0]
-        self._unify(index, given[1])
-        if len(given) == 2:
-            self._unify(element, own)
-        else:
-            self._unify(element, given[2])
-            self._unify(own, given[0])
 
     def _keep_together(self, places: Sequence[Skeleton]) -> None:
         """Join the places of one sort, so that one of the arguments can replace the term.
@@ -248,10 +233,6 @@ def is_literal(graph: Graph, node: int) -> bool:
 
 def _is_variable(item: bytes | int) -> TypeGuard[int]:
     return isinstance(item, int) and item >= 0
-
-
-def _is_array(skeleton: Skeleton) -> bool:
-    return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
 
 
 def _is_float(sort: Sort | None) -> bool:
@@ -373,7 +354,7 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
 
 def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:
     """Return whether an operator is an access to a term that is an array."""
-    return shape.head in (b"select", b"store") and _is_array(graph.sort[args[0]])
+    return shape.head in (b"select", b"store") and is_array(graph.sort[args[0]])
 
 
 def _is_of_container(graph: Graph, node: int, args: tuple[int, ...], sort: Sort) -> bool:
@@ -422,7 +403,7 @@ class _Change:
         shape = graph.shape[node]
         if shape.arity == 0 and not shape.uses:
             return node
-        if sort is not None and _CONST.fullmatch(shape.head) and _is_array(sort):
+        if sort is not None and _CONST.fullmatch(shape.head) and is_array(sort):
             text = print_sort(sort)
             uses = self.moves.material.uses_of(text)
             const = graph.shapes.application(b"(as const %b)" % text, 1, uses)

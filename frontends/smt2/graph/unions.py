@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from reducekit.frontends.smt2.graph.containers import is_array, joined, roles
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.sorts import Sort
 
 _DECLARES = (b"declare-fun", b"declare-const")
 
 
-class Unions:
+_ACCESSES = {b"select": 2, b"store": 3}
+"""Operators on arrays, with their numbers of arguments."""
+
+
+class Unions(ABC):
     """Numbered classes, which can be joined and frozen."""
 
     def __init__(self) -> None:
@@ -39,6 +46,27 @@ class Unions:
         one, other = self.find(one), self.find(other)
         self._above[one] = other
         self._frozen[other] = self._frozen[other] or self._frozen[one]
+
+    @abstractmethod
+    def _unify(self, first: Any, second: Any) -> None:
+        """Join the classes in two skeletons: sorts in which numbers stand for what may change."""
+
+    def unify_elements(self, head: bytes, given: Sequence[Any], own: Any) -> bool:
+        """Join what an operator on arrays (theory ArraysEx), sets, bags or sequences says.
+
+        Takes the skeletons of the arguments and of the term; returns whether it is one of these.
+        """
+        if _ACCESSES.get(head) == len(given) and is_array(given[0]):
+            _, index, element = given[0]
+            self._unify(index, given[1])
+            self._unify(element, own if head == b"select" else given[2])
+            if head == b"store":
+                self._unify(own, given[0])
+            return True
+        found = roles(head, (*given, own))
+        for one, other in joined(found, (*given, own)) if found else ():
+            self._unify(one, other)
+        return bool(found)
 
     def freeze(self, number: int) -> None:
         """Mark a class as not to be changed."""

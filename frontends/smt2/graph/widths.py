@@ -10,14 +10,13 @@ the operator is adapted or removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reducekit.frontends.smt2.graph.containers import (
+    is_array,
     is_container,
     is_empty_container,
-    joined,
-    roles,
     with_sort,
 )
 from reducekit.frontends.smt2.graph.model import Graph, Shape
@@ -44,7 +43,6 @@ _TO_ANY = re.compile(rb"\(_ (int2bv|nat2bv|int_to_bv|fp\.to_[us]bv) [0-9]+\)")
 _BOUNDARY = re.compile(rb"\(_ (extract|zero_extend|sign_extend|repeat) ([0-9]+)(?: ([0-9]+))?\)")
 _ROTATE = re.compile(rb"\(_ rotate_(?:left|right) [0-9]+\)")
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
-_ACCESSES = {b"select": 2, b"store": 3}
 """Array accesses, with their number of arguments."""
 
 Skeleton = Any
@@ -170,25 +168,14 @@ class Classes(Unions):
             self._freeze(own)
             for each in given[1:]:
                 self._unify(given[0], each)
-        elif (head == b"concat" or _BOUNDARY.fullmatch(head)) and all(
-            map(_is_vector, (own, *given))
-        ):
+        elif _is_boundary(head) and all(map(_is_vector, (own, *given))):
             self.boundaries.add(node)
-        elif _TO_ANY.fullmatch(head) and _is_vector(own):
-            pass  # any width is valid
-        elif _FROM_ANY.fullmatch(head) and (len(given) == 2) == head.startswith(b"("):
+        elif _takes_any_width(head, given, own):
             pass
-        elif len(given) == _ACCESSES.get(head) and _is_array(given[0]):
-            _, index, element = given[0]
-            self._unify(index, given[1])
-            self._unify(element, own if head == b"select" else given[2])
-            if head == b"store":
-                self._unify(own, given[0])
-        elif _CONST.fullmatch(head) and _is_array(own):
+        elif _CONST.fullmatch(head) and is_array(own):
             self._unify(own[2], given[0])
-        elif found := roles(head, (*given, own)):
-            for one, other in joined(found, (*given, own)):
-                self._unify(one, other)
+        elif self.unify_elements(head, given, own):
+            pass
         elif own != "Bool" or any(isinstance(each, tuple) for each in given):
             self._freeze_all(own, given)
 
@@ -205,12 +192,20 @@ class Classes(Unions):
         return (skeleton[0], *parts)
 
 
+def _is_boundary(head: bytes) -> bool:
+    """Return whether an operator is between widths that may change one without the other."""
+    return head == b"concat" or _BOUNDARY.fullmatch(head) is not None
+
+
+def _takes_any_width(head: bytes, given: Sequence[Skeleton], own: Skeleton) -> bool:
+    """Return whether an operator has a result, or an argument, of any width."""
+    if _TO_ANY.fullmatch(head) and _is_vector(own):
+        return True
+    return _FROM_ANY.fullmatch(head) is not None and (len(given) == 2) == head.startswith(b"(")
+
+
 def _is_vector(skeleton: Skeleton) -> bool:
     return isinstance(skeleton, tuple) and skeleton[0] == "BitVec"
-
-
-def _is_array(skeleton: Skeleton) -> bool:
-    return isinstance(skeleton, tuple) and skeleton[0] == "Array" and len(skeleton) == 3
 
 
 def _neighbours(graph: Graph, classes: Classes) -> dict[int, set[int]]:

@@ -23,6 +23,7 @@ from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.widths import widths
+from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.spelling import shortest
 from reducekit.search.problem import Search
 
@@ -228,6 +229,14 @@ def _pick(moves: Moves, random: Random) -> int:
     return random.choice(moves.nodes)
 
 
+def _vectors(sort: Sort, random: Random) -> list[bytes]:
+    """Return 1 and a random value of a bit-vector sort; nothing for other sorts."""
+    width = sort[1] if isinstance(sort, tuple) and sort[0] == "BitVec" else None
+    if not isinstance(width, int) or width > WIDEST:
+        return []
+    return [shortest(1, width), shortest(random.getrandbits(width), width)]
+
+
 def other_constant(moves: Moves, random: Random) -> Candidate | None:
     """Replaces a literal by another one or by its complement."""
     graph, node = moves.graph, _pick(moves, random)
@@ -235,12 +244,8 @@ def other_constant(moves: Moves, random: Random) -> Candidate | None:
     if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
         return None
     # Random values next to special ones: a failure that needs "some number" is not met by 0 and 1.
-    texts = moves.constants(sort)[:3]
-    other = complement(graph, node)
-    texts = texts if other is None else [*texts, other]
-    width = sort[1] if isinstance(sort, tuple) and sort[0] == "BitVec" else None
-    if isinstance(width, int) and width <= WIDEST:
-        texts = [*texts, shortest(1, width), shortest(random.getrandbits(width), width)]
+    other = complement(graph, node) or shape.head
+    texts = [*moves.constants(sort)[:3], other, *_vectors(sort, random)]
     texts = [text for text in dict.fromkeys(texts) if text != shape.head]
     if not texts:
         return None
@@ -295,13 +300,12 @@ def other_edge(moves: Moves, random: Random) -> Candidate | None:
     sort = graph.sort[node]
     if sort is None:
         return None
-    above = moves.above(user) | {user}
+    excluded = moves.above(user) | {user, node}
     others = [
         each
         for each in moves.nodes
         if graph.sort[each] == sort
-        and each != node
-        and each not in above
+        and each not in excluded
         and not analysis.outside(each, node)
         and moves.fits(each, user)
     ]
