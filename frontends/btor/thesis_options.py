@@ -44,7 +44,8 @@ GENERATOR_FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """The generator's options that are on or off; ours are off unless they are given."""
 
-_DIALECTS = {"true": "btor1", "false": "btor-old"}  # of -newformat
+_VALUES = {"timeout": "--timeout", "exe": "--cmd"}  # of the debugger
+_DIALECTS = {"": "btor1", "true": "btor1", "false": "btor-old"}  # of -newformat
 
 
 def generator_words(words: Sequence[str]) -> list[str]:
@@ -55,13 +56,15 @@ def generator_words(words: Sequence[str]) -> list[str]:
     out: list[str] = []
     for word in words:
         name, given, value = word.removeprefix("-").partition("=")
-        option = GENERATOR_NUMBERS.get(name) if _is_old(word) else None
-        if option is not None:
-            out += [option, value] if given else [option]
-        elif _is_old(word) and value in ("", "true", "false") and name in GENERATOR_FLAGS:
+        truth = value in _DIALECTS
+        if not _is_old(word):
+            out.append(word)
+        elif name in GENERATOR_NUMBERS:
+            out += [GENERATOR_NUMBERS[name], value] if given else [GENERATOR_NUMBERS[name]]
+        elif name in GENERATOR_FLAGS and truth:
             out += [] if value == "false" else [GENERATOR_FLAGS[name]]
-        elif _is_old(word) and name == "newformat" and value in ("", "true", "false"):
-            out += ["--dialect", _DIALECTS[value or "true"]]
+        elif name == "newformat" and truth:
+            out += ["--dialect", _DIALECTS[value]]
         else:
             out.append(word)
     return out
@@ -83,14 +86,12 @@ def debugger_words(words: Sequence[str]) -> list[str]:
             out.append(word)
         elif name in STRATEGIES and not given:
             out += ["--strategy", STRATEGIES[name]]
-        elif name == "timeout":
-            out += ["--timeout", *_value(value, given, left)]
-        elif name == "exe":
-            out += ["--cmd", *_value(value, given, left)]
+        elif name in _VALUES:
+            out += [_VALUES[name], *_value(value, given, left)]
         elif name == "interval":
             _value(value, given, left)
-        elif name == "newformat" and value in ("", "true", "false"):
-            out += ["--dialect", _DIALECTS[value or "true"]]
+        elif name == "newformat" and value in _DIALECTS:
+            out += ["--dialect", _DIALECTS[value]]
         else:
             out.append(word)
     return out

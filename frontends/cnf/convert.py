@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.cnf.reader import Line, View, recognises, write
@@ -92,6 +92,11 @@ def _script(view: View) -> Iterator[bytes]:
         yield b"(check-sat)"
 
 
+def _opened(prefix: bytes, literals: Iterable[int]) -> bytes:
+    names = b" ".join(b"(v%d Bool)" % each for each in literals)
+    return b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names)
+
+
 def _quantified(view: View) -> Iterator[bytes]:
     """Yield a script with one assertion: quantifiers around the conjunction of the clauses.
 
@@ -101,11 +106,7 @@ def _quantified(view: View) -> Iterator[bytes]:
     bound = {literal for _, literals in blocks for literal in literals}
     yield b"(set-logic ALL)"
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables if each not in bound)
-    opened = []
-    for prefix, literals in blocks:
-        if literals:
-            names = b" ".join(b"(v%d Bool)" % each for each in literals)
-            opened.append(b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names))
+    opened = [_opened(prefix, literals) for prefix, literals in blocks if literals]
     clauses = [_clause(line.literals) for line in view.lines() if not line.prefix]
     body = b"true" if not clauses else b"(and true %s)" % b" ".join(clauses)
     yield b"(assert %s)" % b" ".join((*opened, body + b")" * len(opened)))

@@ -123,16 +123,18 @@ def _layers(rng: random.Random, wanted: Parameters) -> Iterator[Clause]:
             length = wanted.length
             while rng.random() < 1 / 3:
                 length += 1
-            clause: dict[int, int] = {}
-            for _ in range(length):
-                depth = at
-                while depth and rng.random() < 0.5:
-                    depth -= 1
-                variable = rng.choice(layers[depth])
-                clause[variable] = _signed(rng, variable)
-            yield list(clause.values())
+            clause = (_of_layers(rng, layers[: at + 1]) for _ in range(length))
+            yield list({abs(literal): literal for literal in clause}.values())
     gates = rng.randint(0, total) if rng.random() < 0.5 else 0
     yield from _gates(rng, total, gates if total > 3 else 0)
+
+
+def _of_layers(rng: random.Random, layers: Sequence[range]) -> int:
+    """Draw a literal of the last layer, less often of those before."""
+    depth = len(layers) - 1
+    while depth and rng.random() < 0.5:
+        depth -= 1
+    return _signed(rng, rng.choice(layers[depth]))
 
 
 def _gates(rng: random.Random, total: int, count: int) -> Iterator[Clause]:

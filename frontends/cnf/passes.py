@@ -212,7 +212,8 @@ class _Eliminations(IndependentItems):
         """Eliminate the chosen variables in order, on top of the taken ones."""
         view = self.view
         clauses: list[Sequence[int]] = [line.literals for line in view.lines()]
-        alive = dict.fromkeys(clause for clause in range(len(view)) if view.counts(clause))
+        before = list(filter(view.counts, range(len(view))))
+        alive = dict.fromkeys(before)
         for item in sorted({*chosen, *taken}):
             variable = self.variables[item]
             resolved = _resolvents(variable, [(each, clauses[each]) for each in alive])
@@ -223,9 +224,7 @@ class _Eliminations(IndependentItems):
                 del alive[each]
             alive.update(dict.fromkeys(range(len(clauses), len(clauses) + len(new))))
             clauses += new
-        gone_for_good = [
-            each for each in range(len(view)) if view.counts(each) and each not in alive
-        ]
+        gone_for_good = [each for each in before if each not in alive]
         added = [bytes(Line(b"", clauses[each])) for each in alive if each >= len(view)]
         if not gone_for_good:
             return Change(())
@@ -252,7 +251,8 @@ def _resolvents(
     negative = [(at, each) for at, each in clauses if -variable in each]
     if not 0 < len(positive) * len(negative) <= 16:
         return None
-    before = sum(1 + len(each) for _, each in (*positive, *negative))
+    both = (*positive, *negative)
+    before = len(both) + sum(len(each) for _, each in both)
     found: dict[tuple[int, ...], None] = {}
     for (_, one), (_, other) in product(positive, negative):
         resolvent = _resolvent(variable, (*one, *other))
@@ -260,8 +260,7 @@ def _resolvents(
             found[resolvent] = None
     if sum(map(len, found)) + len(found) >= before:
         return None
-    gone = list(dict.fromkeys(at for at, _ in (*positive, *negative)))
-    return gone, [list(each) for each in found]
+    return list(dict(both)), list(map(list, found))
 
 
 @pass_("eliminations", lambda view: view.format in ("cnf", "icnf") and len(view) <= _MANY)
@@ -270,9 +269,9 @@ def eliminations(view: View) -> Items | None:
     listed = {abs(lit) for prefix, literals in view.lines() if prefix for lit in literals}
     clauses = [(at, line.literals) for at, line in enumerate(view.lines()) if not line.prefix]
     inside: dict[int, list[tuple[int, Sequence[int]]]] = {}
-    for at, literals in clauses:
-        for variable in {abs(each) for each in literals} - listed:
-            inside.setdefault(variable, []).append((at, literals))
+    for clause in clauses:
+        for variable in set(map(abs, clause[1])) - listed:
+            inside.setdefault(variable, []).append(clause)
     found = [each for each in sorted(inside) if _resolvents(each, inside[each]) is not None]
     return _Eliminations(view, found) if found else None
 

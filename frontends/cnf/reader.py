@@ -215,17 +215,20 @@ class View:
             raise ParseError("expected the only header before the first clause", text, first)
         self.format, self.header = found, tuple(map(int, words[2:]))
 
+    def _is_weight(self, word: bytes) -> bool:
+        """Return whether a clause of WCNF begins so; `h` only in the format without a header."""
+        if word == b"h" and self.header is None:
+            return True
+        return _WEIGHT.fullmatch(word) is not None and len(word) < 40
+
     def _prefix(self, word: bytes, text: bytes, first: int, projected: bool) -> bytes:
         if projected:
             return b" ".join(word.split())
         if self.format == "wcnf":
-            if word == b"h" and self.header is None:
-                return word
-            if _WEIGHT.fullmatch(word) and len(word) < 40:
-                return word
-            if self.header is None:
-                raise ParseError(_EXPECTED, text, first)
-            raise ParseError("expected the weight of a clause", text, first)
+            if not self._is_weight(word):
+                wanted = _EXPECTED if self.header is None else "expected the weight of a clause"
+                raise ParseError(wanted, text, first)
+            return word
         if word == b"a" and self.format == "icnf":
             return word
         if word in (b"a", b"e") and self.format in ("cnf", "qdimacs"):

@@ -123,11 +123,10 @@ def analyse(document: Document) -> Script:
             handle(levels, node, position)
         elif name not in _WORDLESS:
             walk.scopes.note_uses(node, stop[node])
-        if walk.named:
-            # Names given inside a binder remain visible outside of it.
-            for definition in walk.named:
-                walk.scopes.show(definition)
-            walk.named.clear()
+        # Names given inside a binder remain visible outside of it.
+        for definition in walk.named:
+            walk.scopes.show(definition)
+        walk.named.clear()
         node = stop[node]
     return Script(
         document,

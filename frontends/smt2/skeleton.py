@@ -31,6 +31,10 @@ def _with_sorts(script: Script, node: int, name: bytes) -> str:
     return shown
 
 
+def _is_unusual(command: bytes) -> bool:
+    return bool(command) and command not in _USUAL and not command.startswith(_DECLARING)
+
+
 def skeleton(text: bytes) -> str:
     """Return the operators of a script with their sorts, and its unusual commands, in one line.
 
@@ -45,11 +49,7 @@ def skeleton(text: bytes) -> str:
         if name is not None and name not in _CONNECTIVES:
             shown = _with_sorts(script, node, name)
             (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
-    commands = {
-        name.decode(errors="replace")
-        for name in script.names
-        if name and name not in _USUAL and not name.startswith(_DECLARING)
-    }
+    commands = {name.decode(errors="replace") for name in filter(_is_unusual, script.names)}
     return ", ".join(sorted(functions or relations) + sorted(commands)) or "nothing"
 
 

@@ -308,6 +308,11 @@ def _apply(
     low, high = _COMPOUND.get(token, (1, 0))
     if len(arguments) < low or (high is not None and len(arguments) > high):
         return None
+    return _compound(token, arguments)
+
+
+def _compound(token: bytes, arguments: list[Sort | None]) -> Sort | None:
+    """Return a sort of the theories; some are names of others."""
     if token in (b"RegEx", b"Re"):
         return "RegLan" if arguments == ["String"] else compound("RegEx", *arguments)
     if token == b"Relation":

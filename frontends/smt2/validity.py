@@ -98,8 +98,7 @@ def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
         elif name == b"reset":
             open_levels = 0
         elif name == b"assert":
-            sort = script.sort[children[1]]
-            if sort is not None and sort != "Bool":
+            if script.sort[children[1]] not in (None, "Bool"):
                 yield children[1], f"`{_shown(view, children[1])}` is not Bool"
         elif name in _BODIES:
             yield from _body(view, children)

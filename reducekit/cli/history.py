@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -21,7 +21,6 @@ from reducekit.text import printable, shortened
 
 _COLUMNS = 100  # maximum width of a step's description
 _STDOUT = Path("-")
-_UNSET = ("None", "False")  # settings that were not given
 
 
 @click.command("history", cls=Command)
@@ -71,7 +70,7 @@ def command(
         "--plot": plot is not None,
         "--json": json_wanted,
     }
-    _refuse_several([name for name, there in asked.items() if there])
+    _refuse_several(asked)
     if output is not None and restore is None:
         raise UsageError("-o requires --restore N: which step?")
     if output in (None, _STDOUT) and not process.output_open:
@@ -121,7 +120,8 @@ def _print_bytes(parts: Iterable[bytes]) -> None:
         raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
-def _refuse_several(given: Sequence[str]) -> None:
+def _refuse_several(asked: Mapping[str, bool]) -> None:
+    given = [name for name, there in asked.items() if there]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
 
@@ -136,7 +136,7 @@ def _facts(found: Contents) -> list[tuple[str, str]]:
         *(("command", each) for each in head.commands),
         ("failure", head.criterion),
         ("strategy", f"{head.strategy}, format {head.frontend}"),
-        *((name, value) for name, value in sorted(head.settings.items()) if value not in _UNSET),
+        *head.given,
         ("verdicts", f"{len(found.verdicts):,}, interesting: {good:,}"),
     ]
     if found.cut:

@@ -104,20 +104,15 @@ def command() -> None:
 def _options(
     name: str, values: dict[str, Any], generation: Generation | None, testing: Testing | None
 ) -> HuntOptions:
-    own = (
-        *(() if generation is None else generation.options),
-        *(() if testing is None else testing.options),
-    )
+    own = [each for offer in (generation, testing) if offer is not None for each in offer.options]
     names = {name for name, _, _ in options_of(HuntOptions)} & values.keys()
     chosen = {name: values[name] for name in names if values[name] is not None}
     formats = {each.name: values[each.name] for each in own}
     changes = None if generation is None else generation.changes
     if changes is not None:
-        formats[changes] = None
-        if values[changes]:
-            if "seeds" not in chosen:
-                raise UsageError(f"`{changes}` requires `seeds`: the folder of files to change")
-            formats[changes] = chosen.pop("seeds")
+        if values[changes] and "seeds" not in chosen:
+            raise UsageError(f"`{changes}` requires `seeds`: the folder of files to change")
+        formats[changes] = chosen.pop("seeds") if values[changes] else None
     return HuntOptions(
         **chosen,
         format=name,

@@ -50,7 +50,9 @@ def _sections(root: click.Context) -> Iterator[Section]:
     )
     formats = registry.names(registry.FRONTENDS)
     rows = {name: _options(group, root, name) for name in formats}
-    common = [each for each in rows[formats[0]] if all(each in rows[name] for name in formats)]
+    common = [
+        each for each in rows[formats[0]] if each in set.intersection(*map(set, rows.values()))
+    ]
     yield Section("OPTIONS OF ALL FORMATS", options=common)
     yield Section("FORMATS")
     for name in formats:

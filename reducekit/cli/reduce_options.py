@@ -59,6 +59,12 @@ def failure_from(values: Mapping[str, Any]) -> Failure:
     return Failure(**_values(Failure, values), command=_command(values))
 
 
+def _begins_with_output(values: Mapping[str, Any], words: Sequence[str]) -> bool:
+    """Return whether the first word is no program, and a command is given without it."""
+    enough = 1 if values["command"] or values["oracle"] else 2
+    return len(words) >= enough and not _runs(words[0])
+
+
 def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options:
     """Gather the options of `reduce_options` out of the parameters of a command.
 
@@ -67,8 +73,7 @@ def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options
     chosen = _values(Options, values)
     words = values["words"]
     _refuse_script(values["input"], words)
-    enough = 1 if values["command"] or values["oracle"] else 2
-    if not chosen["output"] and words and len(words) >= enough and not _runs(words[0]):
+    if not chosen["output"] and _begins_with_output(values, words):
         # As ddSMT spells it: the input, the output, the command.
         chosen["output"], words = Path(words[0]), words[1:]
     if chosen["jobs"] is None:

@@ -89,6 +89,10 @@ def ratios(rows: Sequence[Measured]) -> list[str]:
     return lines
 
 
+def _runs_of(rows: Iterable[Measured], key: tuple[str, str, str]) -> list[Measured]:
+    return [row for row in rows if (row.test_set, row.case, row.reducer) == key]
+
+
 def _is_verified(groups: Iterable[Iterable[Measured]]) -> bool:
     return all(row.verified for rows in groups for row in rows)
 
@@ -103,10 +107,7 @@ def ratio(
     """
     pairs = []
     for case in dict.fromkeys((row.test_set, row.case) for row in rows):
-        both = [
-            [row for row in rows if (row.test_set, row.case, row.reducer) == (*case, name)]
-            for name in (other, first)
-        ]
+        both = [_runs_of(rows, (*case, name)) for name in (other, first)]
         if all(both) and (column == "bytes" or _is_verified(both)):
             a, b = (statistics.median(getattr(row, column) for row in each) for each in both)
             pairs.append((a, b))

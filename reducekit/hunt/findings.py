@@ -108,14 +108,18 @@ def _most_contradicted(
     return rarest, min(telling, key=lambda at: (-often[at], at))
 
 
+def _against_last(telling: Sequence[int], last: int) -> list[tuple[int, int]]:
+    """Return each program with the reference, the last one, if that tells something."""
+    return [(at, last) for at in telling if at != last] if last in telling else []
+
+
 def _disagreements(
     commands: Sequence[Command], outcomes: Sequence[Outcome], reference: bool
 ) -> list[Finding]:
     given = [answers(outcome) for outcome in outcomes]
     telling = [at for at, words in enumerate(given) if words is not None]
     if reference:
-        right = len(commands) - 1
-        pairs = [(at, right) for at in telling if at != right] if right in telling else []
+        pairs = _against_last(telling, len(commands) - 1)
     else:
         pairs = [_most_contradicted(given, telling)] if telling else []
     found = []

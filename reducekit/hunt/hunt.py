@@ -8,7 +8,7 @@ one result for each input, and None whenever a reduction would not slow down any
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -171,13 +171,7 @@ class Hunt:
             name = self._name(campaign, progress, each, number)
             bug = store.bug_of(self.options.folder, campaign.suffix, name, each, result)
             met.append((bug, each))
-        # A bug whose files exist is still new if a kill prevented the steps that follow.
-        new = {
-            bug.name
-            for bug, _ in met
-            if bug.name not in self._taken_up
-            and (not bug.measure() or progress.is_pending(bug.name))
-        }
+        new = self._unseen([bug for bug, _ in met], progress)
         progress.found(new, number)
         first_time = progress.is_new(number)
         if first_time:
@@ -192,6 +186,16 @@ class Hunt:
         self._report_trouble(progress)
         self._listen(InputTested(stats))
         self._warn()
+
+    def _unseen(self, met: Iterable[Bug], progress: Progress) -> set[str]:
+        """Return the names of the bugs that no input showed before."""
+        # A bug whose files exist is still new if a kill prevented the steps that follow.
+        return {
+            bug.name
+            for bug in met
+            if bug.name not in self._taken_up
+            and (not bug.measure() or progress.is_pending(bug.name))
+        }
 
     def _count(self, met: Sequence[Bug], new: Set[str], first_time: bool) -> None:
         """Count the bugs that an input shows, and keep those met for the first time."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -79,6 +79,13 @@ class Workers(Closing):
                 waiting.append(each.chunk)
                 each.connection.send(given)
 
+    def _take_in(self, ready: Container[object]) -> None:
+        """Receive the reports of the processes whose connections are ready."""
+        for each in self._workers:
+            if each.chunk is not None and each.connection in ready:
+                each.chunk.reports = _received(each)
+                each.chunk = None
+
     def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
         """Yield the reports in the order of the seeds, until no time is left."""
         chunks = (seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK))
@@ -87,14 +94,11 @@ class Workers(Closing):
             self._give_out(chunks, waiting)
             if not waiting:
                 return
-            busy = [each for each in self._workers if each.chunk is not None]
-            ready = wait([each.connection for each in busy], control.patience())
+            busy = [each.connection for each in self._workers if each.chunk is not None]
+            ready = wait(busy, control.patience())
             if control.left() == 0:
                 return
-            for each in busy:
-                if each.connection in ready and each.chunk is not None:
-                    each.chunk.reports = _received(each)
-                    each.chunk = None
+            self._take_in(ready)
             while waiting and waiting[0].reports is not None:
                 yield from waiting.pop(0).reports or ()
 

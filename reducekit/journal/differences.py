@@ -45,6 +45,16 @@ def unified(old: bytes, new: bytes, old_name: str, new_name: str) -> Iterator[by
         yield from map(_said, [b" "] * trail, a[at : at + trail])
 
 
+def _trimmed(a: Sequence[bytes], b: Sequence[bytes], region: Region) -> Region:
+    """Return a region without the same lines at its front and its end."""
+    begin, end, start, stop = region
+    while begin < end and start < stop and a[begin] == b[start]:
+        begin, start = begin + 1, start + 1
+    while begin < end and start < stop and a[end - 1] == b[stop - 1]:
+        end, stop = end - 1, stop - 1
+    return Region(begin, end, start, stop)
+
+
 def changed(a: Sequence[bytes], b: Sequence[bytes]) -> list[Region]:
     """Return where two lists of lines differ, from front to end.
 
@@ -54,14 +64,9 @@ def changed(a: Sequence[bytes], b: Sequence[bytes]) -> list[Region]:
     found = []
     todo = [Region(0, len(a), 0, len(b))]
     while todo:
-        begin, end, start, stop = todo.pop()
-        while begin < end and start < stop and a[begin] == b[start]:
-            begin, start = begin + 1, start + 1
-        while begin < end and start < stop and a[end - 1] == b[stop - 1]:
-            end, stop = end - 1, stop - 1
+        begin, end, start, stop = whole = _trimmed(a, b, todo.pop())
         if begin == end and start == stop:
             continue
-        whole = Region(begin, end, start, stop)
         if begin == end or start == stop:
             found.append(whole)
         elif max(end - begin, stop - start) <= _SHORT:

@@ -44,6 +44,10 @@ def digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()[:KEY]
 
 
+_NOT_GIVEN = ("None", "False")
+"""Settings that stand for nothing given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The identity of a journal: everything that determines what the reduction does.
@@ -67,6 +71,11 @@ class Head:
     A change is no difference between two reductions: after a test has changed, the steps of the
     earlier reduction are still worth trying, though its verdicts cannot be trusted.
     """
+
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """The settings that were given, sorted by name."""
+        return [each for each in sorted(self.settings.items()) if each[1] not in _NOT_GIVEN]
 
     @classmethod
     def of(

@@ -177,9 +177,7 @@ class Journal:
         """The key of the best text by the file; empty after an interrupt that left it open."""
         self._numbers = dict(found.numbers)
         self._replaying = False
-        keys = [step.key for step in found.steps]
-        self._known = {(STEP, keys[step.base], step.key) for step in found.steps}
-        self._known |= {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}
+        self._known = _known_moves(found)
         if not self.resumed or found.cut:
             self._cut(handle)
         if not self.resumed:
@@ -382,3 +380,10 @@ class Journal:
             os.ftruncate(handle, self._end)
         except OSError as error:
             self._give_up(error)
+
+
+def _known_moves(found: Contents) -> set[tuple[int, bytes, bytes]]:
+    """Return the steps and returns that are recorded, each with the texts before and after."""
+    keys = [step.key for step in found.steps]
+    steps = {(STEP, keys[step.base], step.key) for step in found.steps}
+    return steps | {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}

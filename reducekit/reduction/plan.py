@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -40,19 +40,10 @@ class PassChoice:
         stages = {name: getattr(schedule, name) for name in STAGES}
         known = {_key(each.name): each.name for stage in stages.values() for each in stage}
         for option, names in (("only", self.only), ("without", self.without)):
-            for name in names:
-                if _key(name) not in known:
-                    close = get_close_matches(_key(name), known, 1)
-                    hint = f" Did you mean {known[close[0]]!r}?" if close else ""
-                    there = ", ".join(sorted(known.values()))
-                    raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")
-        only, without = {*map(_key, self.only)}, {*map(_key, self.without)}
+            _refuse_unknown(option, names, known)
+        chosen = {*map(_key, self.only or known)} - {*map(_key, self.without)}
         kept = {
-            stage: tuple(
-                each
-                for each in passes
-                if (not only or _key(each.name) in only) and _key(each.name) not in without
-            )
+            stage: tuple(each for each in passes if _key(each.name) in chosen)
             for stage, passes in stages.items()
         }
         if not any(kept.values()):
@@ -167,3 +158,13 @@ def first_position(schedule: Schedule, allow_growth: bool = True) -> SchedulePos
     if not (schedule.prepare or schedule.once or schedule.rounds or schedule.closing):
         return None
     return SchedulePosition(schedule, allow_growth=allow_growth)._settled()
+
+
+def _refuse_unknown(option: str, names: Sequence[str], known: Mapping[str, str]) -> None:
+    """Raise UsageError for a name that no pass has; `known` are the names by their keys."""
+    for name in names:
+        if _key(name) not in known:
+            close = get_close_matches(_key(name), known, 1)
+            hint = f" Did you mean {known[close[0]]!r}?" if close else ""
+            there = ", ".join(sorted(known.values()))
+            raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")

@@ -300,7 +300,7 @@ def _facts(account: Account, last: Ending) -> Iterator[str]:
         ("strategy", f"{head.strategy}, format {head.frontend}"),
         ("runs of commands", "" if last.runs is None else f"{last.runs:,}"),
         ("total time", "" if last.seconds is None else _time(last.seconds)),
-        *((name, value) for name, value in sorted(head.settings.items()) if value not in _UNSET),
+        *head.given,
         ("reducekit", head.version),
         *last.versions.items(),
     ]
@@ -309,9 +309,6 @@ def _facts(account: Account, last: Ending) -> Iterator[str]:
         if value:
             yield f"<dt>{_said(name)}</dt><dd><code>{_said(value)}</code></dd>"
     yield "</dl>"
-
-
-_UNSET = ("None", "False", "")
 
 
 def _policy(style: str) -> str:

@@ -28,6 +28,12 @@ def _refuse_special(source: Path) -> None:
             )
 
 
+def _refuse_same(output: Path, source: Path) -> None:
+    with contextlib.suppress(OSError):
+        if output.samefile(source):
+            raise UsageError(f"the output {output} is the input: `in_place` replaces it")
+
+
 def _refuse_compressed(named: Path | None) -> None:
     if named is not None and named.suffix in SUFFIXES:
         raise UsageError(
@@ -52,9 +58,7 @@ def output_path(options: Options) -> Path | None:
         return source
     if output is None:
         return reduced_path(source)
-    with contextlib.suppress(OSError):
-        if output.samefile(source):
-            raise UsageError(f"the output {output} is the input: `in_place` replaces it")
+    _refuse_same(output, source)
     return output
 
 

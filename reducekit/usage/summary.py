@@ -14,11 +14,7 @@ _ROWS = 8  # lines about other failures, and about changes of this one
 
 def summary(report: Report) -> str:
     """Return the summary of a report, in lines fit for a terminal and for a bug report."""
-    sizes = {
-        name: (before, report.after[name])
-        for name, before in report.before.items()
-        if name in report.after and (before or report.after[name])
-    }
+    sizes = _measured(report)
     label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
     lines = [
         str(report.output),
@@ -42,6 +38,16 @@ def summary(report: Report) -> str:
         lines.append(f"  {'stopped':<{label}}  {report.stopped}; this is the best so far{more}")
     lines += ["", *_reproduced(report)]
     return "\n".join(lines)
+
+
+def _measured(report: Report) -> dict[str, tuple[int, int]]:
+    """Return each measure before and after, but for those that are zero."""
+    both = {
+        name: (before, report.after[name])
+        for name, before in report.before.items()
+        if name in report.after
+    }
+    return {name: sizes for name, sizes in both.items() if any(sizes)}
 
 
 def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:

@@ -56,11 +56,15 @@ class _Conversion:
         self.bads: list[int] = []
         self.symbols: set[bytes] = set()
 
-    def run(self) -> Dag:
+    def refuse(self) -> None:
+        """Raise UsageError for what the target cannot say."""
         if self.from_two and not self.to_two:
             self.refuse_what_btor1_lacks()
         if self.registers and self.target is Dialect.FUN:
             raise UsageError("btor1+fun has no next: convert to btor1 or btor2")
+
+    def run(self) -> Dag:
+        self.refuse()
         for line, code in enumerate(self.dag.op):
             args = [self.find(each) for each in self.dag.arguments(line)]
             if code == Op.SORT or (code == Op.OUTPUT and not self.to_two):

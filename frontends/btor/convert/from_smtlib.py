@@ -247,6 +247,12 @@ class _Script:
         """Return a sort. Arrays nest by recursion, a hundred deep at most."""
         return self._sort(node, 100)
 
+    def _vectors(self, node: int, width: int) -> Sort:
+        try:
+            return bits(self.number(width))
+        except UnsuitableError as error:
+            raise self.error(node, str(error)) from None
+
     def _sort(self, node: int, depth: int) -> Sort:
         if not self.is_list(node):
             word = self.word(node)
@@ -257,10 +263,7 @@ class _Script:
         parts = list(self.document.children(node))
         words = [b"" if self.is_list(each) else self.word(each) for each in parts]
         if len(parts) == 3 and words[:2] == [b"_", b"BitVec"]:
-            try:
-                return bits(self.number(parts[2]))
-            except UnsuitableError as error:
-                raise self.error(node, str(error)) from None
+            return self._vectors(node, parts[2])
         if len(parts) == 3 and words[0] == b"Array" and depth:
             return ("Array", self._sort(parts[1], depth - 1), self._sort(parts[2], depth - 1))
         raise self.error(node, f"the sort {self.shown(node)} cannot be said in BTOR")

@@ -154,16 +154,20 @@ def _check(parameters: Parameters) -> None:
         )
     if p.max_index_width > _LARGEST_WIDTH:
         raise UsageError(f"index widths: {p.max_index_width} is more than {_LARGEST_WIDTH}")
-    for what, percent in (("sharing", p.sharing), ("complement", p.complement)):
-        if not 0 <= percent <= 100:
-            raise UsageError(f"{what}: {percent} is not a percentage")
-    if not 0 <= p.clauses <= 1000:
-        raise UsageError(f"clauses: {p.clauses} is not from 0 to 1000")
+    _check_shares(p)
     if p.registers and p.dialect is Dialect.FUN:
         raise UsageError("btor1+fun has no next: no registers there")
     if p.aig and (p.cnf or p.cnf_only):
         raise UsageError("clauses and an and-inverter graph do not go together: take one")
     _check_weights(p)
+
+
+def _check_shares(p: Parameters) -> None:
+    for what, percent in (("sharing", p.sharing), ("complement", p.complement)):
+        if not 0 <= percent <= 100:
+            raise UsageError(f"{what}: {percent} is not a percentage")
+    if not 0 <= p.clauses <= 1000:
+        raise UsageError(f"clauses: {p.clauses} is not from 0 to 1000")
 
 
 def _check_weights(p: Parameters) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from reducekit import svg as draw
 from reducekit.errors import UsageError
@@ -97,14 +96,10 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
     rows = [layers[layer] for layer in sorted(layers)]
     at = {node: float(number) for row in rows for number, node in enumerate(row)}
 
-    def mean(node: int, others: Any) -> float:
-        found = [at[each] for each in others(node)]
-        return sum(found) / len(found) if found else at[node]
-
     for sweep in range(_SWEEPS):
         others = graph.successors if sweep % 2 else graph.predecessors
         for row in reversed(rows) if sweep % 2 else rows:
-            wanted = {node: mean(node, others) for node in row}
+            wanted = {node: _mean(at, others(node), at[node]) for node in row}
             row.sort(key=wanted.__getitem__)
             at.update((node, float(number)) for number, node in enumerate(row))
     widest = max(map(len, rows), default=0)
@@ -116,3 +111,9 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
         for depth, row in enumerate(rows)
         for node in row
     }
+
+
+def _mean(at: Mapping[int, float], nodes: Iterable[int], otherwise: float) -> float:
+    """Return the mean of where nodes stand; of none, another place."""
+    found = [at[each] for each in nodes]
+    return sum(found) / len(found) if found else otherwise

@@ -309,13 +309,17 @@ def spellings(dialect: Dialect) -> Mapping[bytes, Operator]:
     return {row.name: row for row in OPERATORS if dialect in row.dialects}
 
 
+def _rows_of(dialect: Dialect, code: int) -> list[Operator]:
+    return [row for row in OPERATORS if row.code == code and dialect in row.dialects]
+
+
 @cache
 def spelling(dialect: Dialect, code: int, on_array: bool) -> Operator | None:
     """Return how a dialect writes an operator whose line is of an array sort, or not.
 
     None if it has no such operator.
     """
-    rows = [row for row in OPERATORS if row.code == code and dialect in row.dialects]
+    rows = _rows_of(dialect, code)
     fitting = [row for row in rows if row.on_arrays == on_array]
     if on_array and not fitting:
         fitting = [row for row in rows if "S" in row.operands or row.result in ("S", "E")]

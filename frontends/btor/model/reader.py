@@ -397,6 +397,13 @@ class _Reader:
         self.references[word] = ~found
         return ~found
 
+    def resolve_root(self, sort: int, actual: int) -> int:
+        """Return the sort of a root, whose header has the width of its operand."""
+        if actual != sort and self.table.width(actual):
+            what = f"operand 1 has width {self.table.width(actual)}"
+            raise self.error("operand-sort", f"{what}, not {self.table.width(sort)}", 3)
+        return self.table.bitvec(1)
+
     def resolve_lambda(self, sort: int, body: int) -> int:
         """Return the sort of a lambda: one on a lambda is a function of the parameters of both."""
         function, found = self.table.sorts[sort], self.table.sorts[body]
@@ -411,11 +418,7 @@ class _Reader:
         """Return the sort of the line where it is not the one that the header names."""
         code, kind = row.code, row.operator.header
         if code == Op.ROOT:
-            actual = self.sort[line_of(operands[0])]
-            if actual != sort and self.table.width(actual):
-                what = f"operand 1 has width {self.table.width(actual)}"
-                raise self.error("operand-sort", f"{what}, not {self.table.width(sort)}", 3)
-            return self.table.bitvec(1)
+            return self.resolve_root(sort, self.sort[line_of(operands[0])])
         if code == Op.LAMBDA:
             return self.resolve_lambda(sort, self.sort[line_of(operands[1])])
         array_like = [each for each in row.operator.operands if each in ("I:E", "S")]

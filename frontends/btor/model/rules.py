@@ -166,11 +166,7 @@ def _operand(
     if pattern == "S":
         if isinstance(found, Function):
             return Problem("operand-sort", _has(table, at, actual, "no function"), at)
-        if bound.setdefault("S", actual) != actual:
-            wanted = _expected(table, bound["S"])
-            rule = "operand-sort" if row.result == "S" else "same-sort"
-            return Problem(rule, _has(table, at, actual, wanted), at)
-        return None
+        return _same(table, "S", at, actual, bound, row)
     if not isinstance(found, BitVec):
         return Problem("bit-vector-operand", _has(table, at, actual, "a bit-vector"), at)
     return _bits(table, pattern, at, actual, found.width, bound, row)
@@ -202,7 +198,13 @@ def _bits(
         return _amount(pattern, at, width, table.width(bound["n"]))
     if pattern == "n>1" and width == 1:
         return Problem("reduction", _width(at, width, "2 or more"), at)
-    letter = pattern[0]
+    return _same(table, pattern[0], at, actual, bound, row)
+
+
+def _same(
+    table: SortTable, letter: str, at: int, actual: int, bound: dict[str, int], row: Operator
+) -> Problem | None:
+    """Check that all operands of one letter have the same sort."""
     if bound.setdefault(letter, actual) != actual:
         rule = "operand-sort" if row.result == letter else "same-sort"
         return Problem(rule, _has(table, at, actual, _expected(table, bound[letter])), at)

@@ -35,7 +35,7 @@ class Leaves:
             if inits and code in CONSTANTS:
                 fitting = [each for each in others if dag.op[each] in CONSTANTS]
             else:
-                fitting = [] if starting[line] else list(others)
+                fitting = list(() if starting[line] else others)
             if fitting:
                 first.append((line, fitting[0]))
                 further += [(line, each) for each in fitting[:0:-1][:_NEAREST]]

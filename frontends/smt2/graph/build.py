@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from reducekit.document import Document
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import RESERVED, Sort
@@ -435,22 +436,13 @@ def _context(script: Script) -> ScriptContext:
     barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
     own, visible = _visible(script, scopes, barriers)
     defines = [
-        tuple(own[i])
-        if name in _DROPPABLE and i in own and any(each in referred for each in own[i])
+        tuple(found)
+        if name in _DROPPABLE and not referred.isdisjoint(found := own.get(i, ()))
         else ()
         for i, name in enumerate(names)
     ]
-    used_names = {
-        i for i, each in enumerate(script.definitions) if each.kind == "named" and i in referred
-    }
-    taken = RESERVED | OPERATORS.keys() | CONSTANTS.keys()
-    atoms = {
-        text[start[node] : end[node]]
-        for node in range(1, len(document))
-        if document.stop[node] == node + 1
-    }
+    used_names = {i for i in referred if i >= 0 and script.definitions[i].kind == "named"}
     outer = [_outermost(script, scopes[i], i) for i in range(len(commands))]
-    unused_names = Lazy(name for name in short_names() if name not in taken and name not in atoms)
     return ScriptContext(
         commands,
         gaps,
@@ -459,9 +451,19 @@ def _context(script: Script) -> ScriptContext:
         visible,
         frozenset(used_names),
         bool(barriers),
-        unused_names,
+        Lazy(_unused_names(document)),
         TIGHT not in text,
     )
+
+
+def _unused_names(document: Document) -> Iterator[bytes]:
+    """Yield short names that stand nowhere in a script, and mean nothing to a solver."""
+    text, start, end, stop = document.text, document.start, document.end, document.stop
+    atoms = {
+        text[start[node] : end[node]] for node in range(1, len(document)) if stop[node] == node + 1
+    }
+    taken = atoms.union(RESERVED, OPERATORS, CONSTANTS)
+    return (name for name in short_names() if name not in taken)
 
 
 def _innermost(script: Script) -> list[int]:

@@ -84,10 +84,8 @@ def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
     if graph.sort[node] != _BIT:
         return None  # ill-sorted
     if head == b"ite":
-        values = [_bit(graph, each) for each in args[1:]]
-        if None in values or values[0] == values[1]:
-            return None
-        return _signed(graph, args[0], values[0] == bit)
+        yes, no = _bit(graph, args[1]), _bit(graph, args[2])
+        return None if None in (yes, no) or yes == no else _signed(graph, args[0], yes == bit)
     if head == b"bvcomp" and len(args) == 2:
         return _signed(graph, graph.add(get(b"=", 2), args, "Bool"), bool(bit))
     if head == b"bvnot":
@@ -154,6 +152,16 @@ def edge(moves: Moves) -> Iterator[Candidate]:
                     yield Candidate("one use", graph, {user: copy}, user)
 
 
+def _compound(moves: Moves) -> list[tuple[int, Sort]]:
+    """Return the nodes with arguments, and their sorts."""
+    graph = moves.graph
+    return [
+        (node, sort)
+        for node in moves.nodes
+        if graph.args[node] and (sort := graph.sort[node]) is not None
+    ]
+
+
 def exist(moves: Moves) -> Iterator[Candidate]:
     """Replaces a node by the smallest compound term of its sort that is not above it.
 
@@ -161,11 +169,7 @@ def exist(moves: Moves) -> Iterator[Candidate]:
     """
     graph, analysis = moves.graph, moves.analysis
     by_sort: dict[Sort, list[int]] = {}
-    compound = [
-        (node, sort)
-        for node in moves.nodes
-        if graph.args[node] and (sort := graph.sort[node]) is not None
-    ]
+    compound = _compound(moves)
     for node, sort in reversed(compound):
         by_sort.setdefault(sort, []).append(node)
     for node, sort in compound:
@@ -218,17 +222,21 @@ def literals(moves: Moves) -> Iterator[Candidate]:
 
 def smaller_literals(text: bytes, sort: Sort) -> list[bytes]:
     """Return the values of a sort to try in place of a larger literal, the smallest first."""
-    found: list[bytes] = []
+    found = dict.fromkeys(_other_literals(text, sort))
+    return [each for each in found if (len(each), each) < (len(text), text)]
+
+
+def _other_literals(text: bytes, sort: Sort) -> list[bytes]:
     decimal = _DECIMAL.fullmatch(text)
     if _NUMERAL.fullmatch(text) and len(text) < 1000:
-        found = [b"%d" % value for value in _smaller(int(text))]
-    elif decimal is not None and len(text) < 1000:
-        found = _smaller_decimals(*decimal.groups())
-    elif text[:1] == b'"' and len(text) > 3:
-        found = _smaller_strings(text[1:-1])
-    elif isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
-        found = _smaller_vectors(literal_value(text), sort[1])
-    return [each for each in dict.fromkeys(found) if (len(each), each) < (len(text), text)]
+        return [b"%d" % value for value in _smaller(int(text))]
+    if decimal is not None and len(text) < 1000:
+        return _smaller_decimals(*decimal.groups())
+    if text[:1] == b'"' and len(text) > 3:
+        return _smaller_strings(text[1:-1])
+    if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+        return _smaller_vectors(literal_value(text), sort[1])
+    return []
 
 
 def _smaller_decimals(whole: bytes, fraction: bytes) -> list[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -287,6 +287,21 @@ class Moves:
         yield from self.direct(node)
         yield from self.to_declared(node)
 
+    def _rebound(self, cone: Sequence[int], values: Iterable[int]) -> dict[int, int]:
+        """Add a variable for each one whose binder is copied; return them by the old ones."""
+        graph, free = self.graph, self.analysis.free
+        touched = set(values)
+        others: dict[int, int] = {}
+        for each in reversed(cone):
+            shape = graph.shape[each]
+            if shape.binds and not free[each].isdisjoint(touched):
+                for variable in {v for bound in shape.binds for v in bound}:
+                    touched.add(variable)
+                    others[variable] = len(graph.names)
+                    graph.names.append(graph.names[variable])
+                    graph.variables.append(graph.variables[variable])
+        return others
+
     def substituted(self, node: int, values: Mapping[int, int]) -> int:
         """Add a copy of a node in which free variables are replaced by nodes.
 
@@ -298,16 +313,8 @@ class Moves:
         # `Regions` assumes that none do (the convention of Barendregt, The Lambda Calculus,
         # 2.1.13).
         cone, free = self.analysis.cone(node), self.analysis.free
-        touched = set(values)
-        others: dict[int, int] = {}
-        for each in reversed(cone):
-            shape = graph.shape[each]
-            if shape.binds and not free[each].isdisjoint(touched):
-                for variable in {v for bound in shape.binds for v in bound}:
-                    touched.add(variable)
-                    others[variable] = len(graph.names)
-                    graph.names.append(graph.names[variable])
-                    graph.variables.append(graph.variables[variable])
+        others = self._rebound(cone, values)
+        touched = {*values, *others}
         copies: dict[int, int] = {}
         for each in cone:
             shape = graph.shape[each]
@@ -500,17 +507,24 @@ class Moves:
         for each in chosen:
             yield from self.replace("far hoist", node, each)
 
+    def _least(self, node: int) -> int:
+        """Return how many arguments a node has at least; all if it is no variadic operator."""
+        graph = self.graph
+        shape = graph.shape[node]
+        least = _AT_LEAST.get(shape.head)
+        if least is None or shape.arity <= least or shape.uses:
+            return shape.arity
+        if shape is not graph.shapes.application(shape.head, shape.arity):
+            return shape.arity
+        sorts = {graph.sort[each] for each in (node, *graph.args[node])} - {None}
+        return shape.arity if least == 1 and len(sorts) > 1 else least
+
     def drops(self, node: int, run: tuple[int, int] | None) -> Iterator[Candidate]:
         """Drops runs of arguments of a variadic operator, from the back."""
         graph = self.graph
         shape, args = graph.shape[node], graph.args[node]
-        least = _AT_LEAST.get(shape.head)
-        if least is None or shape.arity <= least or shape.uses:
-            return
-        if shape is not graph.shapes.application(shape.head, shape.arity):
-            return
-        sorts = {graph.sort[each] for each in (node, *args)} - {None}
-        if least == 1 and len(sorts) > 1:
+        least = self._least(node)
+        if least >= shape.arity:
             return
         # From the back, as later arguments rarely are what earlier ones need, and by halves, as
         # ddmin does (Zeller and Hildebrandt, TSE 2002), but without trying complements: those are

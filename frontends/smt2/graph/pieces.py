@@ -69,15 +69,7 @@ class Pieces:
         # start.
         if self.root in replaced or self.top in replaced:
             return None
-        changed: set[int] = set()
-        todo, seen = list(replaced), set(replaced)
-        while todo:
-            for user in users.get(todo.pop(), ()):
-                if user in self._pieces:
-                    changed.add(user)
-                elif user not in seen:
-                    seen.add(user)
-                    todo.append(user)
+        changed = self._touched(replaced, users)
         made: dict[int, Piece] = {}
         grown = self.size
         for node in changed:
@@ -109,6 +101,19 @@ class Pieces:
                 if count[each] + by == 0:
                     todo.append(each)
         return lost
+
+    def _touched(self, replaced: Iterable[int], users: Mapping[int, Sequence[int]]) -> set[int]:
+        """Return the nodes with a piece of their own in which replaced ones are written."""
+        changed: set[int] = set()
+        todo, seen = list(replaced), set(replaced)
+        while todo:
+            for user in users.get(todo.pop(), ()):
+                if user in self._pieces:
+                    changed.add(user)
+                elif user not in seen:
+                    seen.add(user)
+                    todo.append(user)
+        return changed
 
     def _joined(self, made: Mapping[int, Piece], lost: set[int]) -> Command:
         """Join the pieces, except for those that are lost."""

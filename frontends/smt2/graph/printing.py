@@ -138,21 +138,9 @@ class _Printer:
 
     def _plan(self, top: int) -> None:
         """Decide which nodes of a term are bound by lets, and where."""
-        graph, shapes = self.graph, self.graph.shape
+        graph = self.graph
         order = post_order(graph.args, (top,), self.replaced)
-        binders = pinned = False
-        for node in order:
-            shape = shapes[node]
-            self.uses.update(shape.uses)
-            if shape.fresh:
-                self.fresh[shape.fresh] = None
-            if shape.names:
-                pinned = True
-                if not self.provided.isdisjoint(shape.names):
-                    raise Unprintable
-                self.provided.update(shape.names)
-            if shape.binds:
-                binders = True
+        binders, pinned = self._take_in(order)
         counts = self._counts(order)
         lets = self._lets(order, counts, pinned)
         if binders:
@@ -172,6 +160,26 @@ class _Printer:
                 nodes.sort(key=self.level.__getitem__)
             elif ordered:
                 nodes.sort()
+
+    def _take_in(self, order: Sequence[int]) -> tuple[bool, bool]:
+        """Note what the terms use and name; return whether any binds, and whether any is named.
+
+        Raises Unprintable if a name would be there twice.
+        """
+        binders = pinned = False
+        for node in order:
+            shape = self.graph.shape[node]
+            self.uses.update(shape.uses)
+            if shape.fresh:
+                self.fresh[shape.fresh] = None
+            if shape.names:
+                pinned = True
+                if not self.provided.isdisjoint(shape.names):
+                    raise Unprintable
+                self.provided.update(shape.names)
+            if shape.binds:
+                binders = True
+        return binders, pinned
 
     def _counts(self, order: Sequence[int]) -> dict[int, int]:
         """Count the uses of each node where a let may stand for it.

@@ -262,12 +262,11 @@ def _resorted(moves: Moves, classes: SortClasses) -> Iterator[Candidate]:
     skeletons = (*classes.skeleton.values(), *classes.literal.values())
     named = {classes.find(number) for number in classes.named}
     floats = {classes.find(number) for number in classes.floats} - named
-    ranked = [
-        number
-        for number in classes.largest(each for some in skeletons for each in _classes_in(some))
-        if (number in named and is_container(classes.sorts[number]) == classes.containers)
-        or (number in floats and not classes.containers)
-    ]
+    if classes.containers:
+        floats = set()
+    named = {each for each in named if is_container(classes.sorts[each]) == classes.containers}
+    members = (each for some in skeletons for each in _classes_in(some))
+    ranked = [each for each in classes.largest(members) if each in named or each in floats]
     for number in ranked[:_CLASSES]:
         for target in _targets(classes.sorts[number])[number in floats :]:
             candidate = _changed(moves, classes, number, target)
@@ -408,16 +407,16 @@ class _Change:
             uses = self.moves.material.uses_of(text)
             const = graph.shapes.application(b"(as const %b)" % text, 1, uses)
             return graph.add(const, args, sort)
-        # What says nothing of the sorts of its arguments, but that some of them agree, stays.
-        if (
-            sort is None
-            or shape.uses
-            or shape.head == b"ite"
-            or _is_access(graph, shape, args)
-            or _is_of_container(graph, node, args, sort)
-        ):
+        if sort is None or self._is_indifferent(node, args, sort):
             return graph.add(shape, args, sort)
         return self.operator(node, args, sort)
+
+    def _is_indifferent(self, node: int, args: tuple[int, ...], sort: Sort) -> bool:
+        """Return whether an operator says of its arguments' sorts only that some agree."""
+        graph, shape = self.graph, self.graph.shape[node]
+        if shape.uses or shape.head == b"ite":
+            return True
+        return _is_access(graph, shape, args) or _is_of_container(graph, node, args, sort)
 
     def operator(self, node: int, args: tuple[int, ...], sort: Sort | None) -> int | None:
         """Return the replacement of an application of a theory operator."""

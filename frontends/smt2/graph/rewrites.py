@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.spelling import literal_value, shortest
 
@@ -49,7 +50,7 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
     graph = moves.graph
     for node in moves.nodes:
         shape, args = graph.shape[node], graph.args[node]
-        if not args or shape.uses or shape.names or shape.raw or shape.binds:
+        if not args or _is_special(shape):
             continue
 
         other = _binary_shorter(moves, node) if len(args) == 2 else None
@@ -65,6 +66,11 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
         match = _unary(moves, _EXTRACT, node)
         if match is not None:
             yield from _extracted(moves, node, int(match[1]), int(match[2]))
+
+
+def _is_special(shape: Shape) -> bool:
+    """Return whether a term is more than an operator of a theory and its arguments."""
+    return bool(shape.uses or shape.names or shape.raw or shape.binds)
 
 
 def _like(moves: Moves, node: int, head: bytes, args: tuple[int, ...]) -> int:
@@ -95,8 +101,9 @@ def _special_shorter(moves: Moves, node: int) -> int | None:
     graph, head, sort = moves.graph, moves.graph.shape[node].head, moves.graph.sort[node]
     inner = graph.args[node][0]
     first, below = graph.shape[inner].head, graph.args[inner]
-    if head == b"ite" and sort == ("BitVec", 1) and first == b"=" and len(below) == 2:
-        return _like(moves, node, b"bvcomp", below) if _is_vector(moves, below[0]) else None
+    if head == b"ite" and sort == ("BitVec", 1):
+        compared = first == b"=" and len(below) == 2 and _is_vector(moves, below[0])
+        return _like(moves, node, b"bvcomp", below) if compared else None
     if head == b"seq.nth" and first == b"seq.unit" and len(below) == 1:
         return below[0]
     if head in _CHARACTERS and sort == "RegLan":
@@ -199,17 +206,23 @@ def _grounded(moves: Moves) -> Iterator[Candidate]:
             yield Candidate("eliminate variable", graph, {**truth, node: value}, node)
 
 
+def _symbols(moves: Moves, nodes: Iterable[int]) -> set[int]:
+    """Return the definitions that terms use, without those of sorts."""
+    kinds = moves.material.terms.script.definitions
+    used = {each for node in nodes for each in moves.graph.shape[node].uses}
+    return {each for each in used if kinds[each].kind != "sort"}
+
+
 def _closed_assertions(moves: Moves) -> dict[int, list[int]]:
     """Return what is asserted of one symbol alone, by symbols that others assert of, too."""
-    graph, kinds = moves.graph, moves.material.terms.script.definitions
+    graph = moves.graph
     asserted: dict[int, list[int]] = {}
     count: dict[int, int] = {}
     for root in graph.roots:
         if graph.shape[root].head != b"assert" or len(graph.args[root]) != 1:
             continue
         cone = moves.analysis.cone(graph.args[root][0])
-        used = {each for node in cone for each in graph.shape[node].uses}
-        symbols = {each for each in used if kinds[each].kind != "sort"}
+        symbols = _symbols(moves, cone)
         for each in symbols:
             count[each] = count.get(each, 0) + 1
         if len(symbols) == 1 and not any(graph.shape[node].fresh for node in cone):

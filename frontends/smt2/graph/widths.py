@@ -10,7 +10,7 @@ the operator is adapted or removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from reducekit.frontends.smt2.graph.containers import (
@@ -224,6 +224,12 @@ def _neighbours(graph: Graph, classes: Classes) -> dict[int, set[int]]:
     return near
 
 
+def _targets(width: int, near: Iterable[int]) -> list[int]:
+    """Return the widths to try for a class: those of its neighbours, then the usual ones."""
+    usual = [target for target in _TARGETS if target < width]
+    return [target for target in dict.fromkeys((*sorted(near), *usual)) if target != width]
+
+
 def widths(moves: Moves) -> Iterator[Candidate]:
     """Narrows all bit-vectors that must have the same width."""
     graph = moves.graph
@@ -235,13 +241,10 @@ def widths(moves: Moves) -> Iterator[Candidate]:
     ranked = classes.largest(each for some in skeletons for each in _classes_in(some))
     for number in ranked[:_CLASSES]:
         width = classes.width[number]
-        targets = sorted(near.get(number, ()))
-        targets += [target for target in _TARGETS if target < width]
-        for target in dict.fromkeys(targets):
-            if target != width:
-                candidate = _narrowed(moves, classes, number, target)
-                if candidate is not None:
-                    yield candidate
+        for target in _targets(width, near.get(number, ())):
+            candidate = _narrowed(moves, classes, number, target)
+            if candidate is not None:
+                yield candidate
         candidate = _narrowed(moves, classes, number, _next_target(width), top=True)
         if candidate is not None:
             yield candidate

@@ -125,13 +125,18 @@ class Members:
             self._asked[link] = self._connection.call(link, "missing", *self._needs)
             self._asked[link].add_done_callback(lambda _: self._wake())
 
-    def look(self) -> None:
-        """Take in who has come, gone, and answered."""
-        links, workers = self._connection.links, self._connection.workers
+    def _forget(self, links: Mapping[str, Link]) -> None:
+        """Drop who has gone, and take in whom the connection has given up."""
+        workers = self._connection.workers
         self.admitted = {each: its for each, its in self.admitted.items() if links.get(each) is its}
         for address, why in self._connection.refused.items():
             self.refuse(address, why)
         self.refused = {each: why for each, why in self.refused.items() if each in workers}
+
+    def look(self) -> None:
+        """Take in who has come, gone, and answered."""
+        links = self._connection.links
+        self._forget(links)
         for address, link in links.items():
             if not (address in self.admitted or address in self.refused or link in self._asked):
                 self._meet(address, link)
