@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
@@ -45,26 +46,29 @@ class MemberItems(IndependentItems):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop members, but not the last constructor of a datatype or the last base constructor."""
-        gone: dict[int, int] = {}
-        for item in chosen | taken:
-            each = self.members[item]
-            gone[each.container] = gone.get(each.container, 0) + 1
-            if self.sizes[each.container] - gone[each.container] < each.least:
-                return Change(())
-        dropped = {self.members[item].node for item in chosen | taken}
-        if any(self.bases.get(each) and self.bases[each] <= dropped for each in gone):
+        dropped = [self.members[item] for item in chosen | taken]
+        gone = Counter(each.container for each in dropped)
+        if not self._keeps_values(dropped, gone):
             return Change(())
-        nodes = [
-            node
-            for item in sorted(chosen)
-            for node in (self.members[item].node, *self.members[item].along)
-        ]
-        edits = [Edit(node, ()) for node in nodes]
+        edits: list[Edit] = []
+        emptied: list[Edit] = []
         for item in sorted(chosen):
             each = self.members[item]
+            edits += (Edit(node, ()) for node in (each.node, *each.along))
             if gone[each.container] == self.sizes[each.container]:
-                edits += (Edit(node, (node + 1,)) for node in each.applied)
-        return Change(tuple(edits), "drop members")
+                emptied += (Edit(node, (node + 1,)) for node in each.applied)
+        return Change((*edits, *emptied), "drop members")
+
+    def _keeps_values(self, dropped: Sequence[Member], gone: Mapping[int, int]) -> bool:
+        """Return whether each datatype still has a constructor, and one to begin a value with.
+
+        A datatype must be inhabited (standard 2.7, section 4.2.3, well-founded datatypes): solvers
+        reject the declaration otherwise, so such a candidate would be a check for nothing.
+        """
+        if any(self.sizes[each.container] - gone[each.container] < each.least for each in dropped):
+            return False
+        nodes = {each.node for each in dropped}
+        return not any(self.bases.get(each) and self.bases[each] <= nodes for each in gone)
 
 
 class Members:
@@ -86,11 +90,7 @@ class Members:
         found: list[Member] = []
         sizes: dict[int, int] = {}
         bases: dict[int, set[int]] = {}
-        selectors: dict[int, list[int]] = {}
-        for index, definition in enumerate(script.definitions):
-            if definition.kind == "selector":
-                element = parent[definition.node]
-                selectors.setdefault(parent[element], []).append(index)
+        selectors = _selectors(terms)
         for node, index in constructors.items():
             element = _element(terms, node, constructors)
             container = parent[element]
@@ -102,20 +102,41 @@ class Members:
             if uses.cases is not None and not any(each in used for each in own):
                 found.append(Member(element, container, 1, uses.cases))
             arguments = [list(document.children(each))[1:] for each in uses.applied]
-            if uses.others or any(len(each) != len(own) for each in arguments):
-                continue
-            sizes[element] = len(own)
-            for number, each in enumerate(own):
-                along = [group[number] for group in arguments]
-                bound = (terms.bound_at(node) for node in along)
-                if each in used or any(variable in used for variable in bound if variable >= 0):
-                    continue
-                place = parent[script.definitions[each].node]
-                found.append(Member(place, element, 0, along, uses.applied))
+            if not uses.others and all(len(each) == len(own) for each in arguments):
+                sizes[element] = len(own)
+                found += _fields(terms, element, own, arguments, uses.applied)
         for element, heads, body in _datatypes_without_uses(terms):
             sizes[heads] = len(list(document.children(heads)))
             found.append(Member(element, heads, 1, [body]))
         return MemberItems(found, sizes, bases) if found else None
+
+
+def _selectors(terms: Terms) -> dict[int, list[int]]:
+    """Return the selectors of each constructor, by its node."""
+    parent = terms.document.parent
+    found: dict[int, list[int]] = {}
+    for index, definition in enumerate(terms.script.definitions):
+        if definition.kind == "selector":
+            found.setdefault(parent[parent[definition.node]], []).append(index)
+    return found
+
+
+def _fields(
+    terms: Terms,
+    element: int,
+    selectors: Sequence[int],
+    arguments: Sequence[Sequence[int]],
+    applied: Sequence[int],
+) -> Iterator[Member]:
+    """Yield the fields of a constructor that nothing reads: no selector, no pattern variable."""
+    used = terms.references
+    for number, selector in enumerate(selectors):
+        along = [group[number] for group in arguments]
+        bound = (terms.bound_at(node) for node in along)
+        if selector in used or any(variable in used for variable in bound if variable >= 0):
+            continue
+        place = terms.document.parent[terms.script.definitions[selector].node]
+        yield Member(place, element, 0, along, applied)
 
 
 def _is_base(terms: Terms, constructor: int, command: int) -> bool:

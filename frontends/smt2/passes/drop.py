@@ -54,34 +54,44 @@ class CommandItems(Items):
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Add users and partners, then the definitions that only they used."""
-        users, uses, partner = self.commands.users, self.commands.uses, self.commands.partner
-        item = self.item
+        # Two closures in opposite directions, each a breadth-first walk without recursion: up to
+        # the users, without which the script would use what is not declared; then down to the
+        # declarations, which are valid without a user, but serve nothing any more. The second
+        # one is optional to the search (`Closure.orphaned`): a failure may depend on a
+        # declaration, by the number that it gives to a symbol, say.
         fallen = [self.indices[each] for each in chosen]
-        gone = set(fallen)  # in addition to those taken
-        needed: set[int] = set()
-        at = 0
-        while at < len(fallen):
-            index = fallen[at]
-            at += 1
+        needed = self._users(fallen, taken)
+        gone = {*fallen, *needed}  # in addition to those taken
+        return Closure(self._items(needed), self._items(self._idle(gone, taken)))
+
+    def _users(self, fallen: Sequence[int], taken: Selection) -> set[int]:
+        """Return what uses commands that go, at any distance, and their partners."""
+        users, partner = self.commands.users, self.commands.partner
+        queue, gone = list(fallen), set(fallen)
+        for index in queue:  # grows during the loop
             for each in (*users[index], partner[index]):
-                if each >= 0 and each not in gone and item[each] not in taken:
+                if each >= 0 and each not in gone and self.item[each] not in taken:
                     gone.add(each)
-                    needed.add(each)
-                    fallen.append(each)
+                    queue.append(each)
+        return gone.difference(fallen)
+
+    def _idle(self, gone: set[int], taken: Selection) -> set[int]:
+        """Return what is used only by commands that go, at any distance; adds them to `gone`."""
+        users, uses, item = self.commands.users, self.commands.uses, self.item
         idle: set[int] = set()
+        fallen: Collection[int] = list(gone)
         while fallen:
             # All of them at once, so that a definition they share is visited only once.
-            used = {definition for index in fallen for definition in uses[index]}
+            used = {definition for index in fallen for definition in uses[index]} - gone
             fallen = [
                 definition
                 for definition in used
-                if definition not in gone
-                and item[definition] not in taken
+                if item[definition] not in taken
                 and all(user in gone or item[user] in taken for user in users[definition])
             ]
             gone.update(fallen)
             idle.update(fallen)
-        return Closure(self._items(needed), self._items(idle))
+        return idle
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
         """Return whether a refuted command uses one of the chosen ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -56,16 +57,15 @@ class ParameterItems(IndependentItems):
             edits.append(Edit(each.node, ()))
             edits.extend(Edit(argument, ()) for argument in each.arguments)
             if each.variable >= 0:
+                # In the body a value takes the variable's place. Any would do, as no argument
+                # reaches the body any more; the smallest makes the text smallest.
                 definition = terms.script.definitions[each.variable]
                 constants = terms.constants(definition.sort)
                 used = terms.references[each.variable]
                 if used and not constants:
                     return Change(())
                 edits.extend(Edit(node, (constants[0],)) for node in used)
-        gone: dict[int, int] = {}
-        for item in chosen | taken:
-            function = self.parameters[item].function
-            gone[function] = gone.get(function, 0) + 1
+        gone = Counter(self.parameters[item].function for item in chosen | taken)
         for function, count in gone.items():
             if count == self.total[function]:
                 edits.extend(Edit(node, (node + 1,)) for node in self.uses[function])
@@ -91,14 +91,14 @@ class Parameters:
             if signature < 0:
                 continue
             nodes = list(document.children(signature))
+            # A use by the name alone, as in `(_ map f)` or a query, would lose its function.
             references = terms.references[index]
-            applications = [parent[node] for node in references if parent[node] == node - 1]
-            arguments = [list(document.children(node))[1:] for node in applications]
-            if len(applications) != len(references) or any(
-                len(each) != len(nodes) for each in arguments
-            ):
+            if any(parent[node] != node - 1 for node in references):
                 continue
-            uses[index] = applications
+            arguments = [list(document.children(parent[node]))[1:] for node in references]
+            if any(len(each) != len(nodes) for each in arguments):
+                continue
+            uses[index] = [parent[node] for node in references]
             for number, node in enumerate(nodes):
                 variable = variables.get(node + 1, -1) if definition.kind == "define" else -1
                 found.append(Parameter(index, node, variable, [each[number] for each in arguments]))
@@ -145,17 +145,17 @@ class Recursive:
                 continue
             if len(bodies) == 1:
                 changes += _alone(terms, command, signatures[0], bodies[0])
-                continue
-            idle = [
-                (signature, body)
-                for signature, body in zip(signatures, bodies, strict=True)
-                if _is_idle(terms, signature + 1, body)
-            ]
-            changes += (
-                Change((Edit(signature, ()), Edit(body, ())), "drop function")
-                for signature, body in idle[len(idle) == len(bodies) :]
-            )
+            else:
+                changes += _unused(terms, list(zip(signatures, bodies, strict=True)))
         return independent(changes)
+
+
+def _unused(terms: Terms, functions: Sequence[tuple[int, int]]) -> Iterator[Change]:
+    """Yield the removal of each function that no other one of the command uses."""
+    idle = [each for each in functions if _is_idle(terms, each[0] + 1, each[1])]
+    # One has to stay, as the command defines at least one function (standard 2.7, section 4.2.3).
+    for signature, body in idle[len(idle) == len(functions) :]:
+        yield Change((Edit(signature, ()), Edit(body, ())), "drop function")
 
 
 def _is_idle(terms: Terms, name: int, body: int) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from reducekit.change import Change, Edit
+from reducekit.document import Document
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
@@ -39,6 +41,11 @@ class AttributeItems(IndependentItems):
         return Change(tuple(edits), "drop attributes")
 
 
+def _is_keyword(document: Document, node: int) -> bool:
+    leaf = document.stop[node] == node + 1
+    return leaf and document.text.startswith(b":", document.start[node])
+
+
 class Attributes:
     """Removes attributes of terms and commands."""
 
@@ -54,15 +61,12 @@ class Attributes:
             if definition.kind == "named" and index in terms.references
         }
         found: list[tuple[int, ...]] = []
-        for node in range(1, len(document)):
-            if stop[node] != node + 1 or not document.text.startswith(b":", document.start[node]):
-                continue
-            above = document.parent[node]
+        for node in filter(partial(_is_keyword, document), range(1, len(document))):
+            above, value = document.parent[node], node + 1
             if above == 0 or head_of(document, above) in _NO_ATTRIBUTES:
                 continue
-            value = node + 1
-            inside = value < stop[above]
-            if not inside or document.text.startswith(b":", document.start[value]):
+            # An attribute is a keyword alone, or with a value (standard 2.7, section 3.4).
+            if value >= stop[above] or _is_keyword(document, value):
                 found.append((node,))
             elif value not in used:
                 found.append((node, value))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit, Template
@@ -17,7 +18,9 @@ from reducekit.search.independent import IndependentChanges, independent
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 _DECLARES = frozenset(b"declare-fun declare-const declare-var".split())
+# Solvers accept no zero byte in a symbol (standard 2.7, section 3.1), so no name looks like a gap.
 _GAP = re.compile(rb"\0([0-9]+)\0")
+# The shortest name of a sort that solvers know without a declaration.
 _SIMPLEST = b"Int"
 
 
@@ -119,21 +122,12 @@ class ParameterItems(IndependentItems):
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop parameters; a sort that has none left is used by its name alone."""
         terms = self.terms
-        gone: dict[int, int] = {}
-        for item in chosen | taken:
-            sort = self.parameters[item].sort
-            gone[sort] = gone.get(sort, 0) + 1
+        # An edit describes the text as parsed, so what others have taken is not in it yet: the
+        # arity is counted from the items, never read off the text.
+        gone = Counter(self.parameters[item].sort for item in chosen | taken)
         edits: list[Edit] = []
         for item in sorted(chosen):
-            each = self.parameters[item]
-            definition = terms.script.definitions[each.sort]
-            uses = [_arguments(terms, use, definition) for use in terms.references[each.sort]]
-            edits += (Edit(arguments[each.number], ()) for arguments in uses)
-            own = _parameters(terms, each.sort)
-            if own:
-                named = terms.references[own[each.number]]
-                edits += (Edit(node, (each.instead,)) for node in named)
-                edits.append(Edit(terms.script.definitions[own[each.number]].node, ()))
+            edits += self._dropped(self.parameters[item])
         for sort in sorted({self.parameters[item].sort for item in chosen}):
             definition = terms.script.definitions[sort]
             left = len(definition.parameters) - gone[sort]
@@ -142,6 +136,18 @@ class ParameterItems(IndependentItems):
             if not left:
                 edits += (Edit(use - 1, (use,)) for use in terms.references[sort])
         return Change(tuple(edits), "drop sort parameters")
+
+    def _dropped(self, each: Parameter) -> Iterator[Edit]:
+        """Yield the edits that drop a parameter from all uses and from the definition."""
+        terms = self.terms
+        definition = terms.script.definitions[each.sort]
+        for use in terms.references[each.sort]:
+            yield Edit(_arguments(terms, use, definition)[each.number], ())
+        own = _parameters(terms, each.sort)
+        if own:
+            named = terms.references[own[each.number]]
+            yield from (Edit(node, (each.instead,)) for node in named)
+            yield Edit(terms.script.definitions[own[each.number]].node, ())
 
 
 def _parameters(terms: Terms, sort: int) -> Sequence[int]:
@@ -161,23 +167,29 @@ class SortParameters:
     def problem(self, view: ScriptView) -> ParameterItems | None:
         """Return the parameters of all sorts whose every use is an application."""
         terms = view.terms
-        found: list[Parameter] = []
-        for head in (b"declare-sort", b"define-sort"):
-            for index, definition in _commands(terms, head):
-                arity = len(definition.parameters)
-                if head == b"define-sort" and definition.sort is None:
-                    continue
-                uses = [_arguments(terms, use, definition) for use in terms.references[index]]
-                if any(len(each) != arity for each in uses):
-                    continue
-                own = _parameters(terms, index)
-                for number in range(arity):
-                    instead = _SIMPLEST
-                    if own and own[number] in terms.references and uses:
-                        instead = _common(terms, [each[number] for each in uses], index)
-                    if instead:
-                        found.append(Parameter(index, number, instead))
+        defined = (each for each in _commands(terms, b"define-sort") if each[1].sort is not None)
+        found = [
+            parameter
+            for index, definition in (*_commands(terms, b"declare-sort"), *defined)
+            for parameter in _droppable(terms, index, definition)
+        ]
         return ParameterItems(terms, found) if found else None
+
+
+def _droppable(terms: Terms, index: int, definition: Definition) -> Iterator[Parameter]:
+    """Yield the parameters of a sort that can be dropped if every use is an application."""
+    uses = [_arguments(terms, use, definition) for use in terms.references[index]]
+    if any(len(each) != len(definition.parameters) for each in uses):
+        return
+    own = _parameters(terms, index)
+    for number in range(len(definition.parameters)):
+        # Where a definition uses its parameter, a sort has to stand for it: the one that all
+        # uses pass, so that the sort means there what it meant. A declared sort means nothing.
+        instead = _SIMPLEST
+        if own and own[number] in terms.references and uses:
+            instead = _common(terms, [each[number] for each in uses], index)
+        if instead:
+            yield Parameter(index, number, instead)
 
 
 def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
@@ -223,32 +235,47 @@ class Instances:
 
 def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]:
     """Return the edits that make a parametric datatype a plain one; empty if it is impossible."""
-    document, script, uses = terms.document, terms.script, terms.references
-    definition = script.definitions[index]
+    document, uses = terms.document, terms.references
+    definition = terms.script.definitions[index]
     body = body_of(terms, definition)
     parts = list(document.children(body)) if body >= 0 else []
     if len(parts) != 3 or document.source(parts[0]) != b"par":
         return []
     own = [number[each] for each in document.children(parts[1]) if each in number]
-    arguments = [_arguments(terms, use, definition) for use in uses[index]]
-    if any(len(each) != len(own) for each in arguments):
-        return []
-    outside = [each for each in arguments if not body < each[0] < document.stop[body]]
-    within = [[script.refs[node] for node in each] for each in arguments if each not in outside]
-    if any(each != own for each in within):
+    outside = _passed(terms, index, own, body)
+    if outside is None:
         return []
     edits = [Edit(body, (parts[2],)), *(Edit(use - 1, (use,)) for use in uses[index])]
     head = document.parent[definition.node]
     if head != definition.binder:
         edits.append(Edit(document.stop[definition.node], (b"0",)))
     for place, parameter in enumerate(own):
-        instead = _SIMPLEST
-        if outside:
-            instead = _common(terms, [each[place] for each in outside], index)
+        passed = [each[place] for each in outside]
+        instead = _common(terms, passed, index) if passed else _SIMPLEST
         if not instead:
             return []
         edits += (Edit(each, (instead,)) for each in uses[parameter])
     return edits
+
+
+def _passed(terms: Terms, index: int, own: Sequence[int], body: int) -> list[list[int]] | None:
+    """Return the arguments of a datatype's uses outside of its body; None if it has odd uses.
+
+    Inside, a datatype may only be applied to its own parameters, in their order: one that passes
+    other sorts to itself (a nested datatype) has no instance that is a plain datatype.
+    """
+    document, refs = terms.document, terms.script.refs
+    definition = terms.script.definitions[index]
+    outside = []
+    for use in terms.references[index]:
+        arguments = _arguments(terms, use, definition)
+        if len(arguments) != len(own):
+            return None
+        if not body < arguments[0] < document.stop[body]:
+            outside.append(arguments)
+        elif [refs[node] for node in arguments] != own:
+            return None
+    return outside
 
 
 class UnusedTree(LeafTree):

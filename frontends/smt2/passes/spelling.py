@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.commands import head_of
+from reducekit.document import Document
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.script import Script, analyse
 from reducekit.frontends.smt2.spelling import shortest
@@ -52,42 +52,70 @@ class Spelling:
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change for all declarations: a solver either knows declare-const or not."""
-        document = view.document
-        changes: list[Change] = []
-        declarations: list[Edit] = []
-        for node in view.commands.nodes:
-            name = head_of(document, node)
-            children = list(document.children(node))
-            if name == b"declare-fun" and len(children) == 4:
-                if document.source(children[2]) == b"()":
-                    declarations.append(Edit(children[0], (b"declare-const",)))
-                    declarations.append(Edit(children[2], ()))
-            elif name == b"set-logic" and len(children) == 2:
-                changes.append(Change((Edit(children[1], (b"ALL",)),), "logic"))
-        script = view.script
-        # One change each: solvers differ in what notation they read, and in what it makes them do.
-        for node, sort in enumerate(script.sort):
-            if isinstance(sort, tuple) and sort[0] == "BitVec":
-                own = document.source(node)
-                match = _LITERAL.fullmatch(own)
-                short = shortest(int(match[1]), int(match[2])) if match else own
-                if len(short) < len(own):
-                    changes.append(Change((Edit(node, (short,)),), "literal"))
-        decimals = [
-            Edit(node, (match[1],))
-            for node, sort in enumerate(script.sort)
-            if sort == "Real" and (match := _WHOLE.fullmatch(document.source(node))) is not None
-        ]
-        if decimals and (text_is_sorted(view, decimals)):
+        # What a solver knows or does not know as a whole is one change: any part of it alone would
+        # be rejected for the same reason. Literals are one change each: solvers differ in what
+        # notation they read, and in what it makes them do.
+        changes = [*_logics(view), *_literals(view)]
+        decimals = _decimals(view)
+        if decimals and text_is_sorted(view, decimals):
             changes.append(Change(tuple(decimals), "numerals for decimals"))
-        floats = [
-            Edit(node, (_FLOATS[name],))
-            for node in range(1, len(document) - 3)
-            if document.stop[node] == node + 5 and (name := document.source(node)) in _FLOATS
-        ]
+        floats = _floats(view.document)
         if floats:
             changes.append(Change(tuple(floats), "short sorts"))
+        declarations = tuple(_declarations(view))
         if declarations:
             # One key: a solver that does not know the command rejects it every time.
-            changes.append(Change(tuple(declarations), "declare-const", b"declare-const"))
+            changes.append(Change(declarations, "declare-const", b"declare-const"))
         return independent(changes)
+
+
+def _logics(view: ScriptView) -> Iterator[Change]:
+    # ALL is the shortest name of a logic, and allows whatever the other passes put into a script.
+    for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
+        children = list(view.document.children(node))
+        if name == b"set-logic" and len(children) == 2:
+            yield Change((Edit(children[1], (b"ALL",)),), "logic")
+
+
+def _declarations(view: ScriptView) -> Iterator[Edit]:
+    """Yield the edits that make each `(declare-fun x () S)` a `(declare-const x S)`."""
+    document = view.document
+    for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
+        children = list(document.children(node))
+        if name == b"declare-fun" and len(children) == 4 and document.source(children[2]) == b"()":
+            yield Edit(children[0], (b"declare-const",))
+            yield Edit(children[2], ())
+
+
+def _literals(view: ScriptView) -> Iterator[Change]:
+    """Yield the shorter notation of each `(_ bv5 8)`."""
+    for node, sort in enumerate(view.script.sort):
+        if isinstance(sort, tuple) and sort[0] == "BitVec":
+            own = view.document.source(node)
+            match = _LITERAL.fullmatch(own)
+            short = shortest(int(match[1]), int(match[2])) if match else own
+            if len(short) < len(own):
+                yield Change((Edit(node, (short,)),), "literal")
+
+
+def _decimals(view: ScriptView) -> list[Edit]:
+    """Return the edits that write whole decimals as numerals.
+
+    A numeral is an Int, so this is not always well-sorted: only where Int and Real mix (theory
+    Reals_Ints, notes), or in a logic of Reals alone, where a numeral is a Real.
+    """
+    source = view.document.source
+    return [
+        Edit(node, (match[1],))
+        for node, sort in enumerate(view.script.sort)
+        if sort == "Real" and (match := _WHOLE.fullmatch(source(node))) is not None
+    ]
+
+
+def _floats(document: Document) -> list[Edit]:
+    """Return the edits that write sorts of floats by their names (theory FloatingPoint)."""
+    return [
+        Edit(node, (_FLOATS[name],))
+        for node in range(1, len(document) - 3)
+        if document.stop[node] == node + 5 and (name := document.source(node)) in _FLOATS
+    ]

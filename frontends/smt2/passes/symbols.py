@@ -29,17 +29,19 @@ class Rename:
             return None
         document = terms.document
         source, stop = document.source, document.stop
+        # By name, not by definition: a failure may need that one symbol hides another of its name.
         places: dict[bytes, set[int]] = {}
         for index, definition in enumerate(terms.script.definitions):
             known = places.setdefault(definition.name, set())
             known.update((definition.node, *terms.references[index]))
         # Names in use are not given to other symbols, since some renamings may be rejected.
-        used = _NOT_FREE | {
-            source(node) for node in range(1, len(document)) if stop[node] == node + 1
-        }
-        short = (name for name in short_names() if name not in used)
+        atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+        short = (name for name in short_names() if name not in atoms and name not in _NOT_FREE)
         changes = []
+        # The most used name gets the shortest one: that saves most. Of equally used ones the first
+        # in the text comes first, so that the order depends on nothing but the text.
         for name in sorted(places, key=lambda name: (-len(places[name]), min(places[name]))):
+            # Any other spelling is a place where the name is part of another word: `is-name`.
             spellings = {source(node) for node in places[name]}
             if len(name) < 2 or not spellings <= {name, b"|" + name + b"|"}:
                 continue

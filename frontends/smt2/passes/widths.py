@@ -26,21 +26,23 @@ class WidthTree(LeafTree):
             if isinstance(sort, tuple) and sort[0] == "BitVec":
                 width = sort[1]
                 assert isinstance(width, int)
-                value = (
-                    literal_value(document.source(node))
-                    if is_constant(document, script, node)
-                    else None
-                )
+                constant = is_constant(document, script, node)
+                value = literal_value(document.source(node)) if constant else None
                 if value is not None:
                     self.literals.setdefault(width, []).append((node, value))
+        self._find_numerals()
+        widths = set(self.numerals) | set(self.literals)
+        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
+
+    def _find_numerals(self) -> None:
+        """Find the widths written in sorts: `(_ BitVec 8)`, and nothing that only looks like it."""
+        document = self.view.document
         source, stop = document.source, document.stop
         for node in range(1, len(document) - 3):
             if stop[node] == node + 4 and source(node + 2) == b"BitVec":
                 text = source(node + 3)
                 if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
                     self.numerals.setdefault(int(text), []).append(node + 3)
-        widths = set(self.numerals) | set(self.literals)
-        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
 
     def weight(self, node: int) -> int:
         """Return the width."""
