@@ -130,9 +130,7 @@ def chart(
     kinds = _kinds(lines)
     for number in sorted(range(len(lines)), key=lambda number: lines[number].main):
         points = _thinned([(x(at), y(value)) for at, value in lines[number].points])
-        way: list[str | float] = ["M", *points[0]]
-        for right, down in points[1:]:
-            way += ["H", right, "V", down] if steps else ["L", right, down]
+        way = _way(points, steps)
         name, dash = kinds[number]
         if len(lines) == 1:
             yield svg.path(*way, "V", bottom, "H", points[0][0], "Z", class_=f"area {name}")
@@ -189,3 +187,11 @@ def _legend(line: str, number: int, name: str, dash: str, *, left: float) -> Ite
     row = _TOP + _LEGEND * (number + 0.5)
     yield svg.path("M", left, row, "h30", class_=f"line {name}", stroke_dasharray=dash)
     yield svg.text(left + 36, row + 4, line)
+
+
+def _way(points: Sequence[tuple[float, float]], steps: bool) -> list[str | float]:
+    """Return the path along points, in steps or straight."""
+    way: list[str | float] = ["M", *points[0]]
+    for right, down in points[1:]:
+        way += ["H", right, "V", down] if steps else ["L", right, down]
+    return way

@@ -72,13 +72,18 @@ def _weighted(clause: bytes, weight: bytes, top: int | None) -> bytes:
     return b"(assert-soft %s :weight %s)" % (clause, weight)
 
 
+def _top(view: View) -> int | None:
+    """Return the weight of hard clauses that a header of WCNF gives."""
+    return view.header[2] if view.header is not None and len(view.header) > 2 else None
+
+
 def _script(view: View) -> Iterator[bytes]:
     if view.format == "qdimacs":
         yield from _quantified(view)
         return
-    yield b"(set-logic QF_UF)" if view.format != "wcnf" else b"(set-logic ALL)"
+    yield b"(set-logic %s)" % (b"ALL" if view.format == "wcnf" else b"QF_UF")
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables)
-    top = view.header[2] if view.header is not None and len(view.header) > 2 else None
+    top = _top(view)
     asked = False
     for prefix, literals in view.lines():
         if not prefix:
@@ -92,6 +97,10 @@ def _script(view: View) -> Iterator[bytes]:
         yield b"(check-sat)"
 
 
+def _conjunction(clauses: Sequence[bytes]) -> bytes:
+    return b"(and true %s)" % b" ".join(clauses) if clauses else b"true"
+
+
 def _opened(prefix: bytes, literals: Iterable[int]) -> bytes:
     names = b" ".join(b"(v%d Bool)" % each for each in literals)
     return b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names)
@@ -103,12 +112,11 @@ def _quantified(view: View) -> Iterator[bytes]:
     Free variables are bound outermost, as the format says.
     """
     blocks = [(each.prefix, each.literals) for each in view.lines() if each.prefix in (b"a", b"e")]
-    bound = {literal for _, literals in blocks for literal in literals}
+    bound = set[int]().union(*(literals for _, literals in blocks))
     yield b"(set-logic ALL)"
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables if each not in bound)
     opened = [_opened(prefix, literals) for prefix, literals in blocks if literals]
-    clauses = [_clause(line.literals) for line in view.lines() if not line.prefix]
-    body = b"true" if not clauses else b"(and true %s)" % b" ".join(clauses)
+    body = _conjunction([_clause(line.literals) for line in view.lines() if not line.prefix])
     yield b"(assert %s)" % b" ".join((*opened, body + b")" * len(opened)))
     yield b"(check-sat)"
 

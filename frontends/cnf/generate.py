@@ -51,15 +51,18 @@ def generate_text(parameters: Parameters, seed: int) -> bytes:
     rng.shuffle(clauses)
     for each in clauses:
         rng.shuffle(each)
-    lines: list[Line] = [Line(b"", each) for each in clauses]
+    return write(parameters.format, _lines(rng, parameters.format, clauses), parameters.variables)
+
+
+def _lines(rng: random.Random, notation: Format, clauses: Sequence[Clause]) -> list[Line]:
+    """Return the lines of clauses, with the weights, quantifiers or queries of a format."""
+    if notation == "wcnf":
+        return [Line(_weight(rng), each) for each in clauses]
+    lines = [Line(b"", each) for each in clauses]
     largest = max((abs(literal) for each in clauses for literal in each), default=1)
-    if parameters.format == "wcnf":
-        lines = [Line(_weight(rng), each) for each in clauses]
-    elif parameters.format == "qdimacs":
-        lines = [*_quantifiers(rng, largest), *lines]
-    elif parameters.format == "icnf":
-        lines = list(_with_queries(rng, lines, largest))
-    return write(parameters.format, lines, parameters.variables)
+    if notation == "qdimacs":
+        return [*_quantifiers(rng, largest), *lines]
+    return list(_with_queries(rng, lines, largest)) if notation == "icnf" else lines
 
 
 def _weight(rng: random.Random) -> bytes:

@@ -263,16 +263,28 @@ def _resolvents(
     return list(dict(both)), list(map(list, found))
 
 
+def _by_variable(
+    clauses: Iterable[tuple[int, Sequence[int]]],
+) -> dict[int, list[tuple[int, Sequence[int]]]]:
+    """Return the clauses of each variable."""
+    inside: dict[int, list[tuple[int, Sequence[int]]]] = {}
+    for clause in clauses:
+        for variable in set(map(abs, clause[1])):
+            inside.setdefault(variable, []).append(clause)
+    return inside
+
+
 @pass_("eliminations", lambda view: view.format in ("cnf", "icnf") and len(view) <= _MANY)
 def eliminations(view: View) -> Items | None:
     """Eliminates variables: their clauses become the resolvents, if these are shorter."""
     listed = {abs(lit) for prefix, literals in view.lines() if prefix for lit in literals}
     clauses = [(at, line.literals) for at, line in enumerate(view.lines()) if not line.prefix]
-    inside: dict[int, list[tuple[int, Sequence[int]]]] = {}
-    for clause in clauses:
-        for variable in set(map(abs, clause[1])) - listed:
-            inside.setdefault(variable, []).append(clause)
-    found = [each for each in sorted(inside) if _resolvents(each, inside[each]) is not None]
+    inside = _by_variable(clauses)
+    found = [
+        each
+        for each in sorted(inside.keys() - listed)
+        if _resolvents(each, inside[each]) is not None
+    ]
     return _Eliminations(view, found) if found else None
 
 

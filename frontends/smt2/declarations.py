@@ -333,16 +333,21 @@ def _old_bodies(walk: Inference, bodies: list[int]) -> Iterator[tuple[int, list[
             yield parts[0], parts[1:]
 
 
+def _old_parameters(walk: Inference, command: int, heads: list[int]) -> Iterator[str]:
+    """Declare the parameters of datatypes; yield the sort variables that they stand for."""
+    scopes = walk.scopes
+    for head in heads:
+        if not _is_list(walk, head):
+            definition = scopes.add(head, "parameter", command, (), None)
+            yield "'" + sort_name(scopes.definitions[definition].name)
+
+
 def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
     """Declare datatypes as in 2.5: all have the same parameters, which may be left out in uses."""
     scopes = walk.scopes
     sorts: list[tuple[bytes, int, Sort | None]] = []
     names = list(_old_bodies(walk, bodies))
-    variables: list[str] = []
-    for head in heads:
-        if not _is_list(walk, head):
-            definition = scopes.add(head, "parameter", command, (), None)
-            variables.append("'" + sort_name(scopes.definitions[definition].name))
+    variables = list(_old_parameters(walk, command, heads))
     first = len(scopes.definitions) - len(variables)
     for name, _ in names:
         scopes.declare_sort(name, command, tuple(variables))

@@ -322,15 +322,19 @@ def _compound(token: bytes, arguments: list[Sort | None]) -> Sort | None:
     return compound(token.decode(), *arguments)
 
 
+def _field(digits: bytes) -> Sort | None:
+    """Return the finite field of an order, which has hundreds of digits in practice."""
+    order = int(digits) if digits.isdigit() and len(digits) < 1000 else 0
+    return ("FiniteField", order) if order > 1 else None
+
+
 def _indexed(document: Document, node: int) -> Sort | None:
     """Return the sort (_ name index ...) at a node."""
     parts = [document.source(child) for child in _first_children(document, node, 5)]
     if len(parts) < 3 or _INDEXED.get(parts[1]) != len(parts) - 2:
         return None
     if parts[1] == b"FiniteField":
-        # The order of a field is a number of hundreds of digits in practice.
-        order = int(parts[2]) if parts[2].isdigit() and len(parts[2]) < 1000 else 0
-        return ("FiniteField", order) if order > 1 else None
+        return _field(parts[2])
     indices = [index(part) for part in parts[2:]]
     if None in indices or 0 in indices:
         return None

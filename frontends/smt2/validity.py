@@ -77,6 +77,13 @@ def _wrong_command(name: bytes, count: int, extensions: bool) -> str:
     return "" if least <= count <= most else f"{shown} takes {_count(least, most)}"
 
 
+def _content(view: ScriptView, name: bytes, children: list[int]) -> Iterator[tuple[int, str]]:
+    if name == b"assert" and view.script.sort[children[1]] not in (None, "Bool"):
+        yield children[1], f"`{_shown(view, children[1])}` is not Bool"
+    elif name in _BODIES:
+        yield from _body(view, children)
+
+
 def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
     """Yield the node and the description of each problem."""
     document, script = view.document, view.script
@@ -97,11 +104,8 @@ def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
                 open_levels = 0
         elif name == b"reset":
             open_levels = 0
-        elif name == b"assert":
-            if script.sort[children[1]] not in (None, "Bool"):
-                yield children[1], f"`{_shown(view, children[1])}` is not Bool"
-        elif name in _BODIES:
-            yield from _body(view, children)
+        else:
+            yield from _content(view, name, children)
     for node in _unsorted(view):
         yield node, f"`{_shown(view, node)}` has no sort"
 

@@ -101,13 +101,16 @@ def command() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 
 
+def _own_options(*offers: Generation | Testing | None) -> list[FormatOption]:
+    return [each for offer in offers if offer is not None for each in offer.options]
+
+
 def _options(
     name: str, values: dict[str, Any], generation: Generation | None, testing: Testing | None
 ) -> HuntOptions:
-    own = [each for offer in (generation, testing) if offer is not None for each in offer.options]
     names = {name for name, _, _ in options_of(HuntOptions)} & values.keys()
     chosen = {name: values[name] for name in names if values[name] is not None}
-    formats = {each.name: values[each.name] for each in own}
+    formats = {each.name: values[each.name] for each in _own_options(generation, testing)}
     changes = None if generation is None else generation.changes
     if changes is not None:
         if values[changes] and "seeds" not in chosen:

@@ -182,10 +182,15 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names) or "-"
 
 
+def _steps(table: Table) -> list[int]:
+    """Return the numbers of checks that some run has come to."""
+    most = max(run.checks for runs in table.rows.values() for run in runs)
+    return [step for step in _STEPS if step <= most]
+
+
 def _anytime(table: Table) -> list[str]:
     """Return what an algorithm has reached on average after a number of checks."""
-    most = max(run.checks for runs in table.rows.values() for run in runs)
-    steps = [step for step in _STEPS if step <= most]
+    steps = _steps(table)
     if not steps:
         return []
     sizes = [

@@ -59,6 +59,23 @@ class CommandTests:
     rejects: Callable[[str], bool]
     models: ChecksModels | None = None
 
+    def _filled(
+        self,
+        inputs: Iterator[Input],
+        control: Control,
+        tickets: Iterator[int],
+        flying: dict[int, Input],
+    ) -> bool:
+        """Start runs as far as there is room; return whether there may be more inputs."""
+        while not control.waiting() and self.executor.free and control.left() != 0:
+            given = next(inputs, None)
+            if given is None:
+                return False
+            ticket = next(tickets)
+            flying[ticket] = given
+            self.executor.submit(ticket, given.text, self.limits)
+        return True
+
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
         """Yield the result of each input, in the order of the inputs.
 
@@ -69,14 +86,7 @@ class CommandTests:
         tickets, due = count(), 0
         more = True
         while True:
-            while more and not control.waiting() and self.executor.free and control.left() != 0:
-                given = next(inputs, None)
-                if given is None:
-                    more = False
-                    break
-                ticket = next(tickets)
-                flying[ticket] = given
-                self.executor.submit(ticket, given.text, self.limits)
+            more = more and self._filled(inputs, control, tickets, flying)
             if not flying:
                 if not control.waiting():
                     return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -42,10 +42,7 @@ class PassChoice:
         for option, names in (("only", self.only), ("without", self.without)):
             _refuse_unknown(option, names, known)
         chosen = {*map(_key, self.only or known)} - {*map(_key, self.without)}
-        kept = {
-            stage: tuple(each for each in passes if _key(each.name) in chosen)
-            for stage, passes in stages.items()
-        }
+        kept = _restricted(stages, chosen)
         if not any(kept.values()):
             raise UsageError("`only` and `without` exclude every pass: there is nothing to try")
         return replace(schedule, **kept)  # type: ignore[arg-type]  # all are sequences of passes
@@ -122,6 +119,10 @@ class SchedulePosition:
             schedule.thorough if schedule.effort == "thorough" else (),
         )[self.stage]
 
+    def _is_quick_end(self) -> bool:
+        """Return whether quick effort ends with this stage."""
+        return self.schedule.effort == "quick" and self.stage == _last_if_quick(self.schedule)
+
     def _settled(self) -> SchedulePosition | None:
         """Move to the next stage if this one has ended."""
         position, schedule = self, self.schedule
@@ -133,9 +134,7 @@ class SchedulePosition:
             if position.stage == _SWEEP and position.swept and not position.helped:
                 # What has changed since the last sweep does not help: try everything again.
                 stage, swept = _SWEEP, False
-            if stage == _END or (
-                schedule.effort == "quick" and position.stage == _last_if_quick(schedule)
-            ):
+            if stage == _END or position._is_quick_end():
                 return None
             begins = stage == _ROUNDS
             position = SchedulePosition(
@@ -168,3 +167,13 @@ def _refuse_unknown(option: str, names: Sequence[str], known: Mapping[str, str])
             hint = f" Did you mean {known[close[0]]!r}?" if close else ""
             there = ", ".join(sorted(known.values()))
             raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")
+
+
+def _restricted(
+    stages: Mapping[str, Sequence[Pass]], keys: Container[str]
+) -> dict[str, tuple[Pass, ...]]:
+    """Return the stages with only the passes that have one of these keys."""
+    return {
+        stage: tuple(each for each in passes if _key(each.name) in keys)
+        for stage, passes in stages.items()
+    }

@@ -169,6 +169,9 @@ class Session:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)
                 last, tries = self._confirmed(job, golden, executors, result, saved)
+                if job.own is not None and last is not None and last.interesting:
+                    with self._guard.held():
+                        saved.replace(job.own.finish(saved.text))
                 result = replace(result, text=saved.text)
                 report = self._report(job, golden, result, last, tries, executors.runs, slippage)
                 if job.opened.journal is not None:
@@ -248,9 +251,6 @@ class Session:
                 # The best text of an earlier run, which this one has not come upon.
                 saved.replace(result.text)
                 last, tries = self._check_again(job, golden, executors, saved.text)
-        if job.own is not None and last is not None and last.interesting:
-            with self._guard.held():
-                saved.replace(job.own.finish(saved.text))
         return last, tries
 
     # What the phases are made of.

@@ -107,6 +107,21 @@ class SlippageTracker:
             key=lambda met: (met.complaint, -met.count, met.signature.describe()),
         )
 
+    def _is_ordinary(self, outcome: Outcome) -> bool:
+        """Return whether a run that ended by itself shows no failure; most are known to."""
+        glance = self._heard(outcome, _GLANCE)
+        # Numbers, as in models and statistics, make no failure, but every output another.
+        out, err = (text.translate(None, _DIGITS) for text in (glance.stdout, glance.stderr))
+        end = (outcome.status, out, err)
+        if end in self._ordinary:
+            return True
+        if self._fails(glance):
+            return False
+        if len(self._ordinary) >= _REMEMBERED:
+            self._ordinary.clear()
+        self._ordinary.add(end)
+        return True
+
     def see(self, text: bytes, interesting: bool, outcomes: Sequence[Outcome]) -> None:
         """Take in a verdict on a text and the run that gave it."""
         if not outcomes:
@@ -117,18 +132,8 @@ class SlippageTracker:
             if not isinstance(self.criterion, SameSignature):
                 self._pending[text] = self._signature(outcome)
             return
-        if outcome.signal is None and outcome.limit is None:
-            glance = self._heard(outcome, _GLANCE)
-            # Numbers, as in models and statistics, make no failure, but every output another.
-            out, err = (text.translate(None, _DIGITS) for text in (glance.stdout, glance.stderr))
-            end = (outcome.status, out, err)
-            if end in self._ordinary:
-                return
-            if not self._fails(glance):
-                if len(self._ordinary) >= _REMEMBERED:
-                    self._ordinary.clear()
-                self._ordinary.add(end)
-                return
+        if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
+            return
         found = self._signature(outcome)
         if found != self._expected:
             self._count(found, text, outcome)

@@ -84,9 +84,7 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
         return [_cut(row, width) for row in found]
     rate = progress.rate(seconds)
     share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
-    workers = f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"
-    if watched.on_cluster:
-        workers = "on a cluster"
+    workers = _workers(watched)
     middle: list[Part] = [
         (f"{progress.checks:,} checks", "strong"),
         (f"  {rate:.0f}/s  {share:.0f} % succeed  {progress.remembered:,} known  {workers}", ""),
@@ -193,3 +191,9 @@ def _state(watched: Watched) -> list[Part]:
         words = f"a check has been running for {waited:.0f} s: {printable(watched.command)}"
         return [(words, "warn")]
     return [("p pause  n skip pass  q stop  t full screen  ? help", "quiet")]
+
+
+def _workers(watched: Watched) -> str:
+    if watched.on_cluster:
+        return "on a cluster"
+    return f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"

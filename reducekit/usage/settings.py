@@ -21,6 +21,11 @@ class Settings:
     path: Path
     values: Mapping[str, Any]
 
+    @property
+    def _outside(self) -> dict[str, Any]:
+        """The values that stand in no table."""
+        return {name: value for name, value in self.values.items() if not isinstance(value, dict)}
+
     def of(
         self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
     ) -> dict[str, Any]:
@@ -34,10 +39,7 @@ class Settings:
         own = self.values.get(command, {})
         if not isinstance(own, dict):
             raise UsageError(f"{self.path}: {command} is a command: write [{command}]")
-        outside = {
-            name: value for name, value in self.values.items() if not isinstance(value, dict)
-        }
-        for where, values in (("", outside if general else {}), (f" of [{command}]", own)):
+        for where, values in (("", self._outside if general else {}), (f" of [{command}]", own)):
             for name, value in values.items():
                 if name not in known:
                     raise UsageError(f"{self.path}: {_unknown(name, where, known)}")

@@ -253,6 +253,10 @@ class _Script:
         except UnsuitableError as error:
             raise self.error(node, str(error)) from None
 
+    def _words(self, parts: Sequence[int]) -> list[bytes]:
+        """Return the words of some nodes, empty ones for lists."""
+        return [b"" if self.is_list(each) else self.word(each) for each in parts]
+
     def _sort(self, node: int, depth: int) -> Sort:
         if not self.is_list(node):
             word = self.word(node)
@@ -261,7 +265,7 @@ class _Script:
                 raise self.error(node, f"the sort {self.shown(node)} cannot be said in BTOR")
             return found
         parts = list(self.document.children(node))
-        words = [b"" if self.is_list(each) else self.word(each) for each in parts]
+        words = self._words(parts)
         if len(parts) == 3 and words[:2] == [b"_", b"BitVec"]:
             return self._vectors(node, parts[2])
         if len(parts) == 3 and words[0] == b"Array" and depth:

@@ -155,10 +155,7 @@ def _check(parameters: Parameters) -> None:
     if p.max_index_width > _LARGEST_WIDTH:
         raise UsageError(f"index widths: {p.max_index_width} is more than {_LARGEST_WIDTH}")
     _check_shares(p)
-    if p.registers and p.dialect is Dialect.FUN:
-        raise UsageError("btor1+fun has no next: no registers there")
-    if p.aig and (p.cnf or p.cnf_only):
-        raise UsageError("clauses and an and-inverter graph do not go together: take one")
+    _check_combinations(p)
     _check_weights(p)
 
 
@@ -168,6 +165,13 @@ def _check_shares(p: Parameters) -> None:
             raise UsageError(f"{what}: {percent} is not a percentage")
     if not 0 <= p.clauses <= 1000:
         raise UsageError(f"clauses: {p.clauses} is not from 0 to 1000")
+
+
+def _check_combinations(p: Parameters) -> None:
+    if p.registers and p.dialect is Dialect.FUN:
+        raise UsageError("btor1+fun has no next: no registers there")
+    if p.aig and (p.cnf or p.cnf_only):
+        raise UsageError("clauses and an and-inverter graph do not go together: take one")
 
 
 def _check_weights(p: Parameters) -> None:

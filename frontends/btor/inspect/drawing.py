@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reducekit import svg as draw
 from reducekit.errors import UsageError
@@ -90,10 +90,7 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
     (Sugiyama, Tagawa, Toda, Methods for visual understanding of hierarchical system
     structures, 1981).
     """
-    layers: dict[int, list[int]] = {}
-    for node, layer in graph.nodes(data="layer"):
-        layers.setdefault(layer, []).append(node)
-    rows = [layers[layer] for layer in sorted(layers)]
+    rows = _rows(graph)
     at = {node: float(number) for row in rows for number, node in enumerate(row)}
 
     for sweep in range(_SWEEPS):
@@ -102,6 +99,11 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
             wanted = {node: _mean(at, others(node), at[node]) for node in row}
             row.sort(key=wanted.__getitem__)
             at.update((node, float(number)) for number, node in enumerate(row))
+    return _corners(rows, at)
+
+
+def _corners(rows: Sequence[Sequence[int]], at: Mapping[int, float]) -> dict[int, tuple[int, int]]:
+    """Return the corners of the boxes: each row in the middle of the widest one."""
     widest = max(map(len, rows), default=0)
     return {
         node: (
@@ -117,3 +119,11 @@ def _mean(at: Mapping[int, float], nodes: Iterable[int], otherwise: float) -> fl
     """Return the mean of where nodes stand; of none, another place."""
     found = [at[each] for each in nodes]
     return sum(found) / len(found) if found else otherwise
+
+
+def _rows(graph: Graph) -> list[list[int]]:
+    """Return the nodes of each layer, the uppermost first."""
+    layers: dict[int, list[int]] = {}
+    for node, layer in graph.nodes(data="layer"):
+        layers.setdefault(layer, []).append(node)
+    return [layers[layer] for layer in sorted(layers)]

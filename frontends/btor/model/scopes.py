@@ -58,20 +58,23 @@ class States:
             self.inits.append((len(lines.op), value))
         return None
 
+    def _below_inputs(self, count: int) -> bytearray:
+        """Mark those of the first lines that depend on an input."""
+        tainted = bytearray(count)
+        offset, args, op = self.lines.offset, self.lines.args, self.lines.op
+        for line in range(count):
+            if op[line] == Op.INPUT:
+                tainted[line] = 1
+            elif op[line] != Op.SORT:
+                operands = args[offset[line] : offset[line + 1]]
+                tainted[line] = any(tainted[line_of(each)] for each in operands)
+        return tainted
+
     def finish(self) -> tuple[int, Problem] | None:
         """Check that no init value depends on an input; return the line that breaks that."""
         if not self.inits:
             return None
-        tainted = bytearray(max(value for _, value in self.inits) + 1)
-        offset, args, op = self.lines.offset, self.lines.args, self.lines.op
-        for line in range(len(tainted)):
-            if op[line] == Op.INPUT:
-                tainted[line] = 1
-            elif op[line] != Op.SORT:
-                for each in args[offset[line] : offset[line + 1]]:
-                    if tainted[each if each >= 0 else ~each]:
-                        tainted[line] = 1
-                        break
+        tainted = self._below_inputs(max(value for _, value in self.inits) + 1)
         for line, value in self.inits:
             if tainted[value]:
                 what = f"{self.lines.ids[value]} depends on an input"

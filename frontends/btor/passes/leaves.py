@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import CONSTANTS, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import Redirections, below_inits
@@ -32,13 +35,17 @@ class Leaves:
             if code not in _LEAVES:
                 continue
             others = above.setdefault(dag.sort[line], [])
-            if inits and code in CONSTANTS:
-                fitting = [each for each in others if dag.op[each] in CONSTANTS]
-            else:
-                fitting = list(() if starting[line] else others)
+            fitting = _fitting(dag, line, others, starting) if inits else others
             if fitting:
                 first.append((line, fitting[0]))
                 further += [(line, each) for each in fitting[:0:-1][:_NEAREST]]
             others.append(line)
-        steps = [*further, *first]
-        return Redirections(view, steps, "merge leaves") if steps else None
+        # A line is in `further` only if it is in `first`, too.
+        return Redirections(view, [*further, *first], "merge leaves") if first else None
+
+
+def _fitting(dag: Dag, line: int, others: Sequence[int], starting: Sequence[int]) -> Sequence[int]:
+    """Return the leaves that may take another one's place in a file with inits."""
+    if dag.op[line] in CONSTANTS:
+        return [each for each in others if dag.op[each] in CONSTANTS]
+    return () if starting[line] else others

@@ -29,17 +29,22 @@ _BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
 """Operators whose first operand must be a state or param."""
 
 
+def _may_replace(shape: Shape, target: int, line: int) -> bool:
+    """Return whether a line has the sort of another one and is not above it."""
+    dag = shape.dag
+    same = dag.sort[target] == dag.sort[line] and is_value(dag, target)
+    return same and line not in shape.below(target)
+
+
 def without(shape: Shape, line: int) -> Iterator[bytes]:
     """Yield graphs without a line that keep all other operators that can be attached elsewhere."""
-    dag, live = shape.dag, shape.live()
-    inner = {each for each in live if shape.args[each] and is_value(dag, each)}
+    live = shape.live()
+    inner = {each for each in live if shape.args[each] and is_value(shape.dag, each)}
     if line not in inner:
         return
     found = 0
     for target in dict.fromkeys((*map(line_of, shape.args[line]), *sorted(live))):
-        if dag.sort[target] != dag.sort[line] or not is_value(dag, target):
-            continue
-        if line in shape.below(target):
+        if not _may_replace(shape, target, line):
             continue
         past, slots = shape.past(line, target)
         lost = inner - past.live() - {line}

@@ -34,13 +34,18 @@ def belonging(view: BtorView, line: int) -> list[int]:
     ]
 
 
+def _foreign_users(view: BtorView, line: int) -> int:
+    """Count the users of a line, apart from its own init and next."""
+    return sum(not _belongs(view.dag, each, line) for each in view.users[line])
+
+
 def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> list[int]:
     """Return the lines that become unused when the lines `gone` are removed.
 
     Lines used only by unused lines are unused, too. So is a state, with its `init` and `next`,
     if these are its last users. Lines in `kept` (they get new users), roots and sorts are not.
     """
-    dag, users = view.dag, view.users
+    dag = view.dag
     out = set(gone)
     found: list[int] = []
     left: dict[int, int] = {}  # users that stay, apart from the line's own init and next
@@ -51,7 +56,7 @@ def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> l
             if line in out:
                 continue
             if line not in left:
-                left[line] = sum(not _belongs(dag, each, line) for each in users[line])
+                left[line] = _foreign_users(view, line)
             left[line] -= not _belongs(dag, user, line)
             if left[line] or line in kept or dag.op[line] in _LASTING:
                 continue

@@ -73,6 +73,9 @@ class ShortCut(GraphAlgorithm):
         return short_cut(graph, {**self.known, self.edge: found})
 
 
+_NEW = Question(frozenset(), 0)
+
+
 def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
     """Return the state in which the most promising edge is next."""
     saved, least = graph.saved, _SHARE * graph.size
@@ -84,10 +87,8 @@ def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
             weight = saved[line_of(each)]
             if weight <= least:
                 continue
-            question = known.get((line, position))
-            failures = 0 if question is None else question.failures
-            if line in roots:
-                failures -= _PATIENCE
+            question = known.get((line, position), _NEW)
+            failures = question.failures - (_PATIENCE if line in roots else 0)
             if failures < _FAILURES and (best is None or (-max(0, failures), weight) > best):
                 best, edge = (-max(0, failures), weight), (line, position)
     if edge is None:

@@ -57,10 +57,9 @@ def _theories(logic: str) -> frozenset[str] | None:
         return None
     theories = parts.keys() & {"arrays", "functions", "bitvectors", "floats", "datatypes"}
     theories |= _ARITHMETIC.get(arithmetic or "", set())
-    if "strings" in parts:
-        theories |= {"strings"}
-    if linear == "N":
-        theories |= {"nonlinear"}
-    if "closed" not in parts:
-        theories |= {"quantifiers"}
-    return frozenset(theories)
+    others = {
+        "strings": "strings" in parts,
+        "nonlinear": linear == "N",
+        "quantifiers": "closed" not in parts,
+    }
+    return frozenset(theories.union(name for name, there in others.items() if there))

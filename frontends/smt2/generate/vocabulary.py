@@ -66,17 +66,16 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
     base = list(_base(dice, theories))
     sorts = list(base)
     if "functions" in theories or not sorts:
-        for number in range(1 if sorts else 2):
-            commands.append(f"(declare-sort U{number} 0)")
-            sorts.append(f"U{number}")
-    if "datatypes" in theories:
-        for number in range(dice.choice((1, 1, 2))):
-            name = f"D{number}"
-            command, made, functions = _datatype(dice, name, [*sorts, "Bool"])
-            commands.append(command)
-            operators += (*made, *functions)
-            constructors[name] = made
-            sorts.append(name)
+        own = ["U0"] if sorts else ["U0", "U1"]
+        commands += (f"(declare-sort {each} 0)" for each in own)
+        sorts += own
+    count = dice.choice((1, 1, 2)) if "datatypes" in theories else 0
+    for name in ("D0", "D1")[:count]:
+        command, made, functions = _datatype(dice, name, [*sorts, "Bool"])
+        commands.append(command)
+        operators += (*made, *functions)
+        constructors[name] = made
+        sorts.append(name)
     if "sequences" in theories:
         sorts.append(("Seq", dice.choice(sorts)))
     if "arrays" in theories:

@@ -421,16 +421,17 @@ def _visible(
     return own, visible
 
 
+def _gaps(document: Document, commands: Sequence[int]) -> list[bytes]:
+    """Return the text before each command, and after the last one."""
+    ends = [0, *(document.end[each] for each in commands)]
+    starts = [*(document.start[each] for each in commands), len(document.text)]
+    return [document.text[before:after] for before, after in zip(ends, starts, strict=True)]
+
+
 def _context(script: Script) -> ScriptContext:
     """Return the facts about the commands of a script."""
-    document = script.document
-    text, start, end = document.text, document.start, document.end
-    commands, names = script.commands, script.names
-    ends = [end[each] for each in commands]
-    starts = [start[each] for each in commands]
-    gaps = [
-        text[before:after] for before, after in zip([0, *ends], [*starts, len(text)], strict=True)
-    ]
+    document, commands, names = script.document, script.commands, script.names
+    gaps = _gaps(document, commands)
     referred = set(script.refs)
     scopes = _innermost(script)
     barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
@@ -452,7 +453,7 @@ def _context(script: Script) -> ScriptContext:
         frozenset(used_names),
         bool(barriers),
         Lazy(_unused_names(document)),
-        TIGHT not in text,
+        TIGHT not in document.text,
     )
 
 

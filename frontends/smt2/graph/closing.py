@@ -70,6 +70,15 @@ def lift(moves: Moves) -> Iterator[Candidate]:
                 yield Candidate("lift", graph, {node: lifted}, node)
 
 
+_CONNECTIVES = {
+    (b"bvand", 1): b"and",
+    (b"bvand", 0): b"or",
+    (b"bvor", 1): b"or",
+    (b"bvor", 0): b"and",
+}
+"""What "a one-bit conjunction or disjunction equals this bit" is over its operands (De Morgan)."""
+
+
 def _signed(graph: Graph, node: int, truth: bool) -> int:
     """Return a Boolean term, or add its negation."""
     return node if truth else graph.add(graph.shapes.application(b"not", 1), (node,), "Bool")
@@ -84,17 +93,17 @@ def _lifted(graph: Graph, bit: int, node: int, deep: int) -> int | None:
     if graph.sort[node] != _BIT:
         return None  # ill-sorted
     if head == b"ite":
-        yes, no = _bit(graph, args[1]), _bit(graph, args[2])
-        return None if None in (yes, no) or yes == no else _signed(graph, args[0], yes == bit)
+        bits = {_bit(graph, each) for each in args[1:]}
+        return _signed(graph, args[0], _bit(graph, args[1]) == bit) if bits == {0, 1} else None
     if head == b"bvcomp" and len(args) == 2:
         return _signed(graph, graph.add(get(b"=", 2), args, "Bool"), bool(bit))
     if head == b"bvnot":
         return _said(graph, 1 - bit, args[0], deep - 1)
-    if head in (b"bvand", b"bvor"):
-        said = tuple(_said(graph, bit, each, deep - 1) for each in args)
-        every = (head == b"bvand") == bool(bit)
-        return graph.add(get(b"and" if every else b"or", len(said)), said, "Bool")
-    return None
+    connective = _CONNECTIVES.get((head, bit))
+    if connective is None:
+        return None
+    said = tuple(_said(graph, bit, each, deep - 1) for each in args)
+    return graph.add(get(connective, len(said)), said, "Bool")
 
 
 def _said(graph: Graph, bit: int, node: int, deep: int) -> int:

@@ -140,6 +140,13 @@ class Moves:
         for _, candidates in self.kinds(node):
             yield from candidates
 
+    def _of_symbol(self, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
+        """Yield what else a symbol can become; a literal becomes smaller in the closing moves."""
+        shape = self.graph.shape[node]
+        if shape.uses or shape.variable >= 0:
+            yield "other constant", self.to_constants(node, 2, 1)
+            yield "declared variable", self.to_declared(node)
+
     def kinds(self, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
         """Yield the kinds of candidates for a node, each with a lazy iterator over them."""
         analysis, graph = self.analysis, self.graph
@@ -150,9 +157,7 @@ class Moves:
         if shape.arity == 0:
             if sort is not None:
                 yield constants
-                if shape.uses or shape.variable >= 0:
-                    yield "other constant", self.to_constants(node, 2, 1)
-                    yield declared
+                yield from self._of_symbol(node)
             return
         # The order of the kinds is a bet on what succeeds. For most of the graph, it is a hoist:
         # the failure is inside. For a small part, it is a constant: the failure is elsewhere.

@@ -127,7 +127,7 @@ class SortClasses(Unions):
             own = skeleton[node] = self._new(graph.sort[node])
             if node in roots:
                 self._read_root(shape, given)
-            elif shape.fresh or shape.names or graph.sort[node] is None:
+            elif _is_fixed(shape, graph.sort[node]):
                 self._freeze(own, *given, *map(self._variable, filter(_is_variable, shape.items)))
             elif len(shape.uses) == 1 and shape.uses[0] in declared:
                 self._read_application(shape.uses[0], (*given, own))
@@ -349,6 +349,11 @@ def _changed(moves: Moves, classes: SortClasses, number: int, target: Sort) -> C
         for definition, signature in classes.signature.items()
     }
     return redeclared("sort", moves, new, signatures)
+
+
+def _is_fixed(shape: Shape, sort: Sort | None) -> bool:
+    """Return whether a term's sort must stay: another place depends on it, or it is unknown."""
+    return bool(shape.fresh or shape.names) or sort is None
 
 
 def _is_access(graph: Graph, shape: Shape, args: tuple[int, ...]) -> bool:

@@ -53,7 +53,7 @@ def shorter(moves: Moves) -> Iterator[Candidate]:
         if not args or _is_special(shape):
             continue
 
-        other = _binary_shorter(moves, node) if len(args) == 2 else None
+        other = _binary_shorter(moves, node)
         if other is None:
             other = _special_shorter(moves, node)
         if other is not None:
@@ -81,19 +81,33 @@ def _like(moves: Moves, node: int, head: bytes, args: tuple[int, ...]) -> int:
 
 def _binary_shorter(moves: Moves, node: int) -> int | None:
     """Add a shorter operator on the two arguments of a node, or on one; None if none is known."""
-    graph, head, args = moves.graph, moves.graph.shape[node].head, moves.graph.args[node]
+    head, args = moves.graph.shape[node].head, moves.graph.args[node]
+    if len(args) != 2:
+        return None
     if head in _STRONGER:
         return _like(moves, node, _STRONGER[head], args)
     if head in (b"bvnand", b"bvnor"):
         return _like(moves, node, b"bvnot", args[:1])
     if head in _UNARY:
         return _like(moves, node, _UNARY[head], args[:1])
-    if head in _RELATIONS:
-        # Zeros in front of both sides change nothing.
-        one, other = (_unary(moves, _ZERO, each) for each in args)
-        if one is not None and other is not None and one[1] == other[1]:
-            return _like(moves, node, head, tuple(graph.args[each][0] for each in args))
-    return None
+    return _without_zeros(moves, node) if head in _RELATIONS else None
+
+
+def _without_zeros(moves: Moves, node: int) -> int | None:
+    """Add a relation between what both sides extend by as many zeros: these change nothing."""
+    graph, args = moves.graph, moves.graph.args[node]
+    one, other = (_unary(moves, _ZERO, each) for each in args)
+    if one is None or other is None or one[1] != other[1]:
+        return None
+    inner = tuple(graph.args[each][0] for each in args)
+    return _like(moves, node, graph.shape[node].head, inner)
+
+
+def _is_comparison(moves: Moves, node: int) -> bool:
+    """Return whether a term is an equation of two bit-vectors."""
+    below = moves.graph.args[node]
+    is_equation = moves.graph.shape[node].head == b"=" and len(below) == 2
+    return is_equation and _is_vector(moves, below[0])
 
 
 def _special_shorter(moves: Moves, node: int) -> int | None:
@@ -102,8 +116,7 @@ def _special_shorter(moves: Moves, node: int) -> int | None:
     inner = graph.args[node][0]
     first, below = graph.shape[inner].head, graph.args[inner]
     if head == b"ite" and sort == ("BitVec", 1):
-        compared = first == b"=" and len(below) == 2 and _is_vector(moves, below[0])
-        return _like(moves, node, b"bvcomp", below) if compared else None
+        return _like(moves, node, b"bvcomp", below) if _is_comparison(moves, inner) else None
     if head == b"seq.nth" and first == b"seq.unit" and len(below) == 1:
         return below[0]
     if head in _CHARACTERS and sort == "RegLan":

@@ -329,9 +329,18 @@ def _met(moves: Moves, shape: Shape, args: tuple[int, ...], sort: Sort | None) -
     if shape.head == b"concat":
         if sum(given) == width:
             return graph.add(shape, args, sort)
-        if width in given:
-            return args[given.index(width)]
-        return _adapted(graph, args[-1], given[-1], width, b"zero_extend")
+        # One part alone: one of the right width if there is any, else the last one, whose bits
+        # are the lowest.
+        at = given.index(width) if width in given else -1
+        return _adapted(graph, args[at], given[at], width, b"zero_extend")
+    return _bounded(graph, shape, args, given, sort)
+
+
+def _bounded(
+    graph: Graph, shape: Shape, args: tuple[int, ...], given: Sequence[int], sort: Sort | None
+) -> int:
+    """Add an extract, a repeat or an extension, adapted likewise."""
+    width = _width(sort)
     match = _BOUNDARY.fullmatch(shape.head)
     assert match is not None
     (argument,), (own,) = args, given

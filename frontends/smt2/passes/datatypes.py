@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
@@ -154,17 +154,23 @@ def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
 
     For each: the node of its head, the list that contains it, and the node of its constructors.
     """
-    document, definitions, used = terms.document, terms.script.definitions, terms.references
-    for index, definition in enumerate(definitions):
+    document = terms.document
+    for index, definition in enumerate(terms.script.definitions):
         if definition.kind != "sort":
             continue
         body, element = body_of(terms, definition), document.parent[definition.node]
         if body < 0 or element == definition.binder:
             continue
         own = [index, *(terms.bound_at(node) for node in range(body, document.stop[body]))]
-        uses = (use for each in own if each >= 0 for use in used[each])
-        if all(body <= use < document.stop[body] for use in uses):
+        if _are_used_within(terms, own, body):
             yield element, document.parent[element], body
+
+
+def _are_used_within(terms: Terms, definitions: Iterable[int], body: int) -> bool:
+    """Return whether definitions are used only within a node; -1 stands for none."""
+    last = terms.document.stop[body]
+    uses = (use for each in definitions if each >= 0 for use in terms.references[each])
+    return all(body <= use < last for use in uses)
 
 
 class _Uses:

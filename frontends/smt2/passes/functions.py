@@ -54,15 +54,13 @@ class ParameterItems(IndependentItems):
         edits: list[Edit] = []
         for item in chosen:
             each = self.parameters[item]
-            edits.append(Edit(each.node, ()))
-            edits.extend(Edit(argument, ()) for argument in each.arguments)
-            if each.variable >= 0:
+            edits += (Edit(node, ()) for node in (each.node, *each.arguments))
+            used = terms.references[each.variable] if each.variable >= 0 else ()
+            if used:
                 # In the body a value takes the variable's place. Any would do, as no argument
                 # reaches the body any more; the smallest makes the text smallest.
-                definition = terms.script.definitions[each.variable]
-                constants = terms.constants(definition.sort)
-                used = terms.references[each.variable]
-                if used and not constants:
+                constants = terms.constants(terms.script.definitions[each.variable].sort)
+                if not constants:
                     return Change(())
                 edits.extend(Edit(node, (constants[0],)) for node in used)
         gone = Counter(self.parameters[item].function for item in chosen | taken)

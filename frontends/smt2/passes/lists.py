@@ -46,6 +46,15 @@ def _is_keyword(document: Document, node: int) -> bool:
     return leaf and document.text.startswith(b":", document.start[node])
 
 
+def _used_names(terms: Terms) -> set[int]:
+    """Return the symbols of the `:named` terms that something refers to."""
+    return {
+        definition.node
+        for index, definition in enumerate(terms.script.definitions)
+        if definition.kind == "named" and index in terms.references
+    }
+
+
 class Attributes:
     """Removes attributes of terms and commands."""
 
@@ -55,11 +64,7 @@ class Attributes:
         """Return all attributes except names that are used."""
         terms = view.terms
         document, stop = terms.document, terms.document.stop
-        used = {
-            definition.node
-            for index, definition in enumerate(terms.script.definitions)
-            if definition.kind == "named" and index in terms.references
-        }
+        used = _used_names(terms)
         found: list[tuple[int, ...]] = []
         for node in filter(partial(_is_keyword, document), range(1, len(document))):
             above, value = document.parent[node], node + 1

@@ -91,9 +91,13 @@ class SyntaxTree(Tree):
         if is_term[above]:
             bound = head_of(document, above) in _BINDERS and node == above + 2
             return (children, 1) if bound else ([], 0)
-        # The sorts or parameters of a function, or the terms of a get-value.
-        listed = document.parent[above] == 0 and above > 0 and document.stop[node] != node + 1
-        return (children, 0) if listed else ([], 0)
+        return (children, 0) if self._is_listed(node, above) else ([], 0)
+
+    def _is_listed(self, node: int, command: int) -> bool:
+        """Return whether a list is one of sorts, parameters, or terms of a get-value."""
+        document = self.document
+        within = command > 0 and document.parent[command] == 0
+        return within and document.stop[node] != node + 1
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the lists and terms directly below, without the dropped ones."""

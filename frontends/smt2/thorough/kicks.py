@@ -253,12 +253,17 @@ def other_constant(moves: Moves, random: Random) -> Candidate | None:
     return Candidate("kick: another constant", graph, {node: leaf}, node)
 
 
+def _alike(head: bytes) -> frozenset[bytes]:
+    """Return the operators that take the same sorts as one, and itself."""
+    return next((group for group in _SAME_SHAPE if head in group), frozenset())
+
+
 def other_operator(moves: Moves, random: Random) -> Candidate | None:
     """Replaces an operator by another one with the same sorts."""
     graph, node = moves.graph, _pick(moves, random)
     shape, args = graph.shape[node], graph.args[node]
-    group = next((group for group in _SAME_SHAPE if shape.head in group), None)
-    if group is None or not args or shape.uses or shape.names:
+    group = _alike(shape.head)
+    if not group or not args or shape.uses or shape.names:
         return None
     if len(args) == 1 and shape.head == b"-":
         return None  # nothing else takes one number

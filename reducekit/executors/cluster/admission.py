@@ -133,6 +133,11 @@ class Members:
             self.refuse(address, why)
         self.refused = {each: why for each, why in self.refused.items() if each in workers}
 
+    def _hear(self) -> None:
+        """Take the answers that have come."""
+        for link in [each for each, answer in self._asked.items() if answer.done()]:
+            self._take(link, self._asked.pop(link))
+
     def look(self) -> None:
         """Take in who has come, gone, and answered."""
         links = self._connection.links
@@ -140,8 +145,7 @@ class Members:
         for address, link in links.items():
             if not (address in self.admitted or address in self.refused or link in self._asked):
                 self._meet(address, link)
-        for link in [each for each, answer in self._asked.items() if answer.done()]:
-            self._take(link, self._asked.pop(link))
+        self._hear()
         if self.admitted or self._asked:
             self._alone = None
         elif self._alone is None:
