@@ -132,6 +132,9 @@ class Analysis:
     @cached_property
     def commands(self) -> dict[int, tuple[int, int]]:
         """The first and the last command that contain a node."""
+        # The ends of a range are enough: a declaration is visible from its command to the end of
+        # its scope, so it is visible in all commands if it is in the first and in the last. Sets
+        # of commands would be quadratic where many commands share a large term.
         graph = self.graph
         found = {root: (number, number) for number, root in enumerate(graph.roots)}
         for number, root in enumerate(graph.roots):
@@ -157,11 +160,14 @@ class Analysis:
         known = self._sizes.get(node)
         if known is None:
             shape = self.graph.shape
+            # Not from the sizes of the arguments: what they share would count twice.
             known = self._sizes[node] = sum([shape[each].size for each in self.cone(node)])
         return known
 
     def standing(self, nodes: Iterable[int]) -> set[int]:
         """Return the commands that contain any of some nodes."""
+        # Upwards, so the cost is that of the nodes above: for a term that is used once, the path to
+        # its root.
         users, positions = self.users, self._positions
         seen = set(nodes)
         todo = list(seen)

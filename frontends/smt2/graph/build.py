@@ -137,6 +137,9 @@ class _Builder:
         document, script = self.document, self.script
         text, start, stop = document.text, document.start, document.stop
         is_term, chosen = script.is_term, self.chosen
+        # One loop over the nodes in the order of the text, with a stack of the open forms. A term
+        # is closed when the loop has come to its end, so arguments get their numbers before the
+        # terms that contain them: `Graph.ordered` says so, and the printer uses it.
         frames: list[_Frame] = []
         roots: list[int] = []
         node, last = 1, len(document)
@@ -192,6 +195,8 @@ class _Builder:
 
     def _symbol(self, frame: _Frame, node: int) -> None:
         """Take in a symbol that is no term: what it defines there, or what it names."""
+        # It defines a variable or a `:named` term, or it refers to one, or to what a command
+        # declares. Only the last is a dependency on another command.
         definitions = self.script.definitions
         number, reference = self.defined.get(node, -1), self.script.refs[node]
         if number >= 0:
@@ -432,6 +437,8 @@ def _context(script: Script) -> ScriptContext:
     """Return the facts about the commands of a script."""
     document, commands, names = script.document, script.commands, script.names
     gaps = _gaps(document, commands)
+    # A declaration goes with its last user. One that nothing uses from the start stays: whether the
+    # failure needs it is the question of the pass *commands*.
     referred = set(script.refs)
     scopes = _innermost(script)
     barriers = [i for i, name in enumerate(names) if name in _BARRIERS]

@@ -20,12 +20,15 @@ from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.sorts import Sort
 from reducekit.frontends.smt2.spelling import literal_value, shortest
 
+# Of a thousand nodes there are a million pairs to compare, after each success.
 _MOST = 1000
 """Closing moves are not tried on graphs with more nodes, since they consider pairs of nodes."""
 _PARTNERS = 2
 """The maximum number of variables tried in place of another one."""
 _RAW = frozenset((-1,))
 _BIT: Sort = ("BitVec", 1)
+# Levels of a lift. Each adds two calls to the stack, and what is below stays an equality, which the
+# next lift takes up.
 _DEEP = 8
 WIDEST = 1 << 16
 """Wider literals are not changed: computing with such numbers is slow."""
@@ -43,6 +46,8 @@ Closing = Callable[[Moves], Iterator[Candidate]]
 
 def unlet(moves: Moves) -> Iterator[Candidate]:
     """Expands terms that are bound by a let only because the input does so: many, then fewer."""
+    # Blocks of halved size, as in delta debugging without complements: mostly no let is needed, and
+    # one check removes all of them.
     graph = moves.graph
     bound = [node for node in moves.nodes if node in graph.bound]
     size = len(bound)
@@ -176,6 +181,9 @@ def exist(moves: Moves) -> Iterator[Candidate]:
 
     Leaves (constants and declared variables) have been tried in its place before.
     """
+    # One candidate for each node, of the smallest term: others would be as many checks as there are
+    # pairs. Not a term above the node, which would make a cycle; not an argument, as that is a
+    # hoist and was tried.
     graph, analysis = moves.graph, moves.analysis
     by_sort: dict[Sort, list[int]] = {}
     compound = _compound(moves)
@@ -306,6 +314,7 @@ def _smaller_indices(head: bytes) -> Iterator[bytes]:
 
 def _smaller(value: int) -> list[int]:
     """Return smaller values, by halving the distance to 0 and to the value itself."""
+    # From both ends: a failure needs a small number, or one just below what is there.
     found = {value >> shift for shift in range(1, value.bit_length())}
     found |= {value - (value >> shift) for shift in range(2, value.bit_length())}
     found.add(value - 1)
@@ -346,6 +355,9 @@ def closing(
     """
     if len(moves.nodes) > _MOST or moves.graph.coarse:
         return
+    # After a success the moves go on where they were, not at the beginning: most candidates before
+    # that place have just failed on nearly the same graph. Wrapping around makes the end a fixpoint
+    # of all kinds: none is left out after the last success.
     first, skip = begin
     for turn in range(len(kinds) + 1):
         kind = (first + turn) % len(kinds)

@@ -22,6 +22,8 @@ def _roles(names: str, roles: str) -> dict[bytes, str]:
     return dict.fromkeys(names.encode().split(), roles)
 
 
+# By the documentation of cvc5 (sets, bags, sequences) and Z3 (sequences); `union`, `member` and the
+# like without a prefix are the spelling of CVC4.
 _ROLES: Mapping[bytes, str] = {
     **_roles("seq.unit set.singleton singleton", "xw"),
     **_roles("seq.++ seq.rev set.union set.inter set.minus set.complement", "ww"),

@@ -221,6 +221,8 @@ class _Sequence:
 
     def _step(self, candidate: Candidate, kind: str, after: Place) -> Step:
         """Return a step, count it as tried, and as a success in the place it leads to."""
+        # Counted when it is proposed, for both outcomes: that the next step is asked for means that
+        # this one has failed, and a success goes on from `after`, with its own count.
         tried, helped = self.tally.get(kind, (0, 0))
         self.tally[kind] = tried + 1, helped
         return Step(candidate, replace(after, tally={**self.tally, kind: (tried + 1, helped + 1)}))

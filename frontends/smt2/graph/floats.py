@@ -30,6 +30,9 @@ def narrowed(bits: Sequence[int], before: tuple[int, int], after: tuple[int, int
     Values that are too large become the largest number, values that are too small zero; excess
     bits are cut off.
     """
+    # IEEE 754-2019, 3.4: the exponent is biased by half of its range; all ones stand for infinities
+    # and NaNs, zero for zeros and subnormal numbers. What kind of number it is stays (a NaN keeps a
+    # significand that is not zero); its value need not, so bits are cut off, not rounded.
     sign, exponent, significand = bits
     special, largest = (1 << before[0]) - 1, (1 << after[0]) - 1
     rest = significand >> (before[1] - after[1])

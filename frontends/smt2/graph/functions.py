@@ -60,6 +60,7 @@ def _definition(moves: Moves, command: int, uses: Mapping[int, list[int]]) -> De
 
 def _is_expandable(moves: Moves, found: Definition) -> bool:
     """Return whether the body may stand for each call: there are some, and none is inside it."""
+    # All uses or none: while one call is left, so is the definition, and the text mostly grows.
     graph, calls = moves.graph, found.calls
     shape = graph.shape[graph.roots[found.command]]
     if not calls:
@@ -129,6 +130,8 @@ def nested(moves: Moves) -> Iterator[Candidate]:
 
 def _with_inner(moves: Moves, node: int) -> Iterator[Candidate]:
     """Yield a quantifier merged with the one that is its body."""
+    # A quantifier must not bind one name twice, and the printer renames only what would be
+    # captured.
     graph, shape = moves.graph, moves.graph.shape[node]
     (inner,) = graph.args[node]
     below = graph.shape[inner]
@@ -157,6 +160,10 @@ def _is_plain(moves: Moves, node: int) -> bool:
 
 def _fewer(moves: Moves, node: int) -> Iterator[Candidate]:
     """Yield a quantifier with one of its variables replaced by another term."""
+    # One variable less: the result is weaker for `forall`, stronger for `exists`. What takes its
+    # place uses variables of this quantifier or around it only. An equation names a term that keeps
+    # the meaning (the one-point rule: `(exists ((x S)) (and (= x t) p))` is p with t for x);
+    # besides, the first variable of the same sort is tried.
     graph = moves.graph
     shape, (body,) = graph.shape[node], graph.args[node]
     bound = _bound(shape)

@@ -65,6 +65,9 @@ class Listing:
 
         Raises Unprintable.
         """
+        # Counts, not sets of users, decide what goes: a declaration is dropped when no command uses
+        # it any more. That may be the last use of another one (of a sort), and a replacement may
+        # use again what was dropped, so both are work lists that are followed to the end.
         around = self.around
         new = list(self.commands)
         count = dict(self.count)

@@ -32,6 +32,8 @@ Items = tuple[bytes | int, ...]
 """The text of a shape: bytes, `~i` for its argument i, `v >= 0` for the name of the variable v."""
 
 
+# Compared and hashed by identity: shapes are interned, and a shape may hold thousands of bytes,
+# which every table of nodes would compare again.
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """A node without its arguments. Shapes are interned: compare them by identity."""
@@ -147,6 +149,8 @@ class Graph:
 
         All graphs of a search share their shapes, so a number is never reused.
         """
+        # Shapes and sorts are lists of the whole search, arguments of one graph: `rebuilt` copies
+        # them. So other graphs may have added nodes since, which are none of this graph's.
         node = len(self.shape)
         self.shape.append(shape)
         self.sort.append(sort)
@@ -201,6 +205,8 @@ def post_order(
 
     A node in `replaced` is skipped in favour of its replacement.
     """
+    # An opened node stays on the stack until all below it is done. A node that is shared is pushed
+    # once for each use, and all but the first find it done: linear in the number of uses.
     order: list[int] = []
     state = bytearray(len(args))  # 1: opened, 2: done
     stack: list[int] = []

@@ -20,10 +20,15 @@ SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 _SHARES = (0.03, 0.1, 0.25, 0.5, 0.8)
 HUGE, LARGE = 0.5, 0.1
 """Shares of the graph's weight above which the moves on a node are tried in another order."""
+# An `and` of a thousand arguments has a thousand hoists. After the heaviest ones, dropping
+# arguments in runs takes fewer checks.
 _MANY_DIRECT = 8
 _MEASURED = 24
 """The number of subterms of a node that are measured to find some of certain sizes."""
 _GLOBAL = frozenset(("fun", "define", "constructor", "selector", "sort", "named"))
+# What the theories of the standard declare as :left-assoc, :right-assoc or :chainable, and what
+# solvers take in the same way. With one argument left, that stands for the term if it has the same
+# sort.
 _AT_LEAST: Mapping[bytes, int] = {
     **dict.fromkeys(
         b"and or + * bvadd bvmul bvand bvor bvxor xor str.++ re.++ re.union".split(), 1
@@ -161,6 +166,7 @@ class Moves:
             return
         # The order of the kinds is a bet on what succeeds. For most of the graph, it is a hoist:
         # the failure is inside. For a small part, it is a constant: the failure is elsewhere.
+        # Of a term with half of the graph, a value is hardly ever all that the failure needs.
         share = analysis.weight[node] / analysis.total
         direct, far = ("hoist", self.direct(node)), ("far hoist", self.far(node))
         if sort is None:
@@ -439,6 +445,8 @@ class Moves:
 
         Each level leads to the heaviest direct subterm of the same sort.
         """
+        # Exponential search (Bentley and Yao, IPL 1976): a term n levels deep is reached in O(log
+        # n) steps. Always along the heaviest argument, which has most of what is left.
         graph, weight = self.graph, self.analysis.weight
         path = [node]
         for _ in range(2 * stride):
@@ -574,6 +582,8 @@ class Moves:
 
     def expanded(self, node: int) -> Iterator[Candidate]:
         """Writes out the names of a let: all, then each."""
+        # All at once mostly succeeds if the failure is not about lets; one at a time finds the one
+        # that it is about.
         bound = _names_of_let(self.graph.shape[node])
         terms = dict(zip(bound, self.graph.args[node], strict=False))
         for some in dict.fromkeys((bound, *((each,) for each in bound))):
@@ -669,6 +679,9 @@ def _let(graph: Graph, bound: Sequence[int]) -> Shape:
 
 def _factor(node: int, shuffle: int) -> float:
     """Return a pseudo-random factor between a quarter and four."""
+    # A hash, not a generator: the factor of a node must not depend on which nodes are there
+    # besides. The multipliers are primes of xxHash (Y. Collet), which mix the low bits into the
+    # high ones.
     mixed = (node + 1) * 0x9E3779B1 ^ shuffle * 0x85EBCA77
     mixed = (mixed ^ mixed >> 15) * 0xC2B2AE3D
     return float(4.0 ** ((mixed >> 8 & 0xFFFF) / 0x8000 - 1))

@@ -11,8 +11,12 @@ from collections.abc import Iterator, Mapping
 from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves
 
+# Powers of two, so that few candidates cover several depths; a deeper one is reached by several
+# successes.
 _LEVELS = (1, 2, 4)
 """The numbers of levels by which a negation is pushed at once."""
+# Equalities, and total orders. None on floats is here: with a NaN, `fp.lt` and `fp.geq` are both
+# false (theory FloatingPoint), so neither is the negation of the other.
 RELATIONS: Mapping[bytes, bytes] = {
     b"<": b">=",
     b">=": b"<",

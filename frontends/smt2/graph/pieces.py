@@ -17,6 +17,8 @@ from reducekit.frontends.smt2.graph.printing import Command, Style, plan_term
 
 FEW = 1500
 """Commands with fewer nodes are printed as a whole, which takes a few milliseconds at most."""
+# A candidate whose text has grown so much needs another plan: a term that has become shared is
+# written out at each of its places, and a let would be shorter.
 _GROWN = 2
 
 
@@ -180,6 +182,7 @@ class Pieces:
 
 def _bits(numbers: Iterable[int]) -> int:
     """Return a set of numbers as an integer with a bit for each: fast to unite."""
+    # A command has thousands of pieces, whose sets are united for each candidate.
     bits = 0
     for number in numbers:
         bits |= 1 << number

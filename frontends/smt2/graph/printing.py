@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
 
+# What a let costs besides its name and its term. It pays for a term of n bytes with k uses if that
+# and two bytes for each use (a short name and a blank) are less than the (k - 1) * n bytes saved.
 _LET = len(b"(let (( )) )")
 _MOST = 1 << 26
 """The maximum number of bytes to print: written out, a graph may be exponentially larger."""
@@ -202,6 +204,9 @@ class _Printer:
 
     def _lets(self, order: Sequence[int], counts: Mapping[int, int], pinned: bool) -> list[int]:
         """Choose the nodes that lets bind, with names and levels."""
+        # Greedy, from the leaves up: a term that is bound counts by its name in the terms around
+        # it. The shortest text would be a choice over all subsets of nodes. It is not needed, as
+        # all candidates are printed in this way, and compared with each other only.
         graph, shapes, spare = self.graph, self.graph.shape, self.graph.around.spare
         as_input = self.style is Style.AS_INPUT
         size: dict[int, int] = {}

@@ -28,12 +28,14 @@ from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, 
 from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
+# Each try rebuilds and prints the whole graph, as for widths.
 _CLASSES = 12
 """The maximum number of classes to try, the largest first."""
 _CONST = re.compile(rb"\(as const .*\)", re.DOTALL)
 _SIDES = frozenset((b"=", b"distinct"))
 _ARITHMETIC = frozenset(b"+ - * < <= > >= abs".split())
 _FREE_ROOTS = frozenset((b"assert", b"get-value"))
+# A format small enough to read its values, and Float16 and Float32, which have names.
 _FLOATS: Sequence[Sort] = (
     ("FloatingPoint", 3, 5),
     ("FloatingPoint", 5, 11),

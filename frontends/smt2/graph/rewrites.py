@@ -9,6 +9,8 @@ from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.spelling import literal_value, shortest
 
+# Not equivalent, and need not be: the test decides. A stronger relation that is asserted has no new
+# models, so it keeps at least an answer `unsat`.
 _STRONGER: Mapping[bytes, bytes] = {
     b"<=": b"<",
     b">=": b">",
@@ -41,6 +43,7 @@ _EXTRACT = re.compile(rb"\(_ extract ([0-9]+) ([0-9]+)\)")
 _ZERO = re.compile(rb"\(_ zero_extend ([0-9]+)\)")
 _EITHER_SIGN = re.compile(rb"\(_ (?:zero|sign)_extend ([0-9]+)\)")
 _RELATIONS = frozenset(b"= distinct bvult bvule bvugt bvuge bvcomp".split())
+# Wider results are not computed: their digits are seldom shorter than the operator.
 _WIDEST = 1 << 12
 
 
@@ -228,6 +231,9 @@ def _symbols(moves: Moves, nodes: Iterable[int]) -> set[int]:
 
 def _closed_assertions(moves: Moves) -> dict[int, list[int]]:
     """Return what is asserted of one symbol alone, by symbols that others assert of, too."""
+    # `(= x t)`, `(< 0 x)`: such assertions give a symbol its value, for others to use. With a
+    # constant in its place they are true, and go; what uses the symbol stays. Where no other
+    # assertion uses it, dropping the assertions does more, and was tried.
     graph = moves.graph
     asserted: dict[int, list[int]] = {}
     count: dict[int, int] = {}

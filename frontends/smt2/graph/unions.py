@@ -43,6 +43,7 @@ class Unions(ABC):
 
     def join(self, one: int, other: int) -> None:
         """Join two classes."""
+        # Without ranks: path halving alone makes operations logarithmic (amortized).
         one, other = self.find(one), self.find(other)
         self._above[one] = other
         self._frozen[other] = self._frozen[other] or self._frozen[one]

@@ -25,7 +25,10 @@ from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclar
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.spelling import literal_value, shortest
 
+# Powers of two: what depends on a width depends on bytes and words, or on being above some bound,
+# to which the next power of two is less than twice as far.
 _TARGETS = (1, 2, 4, 8, 16, 32)
+# Each try rebuilds and prints the whole graph, and there may be a class for each symbol.
 _CLASSES = 24
 """The maximum number of classes to try, the largest first."""
 _SAME = frozenset(

@@ -13,6 +13,7 @@ from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
+# Of Z3, like `apply` and the combinators: the standard has no tactics.
 _TACTICS = frozenset(b"check-sat-using apply".split())
 _SIMPLE = (b"skip", b"simplify")
 """Tactics that can replace any other."""
@@ -161,6 +162,7 @@ def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
         body, element = body_of(terms, definition), document.parent[definition.node]
         if body < 0 or element == definition.binder:
             continue
+        # Its own constructors, selectors and cases use it: those uses go with it.
         own = [index, *(terms.bound_at(node) for node in range(body, document.stop[body]))]
         if _are_used_within(terms, own, body):
             yield element, document.parent[element], body
@@ -267,6 +269,7 @@ class TacticTree(LeafTree):
             found.append(Move(Change((Edit(node, ()),), "drop tactic"), ()))
         parts = reversed(self.children(node, frozenset()))
         found += [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
+        # `skip` does nothing and `simplify` always ends, so whatever follows them is still reached.
         own = self.document.source(node)
         simple = [each for each in _SIMPLE if len(each) < len(own) and own[:1] != b":"]
         return found + [Move(Change((Edit(node, (each,)),), "tactic"), ()) for each in simple]

@@ -16,6 +16,7 @@ from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 _FEW, _MANY = 8, 64
 """Runs are tried only if the number of commands is in this range. There are about as many runs as
 commands."""
+# Short ones: the longer a run is, the less likely it is that all of it can go.
 _LENGTHS = (2, 3, 4)
 """The numbers of commands in a run."""
 _KEPT = frozenset(b"set-logic set-info set-option push pop exit".split())
@@ -174,6 +175,7 @@ class DropBackward:
                 return 2
             return 0 if len(commands.users[index]) else 1
 
+        # Numbers in an array, not changes in a list: a script may have millions of commands.
         found = array("i", sorted(range(len(commands.nodes)), key=rank))
         return CommandItems(view.document, commands, found, bare=self.last) if found else None
 
@@ -275,6 +277,8 @@ class ScopeTree(LeafTree):
         self.document = document
         self.commands = commands
         self.may_stay_open = may_stay_open
+        # Only a push whose own pop is known (`Commands.partner`) is a scope; others stay as they
+        # are.
         below: dict[int, list[int]] = {-1: []}
         path = [-1]
         for index, partner in enumerate(commands.partner):

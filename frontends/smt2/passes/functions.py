@@ -134,6 +134,8 @@ class Recursive:
             if kind not in (b"define-fun-rec", b"define-funs-rec"):
                 continue
             name, *parts = document.children(command)
+            # A function that does not call itself needs no recursive definition, which some solvers
+            # read as a quantified axiom, and others not at all.
             if len(parts) == 4 and not _is_recursive(terms, parts[0], parts[3]):
                 changes.append(Change((Edit(name, (b"define-fun",)),), "define-fun"))
             if len(parts) != 2:
@@ -197,6 +199,9 @@ class Inline:
                 continue
             if head_of(document, definition.binder) not in _DEFINES:
                 continue
+            # Any use may be written out, as nothing that is bound inside the value depends on where
+            # it stands. With parameters the arguments would have to be substituted, which the graph
+            # does (`inline`), sharing what is used twice.
             *_, value = document.children(definition.binder)
             body = document.source(value)
             edits = [Edit(node, (body,)) for node in terms.references[index]]
@@ -219,6 +224,8 @@ class Declare:
                 continue
             if head_of(document, definition.binder) not in _DEFINES:
                 continue
+            # The body goes, and with it all that only it uses. The name stays, and may mean
+            # anything.
             sorts = b" ".join(map(print_sort, definition.parameters))
             parts = (document.source(definition.node), sorts, print_sort(definition.sort))
             text = b"(declare-fun %b (%b) %b)" % parts

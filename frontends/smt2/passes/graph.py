@@ -160,6 +160,7 @@ class Larger(Search):
 
 def _as_written(view: ScriptView, grains: int = _GRAINS) -> Search | None:
     """Return the search over a graph with the lets of the script, if it can be printed."""
+    # A small script term by term: a candidate costs little there, and grains would only hide terms.
     if len(view.document) <= _LARGE:
         grains = 0
     graph = build(view, as_written=True, grains=grains)
@@ -194,6 +195,8 @@ class Printed(NamedTuple):
 
 def styles_of(graph: Graph, text: bytes) -> list[Printed]:
     """Return a graph in each style, up to the first that does not make the text smaller."""
+    # From the most compact to that of the input. The first that is no smaller ends the list, as
+    # later ones are mostly larger still; it is kept for a failure that needs it.
     found: list[Printed] = []
     for style in Style:
         try:
@@ -234,6 +237,7 @@ def without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph
 
 def _is_as(printed: bytes, text: bytes) -> bool:
     """Return whether two scripts differ at most by a renaming."""
+    # A bijection of tokens, in both directions: two names of the script must not become one.
     tokens, others = TOKEN.findall(printed), TOKEN.findall(text)
     if len(tokens) != len(others):
         return False
@@ -296,6 +300,8 @@ class FineGraph:
 
     def problem(self, view: ScriptView) -> Problem | None:
         """Return the search; None for a script that was searched term by term."""
+        # 32 times as many grains as at first (`_GRAINS`), and up to as many times the cost of a
+        # candidate: only where the coarse search and all other passes have come to their end.
         size = len(view.document)
         if size <= _LARGE or (size <= _MOST and as_printed(view) is not None):
             return None

@@ -16,6 +16,8 @@ class ScriptTree(LeafTree):
     def __init__(self, view: ScriptView) -> None:
         self.terms = view.terms
         self.document = view.document
+        # No closure here: HDD as published knows no dependences, so a declaration that is dropped
+        # without its users is a check that fails. That is what the algorithm is compared by.
         self.roots: Sequence[int] = view.commands.nodes
         self.commands = frozenset(self.roots)
 

@@ -26,6 +26,7 @@ def tidy(document: Document) -> bytes:
     Blanks are only removed or replaced, never inserted between adjacent tokens, so the result
     has the same tokens as the script.
     """
+    # A line for each command, so that results can be read, and compared by lines.
     text, end = document.text, document.end
     out, last = [], 0
     for node in document.children(0):

@@ -13,6 +13,7 @@ from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.independent import IndependentChanges, independent
 from reducekit.search.problem import IndependentItems, Selection
 
+# A keyword is the subject of these commands, not an attribute: without it nothing is left of them.
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
 _ASKING = frozenset(b"get-value check-sat-assuming get-assignment".split())
 
@@ -31,6 +32,7 @@ class AttributeItems(IndependentItems):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Drop attributes; a term that has none left loses its annotation."""
+        # `(! t)` is no term: an annotation has one attribute or more (standard 2.7, section 3.6).
         edits = [Edit(node, ()) for item in sorted(chosen) for node in self.attributes[item]]
         touched = {self.above[item] for item in chosen} & self.annotations.keys()
         edits += [
@@ -90,6 +92,8 @@ class QueriedTerms:
         for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
             children = list(document.children(node))
             if name in _ASKING and len(children) == 2:
+                # The grammar of get-value asks for one term or more (standard 2.7, section 3.9);
+                # the list of check-sat-assuming may be empty.
                 elements = list(document.children(children[1]))
                 keep = 1 if name == b"get-value" else 0
                 changes += [

@@ -231,6 +231,7 @@ def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit,
     own = terms.script.sort[node]
     if not is_of(own, sort) or is_constant(terms.document, terms.script, node):
         return None
+    # The paper has 0 for numbers and both truth values; `constants` has them in that order.
     constants = terms.constants(own)
     return (Edit(node, (constants[number],)),) if number < len(constants) else None
 
@@ -268,6 +269,8 @@ def _let_to_body(terms: Terms, node: int) -> tuple[Edit, ...] | None:
     children = list(document.children(node))
     if len(children) != 3:
         return None
+    # As in the paper the let goes as a whole. What it bound becomes a constant: a name without a
+    # value would be an error in any solver.
     body = children[2]
     grounded = terms.grounded(node, body, body)
     return None if grounded is None else (Edit(node, (body,)), *grounded)

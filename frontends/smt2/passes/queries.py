@@ -18,6 +18,8 @@ class Queries:
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change per such command."""
+        # One change each, not one for all: which of several queries fails is not known, and a plain
+        # one in its place asks something else.
         document, script = view.document, view.script
         changes = []
         for node in view.commands.nodes:

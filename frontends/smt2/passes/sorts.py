@@ -50,6 +50,8 @@ class Sorts:
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change per declared sort, including the arguments it is applied to."""
+        # No value of a declared sort can be written, so nothing in the script says what it is: any
+        # sort that has values may take its place, and literals become possible.
         terms = view.terms
         changes = []
         for index, definition in _commands(terms, b"declare-sort"):
@@ -70,6 +72,7 @@ class Abbreviations:
         terms = view.terms
         changes = []
         for index, definition in _commands(terms, b"define-sort"):
+            # All uses or none: the definition goes only if nothing is left that needs it.
             edits = [Edit(definition.binder, ())]
             for use in terms.references[index]:
                 written = _written_out(terms, use, definition)
@@ -314,6 +317,8 @@ class UnusedTree(LeafTree):
 
     def moves(self, node: int) -> Sequence[Move]:
         """Return the replacements by the simplest sort and by each argument sort."""
+        # Bool stays: it is as simple as Int, and of solvers that treat predicates apart the failure
+        # may depend on it.
         own = self.document.source(node)
         found = [_SIMPLEST] if own != b"Bool" else []
         moves = [Move(Change((Edit(node, (each,)),), "sort"), ()) for each in found]

@@ -21,6 +21,7 @@ _FLOATS = {
     b"(_ FloatingPoint 11 53)": b"Float64",
     b"(_ FloatingPoint 15 113)": b"Float128",
 }
+# It takes a second parse, with the sorts of all terms, for each such change.
 _CHECKED = 20_000
 """Scripts with more nodes are not parsed again to check that a change keeps them well-sorted."""
 

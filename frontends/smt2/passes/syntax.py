@@ -19,6 +19,8 @@ from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move,
 from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
+# Both limits are for scripts of thousands of terms: a node could be replaced by each term below it,
+# or by each term of its sort.
 _NEAR = 32
 """The number of subterms tried in place of a node, the nearest first."""
 _OTHERS = 64
@@ -62,6 +64,7 @@ class SyntaxTree(Tree):
         )
 
     def _near(self, node: int) -> Iterator[int]:
+        # Breadth first, so that a replacement skips as few levels as possible.
         found = subterms(self.script, node)
         for each in found:  # grows during the loop
             if len(found) < _NEAR:

@@ -17,6 +17,7 @@ from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import LeafTree, Move, Selection
 
+# More probes would mostly repeat the answer of the first: whether the failure needs a valid script.
 _PROBES = 1
 
 
@@ -27,6 +28,8 @@ class UntypedTree(LeafTree):
         self.document = view.document
         self.unchecked = unchecked
         self.commands = frozenset(view.commands.nodes)
+        # The heaviest assertion stands for all: if a solver does not mind nonsense there, what is
+        # below it is searched; if it does, one check was lost.
         names = view.commands.names
         asserts = [
             node for node, name in zip(view.commands.nodes, names, strict=True) if name == b"assert"

@@ -50,6 +50,8 @@ class WidthTree(LeafTree):
 
     def moves(self, node: int) -> Sequence[Move]:
         """Return the narrower widths to try, the narrowest first."""
+        # Sorts are checked before the test runs: what extracts a bit from a vector that is narrower
+        # now, or joins two of other widths, has no sort, and a solver would say no more than that.
         moves = [self._narrow(node, target) for target in _TARGETS if target < node]
         return [move for move in moves if text_is_sorted(self.view, move.change.edits)]
 
