@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.btor.passes.chains import Chains
+from reducekit.frontends.btor.passes.chains import chains
 from reducekit.frontends.btor.passes.cut import Cut
-from reducekit.frontends.btor.passes.leaves import Leaves
+from reducekit.frontends.btor.passes.leaves import leaves
 from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
-from reducekit.frontends.btor.passes.literals import Literals
-from reducekit.frontends.btor.passes.merges import EqualNodes, Others
-from reducekit.frontends.btor.passes.negations import Negations, Nots
-from reducekit.frontends.btor.passes.next_last import NextLast
+from reducekit.frontends.btor.passes.literals import literals
+from reducekit.frontends.btor.passes.merges import Others, equal_nodes
+from reducekit.frontends.btor.passes.negations import negations, nots
+from reducekit.frontends.btor.passes.next_last import next_last
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
-from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.ranks import ranks
 from reducekit.frontends.btor.passes.references import References
-from reducekit.frontends.btor.passes.roots import Cone, Roots
-from reducekit.frontends.btor.passes.shortcuts import ShortCuts
-from reducekit.frontends.btor.passes.spelling import Simplify, Spelling
+from reducekit.frontends.btor.passes.roots import cone, roots
+from reducekit.frontends.btor.passes.shortcuts import short_cuts
+from reducekit.frontends.btor.passes.spelling import simplified, spelling
 from reducekit.frontends.btor.passes.transition_system import (
-    Justice,
-    Properties,
-    States,
-    Symbols,
-    Transitions,
+    justice,
+    properties,
+    states,
+    symbols,
+    transitions,
 )
 from reducekit.frontends.btor.passes.whole_graph import Nodes
-from reducekit.frontends.btor.passes.widths import AllWidths, Widths
+from reducekit.frontends.btor.passes.widths import Widths, all_widths
 
 _FEW = 60
 """Up to this number of nodes, every edge is tried with every target."""
@@ -46,17 +46,17 @@ def own_schedule(*, simplify: bool) -> Schedule:
     removal, whose candidates are whole texts. The closing passes look for what all others miss.
     """
     everywhere, others, node_removal = References(most=_FEW), Others(_FEW), NodeRemoval(_FEW)
-    rewriting = (Negations(), Nots(), Ranks(), Literals(), Symbols(), Spelling())
+    rewriting = (negations, nots, ranks, literals, symbols, spelling)
     once: tuple[Pass, ...] = (
-        Cone(),
-        Properties(),
-        Roots(),
-        Transitions(),
-        ShortCuts(),
-        AllWidths(),
+        cone,
+        properties,
+        roots,
+        transitions,
+        short_cuts,
+        all_widths,
         Cut(SHARED, leaves=True),
         Widths(),
-        EqualNodes(),
+        equal_nodes,
         everywhere,
         others,
         *rewriting,
@@ -69,14 +69,14 @@ def own_schedule(*, simplify: bool) -> Schedule:
         Cut(SHARED, leaves=True, last=True),
         Cut(FRESH, last=True),
         Cut(ZERO, last=True),
-        Transitions(),
-        States(),
-        Leaves(),
-        EqualNodes(),
-        Justice(),
-        Chains(),
-        *((Simplify(),) if simplify else ()),
+        transitions,
+        states,
+        leaves,
+        equal_nodes,
+        justice,
+        chains,
+        *((simplified,) if simplify else ()),
         *rewriting,
         node_removal,
     )
-    return Schedule(prepare=(NextLast(),), once=once, rounds=(everywhere, others), closing=closing)
+    return Schedule(prepare=(next_last,), once=once, rounds=(everywhere, others), closing=closing)

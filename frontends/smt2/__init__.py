@@ -14,10 +14,10 @@ from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.diagram import diagram
 from reducekit.frontends.smt2.fingerprint import fingerprint
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.hierarchy import Hierarchy
+from reducekit.frontends.smt2.passes.hierarchy import hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
-from reducekit.frontends.smt2.passes.syntax import Identifiers, Local, SubTrees, Syntax
+from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
@@ -135,10 +135,10 @@ class Smt2(Frontend):
         if passes == "own":
             return own_schedule(unchecked=self.unchecked)
         if passes == "tree":
-            return Schedule(prepare=(Layout(),), rounds=(Hierarchy(),))
+            return Schedule(prepare=(Layout(),), rounds=(hierarchy,))
         if passes in ("syntax", "exhaustive"):
-            closing = (Identifiers(), SubTrees(), Local()) if passes == "exhaustive" else ()
-            return Schedule(prepare=(Layout(),), rounds=(Syntax(),), closing=closing)
+            closing = (identifiers, sub_trees, local) if passes == "exhaustive" else ()
+            return Schedule(prepare=(Layout(),), rounds=(syntax,), closing=closing)
         return replace(paper_schedule(), prepare=(Layout(),))
 
     def order(self, text: bytes) -> Any:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
+from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import (
-    BesideAssert,
     DropBackward,
-    Runs,
     Scopes,
-    SingleAssert,
+    beside_assert,
+    runs,
+    single_assert,
 )
-from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
+from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.graph import (
-    FineGraph,
     GraphPass,
     Resorted,
+    fine_graph,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
-from reducekit.frontends.smt2.passes.queries import Queries
+from reducekit.frontends.smt2.passes.lists import attributes, queried_terms
+from reducekit.frontends.smt2.passes.queries import queries
 from reducekit.frontends.smt2.passes.sorts import (
-    Abbreviations,
-    Instances,
-    SortParameters,
     Sorts,
-    Unused,
+    abbreviations,
+    instances,
+    sort_parameters,
+    unused,
 )
-from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.passes.symbols import Rename
 from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.passes.widths import Widths
+from reducekit.frontends.smt2.passes.widths import widths
 from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
 from reducekit.passes import when
 
@@ -60,47 +60,47 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     the text of every refuted candidate that contains it.
     """
     symbols = size_limited(
-        Inline(),
-        Declare(),
-        Parameters(),
-        Recursive(),
-        Members(),
-        Attributes(),
-        Queries(),
-        QueriedTerms(),
-        Abbreviations(),
+        inline,
+        declare,
+        parameters,
+        recursive,
+        members,
+        attributes,
+        queries,
+        queried_terms,
+        abbreviations,
         Sorts(b"Int"),
         Sorts(b"Bool"),
-        SortParameters(),
-        Instances(),
-        Unused(),
+        sort_parameters,
+        instances,
+        unused,
     )
-    spelling = size_limited(Spelling(), Rename())
+    texts = size_limited(spelling, Rename())
     graph = GraphPass()
-    (widths,) = size_limited(Widths())  # reaches what a define-fun spells, where the graph stops
-    others: tuple[Pass, ...] = (*symbols, Tactics(), *spelling)
+    (narrow,) = size_limited(widths)  # reaches what a define-fun spells, where the graph stops
+    others: tuple[Pass, ...] = (*symbols, tactics, *texts)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    drop = size_limited(DropBackward(last=True), Runs())
+    drop = size_limited(DropBackward(last=True), runs)
     last: tuple[Pass, ...] = (*drop, Scopes(close=False), *others)
     return Schedule(
         prepare=(Layout(least=_LAYOUT),),
         once=(
-            SingleAssert(),
-            BesideAssert(),
+            single_assert,
+            beside_assert,
             DropBackward(),
             Rename(most=1000),
             graph,
             Layout(),
             DropBackward(),
             *symbols,
-            widths,
-            *spelling,
+            narrow,
+            *texts,
         ),
         rounds=(*cheap, graph),
         closing=(
             *last,
-            FineGraph(),
-            widths,
+            fine_graph,
+            narrow,
             Resorted(),
             Untyped(unchecked=unchecked),
             Layout(),  # removed text that is not a command leaves its line breaks

@@ -7,33 +7,31 @@ from reducekit.frontends.btor.model.operators import SYMMETRIC
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import line_graph
 from reducekit.frontends.btor.passes.redirections import Redirections
+from reducekit.passes import pass_
 
 
-class EqualNodes:
+@pass_("equal nodes")
+def equal_nodes(view: BtorView) -> Redirections | None:
     """Merges operators that have the same operands."""
-
-    name = "equal nodes"
-
-    def problem(self, view: BtorView) -> Redirections | None:
-        """Return the lines with their twins; what only differs by twins is a twin itself."""
-        dag, graph = view.dag, line_graph(view)
-        meaning = list(range(len(dag)))
-        first: dict[object, int] = {}
-        steps = []
-        for line, code in enumerate(dag.op):
-            arguments = dag.arguments(line)
-            if not arguments or not graph.is_value(line):
-                continue
-            operands = [meaning[each] if each >= 0 else ~meaning[~each] for each in arguments]
-            if code in SYMMETRIC:
-                operands.sort()
-            twin = first.setdefault(
-                (code, dag.sort[line], tuple(operands), dag.numbers.get(line)), line
-            )
-            if twin != line and graph.fits(line, twin):
-                meaning[line] = twin
-                steps.append((line, twin))
-        return Redirections(view, steps, "merge twins") if steps else None
+    # Lines with their twins; what only differs by twins is a twin itself.
+    dag, graph = view.dag, line_graph(view)
+    meaning = list(range(len(dag)))
+    first: dict[object, int] = {}
+    steps = []
+    for line, code in enumerate(dag.op):
+        arguments = dag.arguments(line)
+        if not arguments or not graph.is_value(line):
+            continue
+        operands = [meaning[each] if each >= 0 else ~meaning[~each] for each in arguments]
+        if code in SYMMETRIC:
+            operands.sort()
+        twin = first.setdefault(
+            (code, dag.sort[line], tuple(operands), dag.numbers.get(line)), line
+        )
+        if twin != line and graph.fits(line, twin):
+            meaning[line] = twin
+            steps.append((line, twin))
+    return Redirections(view, steps, "merge twins") if steps else None
 
 
 class Others:

@@ -20,6 +20,7 @@ from reducekit.frontends.btor.model.operators import (
 )
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.ranked_spellings import RankedSpellings, ranked_spellings
+from reducekit.passes import pass_
 
 _FIXED = frozenset({*CONSTANTS, *DECLARATIONS, Op.INPUT, Op.STATE, Op.PARAM, Op.ROOT, Op.PROXY})
 _SEVERAL = 2
@@ -31,23 +32,20 @@ def rank(name: bytes) -> tuple[int, bytes]:
     return len(name), name
 
 
-class Ranks:
+@pass_("ranks")
+def ranks(view: BtorView) -> RankedSpellings | None:
     """Replaces operators by simpler ones with the same sorts."""
-
-    name = "ranks"
-
-    def problem(self, view: BtorView) -> RankedSpellings | None:
-        """Return the lower operators that fit each line: the two lowest."""
-        dag = view.dag
-        texts = {}
-        for line, code in enumerate(dag.op):
-            if code in _FIXED:
-                continue
-            node = view.line_nodes[line] + 2
-            shape = tuple(_kind(dag, each) for each in dag.arguments(line))
-            name = view.document.source(node)
-            texts[node] = _lower(dag.dialect, name, shape, dag.width(line) == 1)
-        return ranked_spellings(texts, "lower operator")
+    # Lower operators that fit each line: the two lowest.
+    dag = view.dag
+    texts = {}
+    for line, code in enumerate(dag.op):
+        if code in _FIXED:
+            continue
+        node = view.line_nodes[line] + 2
+        shape = tuple(_kind(dag, each) for each in dag.arguments(line))
+        name = view.document.source(node)
+        texts[node] = _lower(dag.dialect, name, shape, dag.width(line) == 1)
+    return ranked_spellings(texts, "lower operator")
 
 
 def _kind(dag: Dag, reference: int) -> str:

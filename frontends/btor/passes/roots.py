@@ -5,19 +5,16 @@ from __future__ import annotations
 from reducekit.change import Change
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import DropRoots, LineGraph, line_graph
+from reducekit.passes import pass_
 from reducekit.search.independent import independent
 from reducekit.search.problem import IndependentItems, Items, Selection
 
 
-class Cone:
+@pass_("cone")
+def cone(view: BtorView) -> Items | None:
     """Removes all lines outside the cone of the roots, in one step."""
-
-    name = "cone"
-
-    def problem(self, view: BtorView) -> Items | None:
-        """Return the one change, if there are such lines."""
-        found = line_graph(view).apply(DropRoots(()))
-        return None if found is None else independent([found.change])
+    found = line_graph(view).apply(DropRoots(()))
+    return None if found is None else independent([found.change])
 
 
 class RootItems(IndependentItems):
@@ -35,12 +32,8 @@ class RootItems(IndependentItems):
         return Change(()) if found is None else Change(found.change.edits, "drop roots")
 
 
-class Roots:
+@pass_("roots")
+def roots(view: BtorView) -> Items | None:
     """Removes roots, except for one."""
-
-    name = "roots"
-
-    def problem(self, view: BtorView) -> Items | None:
-        """Return the roots, if there are more than one."""
-        graph = line_graph(view)
-        return RootItems(graph) if len(graph.roots_left) > 1 else None
+    graph = line_graph(view)
+    return RootItems(graph) if len(graph.roots_left) > 1 else None

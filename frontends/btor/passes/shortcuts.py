@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 from reducekit.frontends.btor.model.dag import line_of
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import LineGraph, line_graph
+from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Graph, Redirect, Step
 from reducekit.strategies.graph import GraphAlgorithm, walk
 
@@ -130,12 +131,8 @@ def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
     return best
 
 
-class ShortCuts:
+@pass_("short-cuts")
+def short_cuts(view: BtorView) -> FixedSearch | None:
     """Redirects the edges that are the only way to many nodes."""
-
-    name = "short-cuts"
-
-    def problem(self, view: BtorView) -> FixedSearch | None:
-        """Return the search over the edges."""
-        graph = line_graph(view)
-        return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.roots_left else None
+    graph = line_graph(view)
+    return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.roots_left else None

@@ -8,34 +8,28 @@ from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.simplify import simplify_dag
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
+from reducekit.passes import pass_
 from reducekit.search.independent import independent
 from reducekit.search.problem import Items
 
 _MOST = 20_000
 
 
-class Spelling:
+@pass_("spelling")
+def spelling(view: BtorView) -> Items | None:
     """Renumbers the lines from 1 and removes comments."""
-
-    name = "spelling"
-
-    def problem(self, view: BtorView) -> Items | None:
-        """Return the one change, if there is any."""
-        return _whole(view, view.dag)
+    return _whole(view, view.dag)
 
 
-class Simplify:
+@pass_("simplify")
+def simplified(view: BtorView) -> Items | None:
     """Applies all simplification rules everywhere, in one step."""
-
-    name = "simplify"
-
-    def problem(self, view: BtorView) -> Items | None:
-        """Return the one change, if a rule applies; None for very many lines."""
-        dag = view.dag
-        if len(dag) > _MOST or dag.dialect is Dialect.BTOR_2007:
-            return None
-        simple = simplify_dag(dag)
-        return _whole(view, simple) if len(simple) < len(dag) else None
+    # One change, if a rule applies; None for very many lines.
+    dag = view.dag
+    if len(dag) > _MOST or dag.dialect is Dialect.BTOR_2007:
+        return None
+    simple = simplify_dag(dag)
+    return _whole(view, simple) if len(simple) < len(dag) else None
 
 
 def _whole(view: BtorView, dag: Dag) -> Items | None:

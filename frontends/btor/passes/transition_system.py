@@ -12,6 +12,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import belonging, below_inits, dropped, idle
+from reducekit.passes import pass_
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import IndependentItems, Selection
 
@@ -42,31 +43,24 @@ class PropertyItems(DropItems):
         return super().change(chosen, taken)
 
 
-class Properties:
+@pass_("properties")
+def properties(view: BtorView) -> PropertyItems | None:
     """Removes roots and properties: first outputs, constraints and lists."""
-
-    name = "properties"
-
-    def problem(self, view: BtorView) -> PropertyItems | None:
-        """Return the properties, if there are several; a `root` that is an operand stays."""
-        dag = view.dag
-        lines = [line for line in dag.roots if not view.users[line]]
-        lines.sort(key=lambda line: (_LIKELY.get(dag.op[line], 0), line))
-        return PropertyItems(view, lines, "drop properties") if len(lines) > 1 else None
+    # Properties, if there are several; a `root` that is an operand stays.
+    dag = view.dag
+    lines = [line for line in dag.roots if not view.users[line]]
+    lines.sort(key=lambda line: (_LIKELY.get(dag.op[line], 0), line))
+    return PropertyItems(view, lines, "drop properties") if len(lines) > 1 else None
 
 
 _LIKELY: Mapping[int, int] = {Op.FAIR: 1, Op.JUSTICE: 2, Op.CONSTRAINT: 3, Op.OUTPUT: 4}
 
 
-class Transitions:
+@pass_("transitions")
+def transitions(view: BtorView) -> DropItems | None:
     """Removes `next` and `init` lines."""
-
-    name = "transitions"
-
-    def problem(self, view: BtorView) -> DropItems | None:
-        """Return these lines."""
-        lines = list(view.dag.lines_of(Op.NEXT, Op.INIT))
-        return DropItems(view, lines, "drop init and next") if lines else None
+    lines = list(view.dag.lines_of(Op.NEXT, Op.INIT))
+    return DropItems(view, lines, "drop init and next") if lines else None
 
 
 class StateItems(IndependentItems):
@@ -90,17 +84,13 @@ class StateItems(IndependentItems):
         return Change((*edits, *dropped(view, lines)), "state to input")
 
 
-class States:
+@pass_("states")
+def states(view: BtorView) -> StateItems | None:
     """Replaces states by inputs, if no `init` depends on them."""
-
-    name = "states"
-
-    def problem(self, view: BtorView) -> StateItems | None:
-        """Return the states."""
-        dag = view.dag
-        starting = below_inits(dag)
-        lines = [line for line in dag.lines_of(Op.STATE) if not starting[line]]
-        return StateItems(view, lines) if lines else None
+    dag = view.dag
+    starting = below_inits(dag)
+    lines = [line for line in dag.lines_of(Op.STATE) if not starting[line]]
+    return StateItems(view, lines) if lines else None
 
 
 class ConditionItems(IndependentItems):
@@ -134,45 +124,37 @@ class ConditionItems(IndependentItems):
         return Change(tuple(edits), "shorten justice")
 
 
-class Justice:
+@pass_("justice")
+def justice(view: BtorView) -> ConditionItems | None:
     """Removes conditions from `justice` lists."""
-
-    name = "justice"
-
-    def problem(self, view: BtorView) -> ConditionItems | None:
-        """Return the conditions of all lists of several."""
-        dag = view.dag
-        conditions = [
-            (line, position)
-            for line in dag.lines_of(Op.JUSTICE)
-            if len(dag.arguments(line)) > 1
-            for position in range(len(dag.arguments(line)))
-        ]
-        return ConditionItems(view, conditions) if conditions else None
+    dag = view.dag
+    conditions = [
+        (line, position)
+        for line in dag.lines_of(Op.JUSTICE)
+        if len(dag.arguments(line)) > 1
+        for position in range(len(dag.arguments(line)))
+    ]
+    return ConditionItems(view, conditions) if conditions else None
 
 
-class Symbols:
+@pass_("symbols")
+def symbols(view: BtorView) -> IndependentChanges | None:
     """Removes symbols, comments and superfluous blanks."""
-
-    name = "symbols"
-
-    def problem(self, view: BtorView) -> IndependentChanges | None:
-        """Return one change per line, to its words without symbol."""
-        document, dag = view.document, view.dag
-        changes = []
-        weights = []
-        for line, node in enumerate(view.line_nodes):
-            last = document.stop[node] - (line in dag.symbols)
-            words = [document.source(each) for each in range(node + 1, last)]
-            text = b" ".join(words) + b"\n"
-            shorter = document.end[node] - document.start[node] - len(text)
-            if shorter > 0:
-                changes.append(Change((Edit(node, (text,)),), "symbols and comments"))
-                weights.append(shorter)
-        nodes = view.line_nodes
-        after = document.end[0] - document.end[nodes[-1]] if nodes else 0
-        if after:
-            # What follows the last line belongs to the whole text only.
-            changes.append(Change((Edit(0, tuple(nodes)),), "symbols and comments"))
-            weights.append(after)
-        return IndependentChanges(changes, weights) if changes else None
+    document, dag = view.document, view.dag
+    changes = []
+    weights = []
+    for line, node in enumerate(view.line_nodes):
+        last = document.stop[node] - (line in dag.symbols)
+        words = [document.source(each) for each in range(node + 1, last)]
+        text = b" ".join(words) + b"\n"
+        shorter = document.end[node] - document.start[node] - len(text)
+        if shorter > 0:
+            changes.append(Change((Edit(node, (text,)),), "symbols and comments"))
+            weights.append(shorter)
+    nodes = view.line_nodes
+    after = document.end[0] - document.end[nodes[-1]] if nodes else 0
+    if after:
+        # What follows the last line belongs to the whole text only.
+        changes.append(Change((Edit(0, tuple(nodes)),), "symbols and comments"))
+        weights.append(after)
+    return IndependentChanges(changes, weights) if changes else None

@@ -14,6 +14,7 @@ from reducekit.frontends.btor.model.width_classes import (
     width_classes,
 )
 from reducekit.frontends.btor.model.writer import canonical
+from reducekit.passes import pass_
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 # Lines; each candidate is built from the whole graph.
@@ -157,23 +158,20 @@ class Widths:
         return WidthItems(view, classes, steps, self.keep, self.fill)
 
 
-class AllWidths:
+@pass_("all widths")
+def all_widths(view: BtorView) -> WidthItems | None:
     """Limits all widths to 1, 2, 4 and so on, in a few checks even for large graphs."""
-
-    name = "all widths"
-
-    def problem(self, view: BtorView) -> WidthItems | None:
-        """Return the widths, an item each; None if all classes have one bit."""
-        dag = view.dag
-        if len(dag) > _MANY or dag.dialect is Dialect.BTOR_2007:
-            return None
-        classes = width_classes(dag)
-        reducible = classes.reducible
-        if not reducible:
-            return None
-        width = classes.width
-        steps = [
-            {each: target for each in reducible if width[each] > target}
-            for target in reversed(_powers(width[reducible[0]]))
-        ]
-        return WidthItems(view, classes, steps, keep=False, fill=None)
+    # Widths, an item each; None if all classes have one bit.
+    dag = view.dag
+    if len(dag) > _MANY or dag.dialect is Dialect.BTOR_2007:
+        return None
+    classes = width_classes(dag)
+    reducible = classes.reducible
+    if not reducible:
+        return None
+    width = classes.width
+    steps = [
+        {each: target for each in reducible if width[each] > target}
+        for target in reversed(_powers(width[reducible[0]]))
+    ]
+    return WidthItems(view, classes, steps, keep=False, fill=None)

@@ -11,6 +11,7 @@ from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 # Of Z3, like `apply` and the combinators: the standard has no tactics.
@@ -72,44 +73,40 @@ class MemberItems(IndependentItems):
         return not any(self.bases.get(each) and self.bases[each] <= nodes for each in gone)
 
 
-class Members:
+@pass_("datatype members")
+def members(view: ScriptView) -> MemberItems | None:
     """Removes unused constructors, selectors and datatypes."""
-
-    name = "datatype members"
-
-    def problem(self, view: ScriptView) -> MemberItems | None:
-        """Return the members used at most in cases of matches and as constructor arguments."""
-        terms = view.terms
-        document, script = terms.document, terms.script
-        parent = document.parent
-        constructors = {
-            definition.node: index
-            for index, definition in enumerate(script.definitions)
-            if definition.kind == "constructor"
-        }
-        used = terms.references
-        found: list[Member] = []
-        sizes: dict[int, int] = {}
-        bases: dict[int, set[int]] = {}
-        selectors = _selectors(terms)
-        for node, index in constructors.items():
-            element = _element(terms, node, constructors)
-            container = parent[element]
-            sizes[container] = sizes.get(container, 0) + 1
-            if _is_base(terms, element, script.definitions[index].binder):
-                bases.setdefault(container, set()).add(element)
-            own = selectors.get(element, [])
-            uses = _Uses(terms, index)
-            if uses.cases is not None and not any(each in used for each in own):
-                found.append(Member(element, container, 1, uses.cases))
-            arguments = [list(document.children(each))[1:] for each in uses.applied]
-            if not uses.others and all(len(each) == len(own) for each in arguments):
-                sizes[element] = len(own)
-                found += _fields(terms, element, own, arguments, uses.applied)
-        for element, heads, body in _datatypes_without_uses(terms):
-            sizes[heads] = len(list(document.children(heads)))
-            found.append(Member(element, heads, 1, [body]))
-        return MemberItems(found, sizes, bases) if found else None
+    terms = view.terms
+    document, script = terms.document, terms.script
+    parent = document.parent
+    constructors = {
+        definition.node: index
+        for index, definition in enumerate(script.definitions)
+        if definition.kind == "constructor"
+    }
+    used = terms.references
+    found: list[Member] = []
+    sizes: dict[int, int] = {}
+    bases: dict[int, set[int]] = {}
+    selectors = _selectors(terms)
+    for node, index in constructors.items():
+        element = _element(terms, node, constructors)
+        container = parent[element]
+        sizes[container] = sizes.get(container, 0) + 1
+        if _is_base(terms, element, script.definitions[index].binder):
+            bases.setdefault(container, set()).add(element)
+        own = selectors.get(element, [])
+        uses = _Uses(terms, index)
+        if uses.cases is not None and not any(each in used for each in own):
+            found.append(Member(element, container, 1, uses.cases))
+        arguments = [list(document.children(each))[1:] for each in uses.applied]
+        if not uses.others and all(len(each) == len(own) for each in arguments):
+            sizes[element] = len(own)
+            found += _fields(terms, element, own, arguments, uses.applied)
+    for element, heads, body in _datatypes_without_uses(terms):
+        sizes[heads] = len(list(document.children(heads)))
+        found.append(Member(element, heads, 1, [body]))
+    return MemberItems(found, sizes, bases) if found else None
 
 
 def _selectors(terms: Terms) -> dict[int, list[int]]:
@@ -279,12 +276,8 @@ class TacticTree(LeafTree):
         return list(self.document.children(node))[1:]
 
 
-class Tactics:
+@pass_("tactics")
+def tactics(view: ScriptView) -> TacticTree | None:
     """Removes tactics, or replaces them by one of their parts, `skip` or `simplify`."""
-
-    name = "tactics"
-
-    def problem(self, view: ScriptView) -> TacticTree | None:
-        """Return the tree of tactics."""
-        tree = TacticTree(view)
-        return tree if tree.roots else None
+    tree = TacticTree(view)
+    return tree if tree.roots else None

@@ -10,6 +10,7 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.commands import Commands
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 
@@ -180,42 +181,36 @@ class DropBackward:
         return CommandItems(view.document, commands, found, bare=self.last) if found else None
 
 
-class SingleAssert:
+@pass_("single assert")
+def single_assert(view: ScriptView) -> Items | None:
     """Removes the only assert of a script, and everything that only it uses.
 
     This hardly ever succeeds, so any run of commands that contains the assert would be rejected.
     """
-
-    name = "single assert"
-
-    def problem(self, view: ScriptView) -> Items | None:
-        """Return the one change; None unless there is exactly one assert."""
-        commands = view.commands
-        if commands.names.count(b"assert") != 1:
-            return None
-        items = CommandItems(view.document, commands, range(len(commands.nodes)))
-        return IndependentChanges([items.closed_change((commands.names.index(b"assert"),))])
+    # One change; None unless there is exactly one assert.
+    commands = view.commands
+    if commands.names.count(b"assert") != 1:
+        return None
+    items = CommandItems(view.document, commands, range(len(commands.nodes)))
+    return IndependentChanges([items.closed_change((commands.names.index(b"assert"),))])
 
 
-class BesideAssert:
+@pass_("commands beside it")
+def beside_assert(view: ScriptView) -> Items | None:
     """Removes the unused commands other than a single assert, such as queries and options.
 
     Often all of them can be removed at once. `DropBackward` would mix them with other commands.
     """
-
-    name = "commands beside it"
-
-    def problem(self, view: ScriptView) -> Items | None:
-        """Return these commands; None unless there is exactly one assert."""
-        commands = view.commands
-        if commands.names.count(b"assert") != 1:
-            return None
-        found = [
-            index
-            for index, name in enumerate(commands.names)
-            if name != b"assert" and not len(commands.users[index])
-        ]
-        return CommandItems(view.document, commands, found) if found else None
+    # These commands; None unless there is exactly one assert.
+    commands = view.commands
+    if commands.names.count(b"assert") != 1:
+        return None
+    found = [
+        index
+        for index, name in enumerate(commands.names)
+        if name != b"assert" and not len(commands.users[index])
+    ]
+    return CommandItems(view.document, commands, found) if found else None
 
 
 class RunTree(LeafTree):
@@ -240,31 +235,28 @@ class RunTree(LeafTree):
         return [Move(self.items.closed_change(self.runs[node]), ())]
 
 
-class Runs:
+@pass_("runs of commands")
+def runs(view: ScriptView) -> RunTree | None:
     """Removes runs of several commands, where no single command can be removed.
 
     Some failures depend on the number of commands, through an address or the size of a table. A
     failure with sixteen objectives may still occur with thirteen, but not with fifteen.
     """
-
-    name = "runs of commands"
-
-    def problem(self, view: ScriptView) -> RunTree | None:
-        """Return the runs; None if very few or very many commands are left."""
-        commands = view.commands
-        found = [
-            index
-            for index, name in enumerate(commands.names)
-            if not len(commands.users[index]) and name not in _KEPT
-        ]
-        if not _FEW <= len(found) <= _MANY:
-            return None
-        runs = [
-            found[start : start + length]
-            for length in _LENGTHS
-            for start in range(0, len(found) - length + 1, length)
-        ]
-        return RunTree(view, runs)
+    # Runs; None if very few or very many commands are left.
+    commands = view.commands
+    found = [
+        index
+        for index, name in enumerate(commands.names)
+        if not len(commands.users[index]) and name not in _KEPT
+    ]
+    if not _FEW <= len(found) <= _MANY:
+        return None
+    runs = [
+        found[start : start + length]
+        for length in _LENGTHS
+        for start in range(0, len(found) - length + 1, length)
+    ]
+    return RunTree(view, runs)
 
 
 class ScopeTree(LeafTree):

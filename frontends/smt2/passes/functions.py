@@ -12,7 +12,7 @@ from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.sorts import print_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import IndependentChanges, independent
+from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
@@ -70,37 +70,33 @@ class ParameterItems(IndependentItems):
         return Change(tuple(edits), "drop parameters")
 
 
-class Parameters:
+@pass_("parameters")
+def parameters(view: ScriptView) -> ParameterItems | None:
     """Removes parameters of declared and defined functions."""
-
-    name = "parameters"
-
-    def problem(self, view: ScriptView) -> ParameterItems | None:
-        """Return the parameters of all functions whose every use is an application."""
-        terms = view.terms
-        document, script, parent = terms.document, terms.script, terms.document.parent
-        variables = {definition.node: i for i, definition in enumerate(script.definitions)}
-        found: list[Parameter] = []
-        uses: dict[int, Sequence[int]] = {}
-        for index, definition in enumerate(script.definitions):
-            if definition.kind not in ("fun", "define") or not definition.parameters:
-                continue
-            signature = _signature(terms, definition)
-            if signature < 0:
-                continue
-            nodes = list(document.children(signature))
-            # A use by the name alone, as in `(_ map f)` or a query, would lose its function.
-            references = terms.references[index]
-            if any(parent[node] != node - 1 for node in references):
-                continue
-            arguments = [list(document.children(parent[node]))[1:] for node in references]
-            if any(len(each) != len(nodes) for each in arguments):
-                continue
-            uses[index] = [parent[node] for node in references]
-            for number, node in enumerate(nodes):
-                variable = variables.get(node + 1, -1) if definition.kind == "define" else -1
-                found.append(Parameter(index, node, variable, [each[number] for each in arguments]))
-        return ParameterItems(terms, found, uses) if found else None
+    terms = view.terms
+    document, script, parent = terms.document, terms.script, terms.document.parent
+    variables = {definition.node: i for i, definition in enumerate(script.definitions)}
+    found: list[Parameter] = []
+    uses: dict[int, Sequence[int]] = {}
+    for index, definition in enumerate(script.definitions):
+        if definition.kind not in ("fun", "define") or not definition.parameters:
+            continue
+        signature = _signature(terms, definition)
+        if signature < 0:
+            continue
+        nodes = list(document.children(signature))
+        # A use by the name alone, as in `(_ map f)` or a query, would lose its function.
+        references = terms.references[index]
+        if any(parent[node] != node - 1 for node in references):
+            continue
+        arguments = [list(document.children(parent[node]))[1:] for node in references]
+        if any(len(each) != len(nodes) for each in arguments):
+            continue
+        uses[index] = [parent[node] for node in references]
+        for number, node in enumerate(nodes):
+            variable = variables.get(node + 1, -1) if definition.kind == "define" else -1
+            found.append(Parameter(index, node, variable, [each[number] for each in arguments]))
+    return ParameterItems(terms, found, uses) if found else None
 
 
 def _signature(terms: Terms, definition: Definition) -> int:
@@ -115,39 +111,33 @@ def _signature(terms: Terms, definition: Definition) -> int:
     return children[1]
 
 
-class Recursive:
+@pass_("recursive")
+def recursive(view: ScriptView) -> Iterator[Change]:
     """Simplifies recursive definitions: drops unused functions, prefers define-fun.
 
     Functions of a define-funs-rec that no other one uses are removed. A single function left
     gets a define-fun-rec, and a function that does not call itself a define-fun.
     """
-
-    name = "recursive"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per function or definition."""
-        terms = view.terms
-        document = terms.document
-        changes: list[Change] = []
-        for command in view.commands.nodes:
-            kind = head_of(document, command)
-            if kind not in (b"define-fun-rec", b"define-funs-rec"):
-                continue
-            name, *parts = document.children(command)
-            # A function that does not call itself needs no recursive definition, which some solvers
-            # read as a quantified axiom, and others not at all.
-            if len(parts) == 4 and not _is_recursive(terms, parts[0], parts[3]):
-                changes.append(Change((Edit(name, (b"define-fun",)),), "define-fun"))
-            if len(parts) != 2:
-                continue
-            signatures, bodies = (list(document.children(each)) for each in parts)
-            if len(signatures) != len(bodies):
-                continue
-            if len(bodies) == 1:
-                changes += _alone(terms, command, signatures[0], bodies[0])
-            else:
-                changes += _unused(terms, list(zip(signatures, bodies, strict=True)))
-        return independent(changes)
+    terms = view.terms
+    document = terms.document
+    for command in view.commands.nodes:
+        kind = head_of(document, command)
+        if kind not in (b"define-fun-rec", b"define-funs-rec"):
+            continue
+        name, *parts = document.children(command)
+        # A function that does not call itself needs no recursive definition, which some solvers
+        # read as a quantified axiom, and others not at all.
+        if len(parts) == 4 and not _is_recursive(terms, parts[0], parts[3]):
+            yield Change((Edit(name, (b"define-fun",)),), "define-fun")
+        if len(parts) != 2:
+            continue
+        signatures, bodies = (list(document.children(each)) for each in parts)
+        if len(signatures) != len(bodies):
+            continue
+        if len(bodies) == 1:
+            yield from _alone(terms, command, signatures[0], bodies[0])
+        else:
+            yield from _unused(terms, list(zip(signatures, bodies, strict=True)))
 
 
 def _unused(terms: Terms, functions: Sequence[tuple[int, int]]) -> Iterator[Change]:
@@ -184,50 +174,38 @@ def _alone(terms: Terms, command: int, signature: int, body: int) -> Iterator[Ch
     yield Change((Edit(command, (*template, b")")),), "define alone")
 
 
-class Inline:
+@pass_("inline")
+def inline(view: ScriptView) -> Iterator[Change]:
     """Replaces each use of a defined constant by its value, and removes the definition."""
-
-    name = "inline"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per definition without parameters."""
-        terms = view.terms
-        document, script = terms.document, terms.script
-        changes = []
-        for index, definition in enumerate(script.definitions):
-            if definition.kind != "define" or definition.parameters:
-                continue
-            if head_of(document, definition.binder) not in _DEFINES:
-                continue
-            # Any use may be written out, as nothing that is bound inside the value depends on where
-            # it stands. With parameters the arguments would have to be substituted, which the graph
-            # does (`inline`), sharing what is used twice.
-            *_, value = document.children(definition.binder)
-            body = document.source(value)
-            edits = [Edit(node, (body,)) for node in terms.references[index]]
-            changes.append(Change((Edit(definition.binder, ()), *edits), "inline"))
-        return independent(changes)
+    terms = view.terms
+    document, script = terms.document, terms.script
+    for index, definition in enumerate(script.definitions):
+        if definition.kind != "define" or definition.parameters:
+            continue
+        if head_of(document, definition.binder) not in _DEFINES:
+            continue
+        # Any use may be written out, as nothing that is bound inside the value depends on where
+        # it stands. With parameters the arguments would have to be substituted, which the graph
+        # does (`inline`), sharing what is used twice.
+        *_, value = document.children(definition.binder)
+        body = document.source(value)
+        edits = [Edit(node, (body,)) for node in terms.references[index]]
+        yield Change((Edit(definition.binder, ()), *edits), "inline")
 
 
-class Declare:
+@pass_("declare")
+def declare(view: ScriptView) -> Iterator[Change]:
     """Replaces definitions by declarations, dropping their bodies."""
-
-    name = "declare"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per definition whose sorts are known."""
-        terms = view.terms
-        document = terms.document
-        changes = []
-        for definition in terms.script.definitions:
-            if definition.kind != "define" or definition.sort is None:
-                continue
-            if head_of(document, definition.binder) not in _DEFINES:
-                continue
-            # The body goes, and with it all that only it uses. The name stays, and may mean
-            # anything.
-            sorts = b" ".join(map(print_sort, definition.parameters))
-            parts = (document.source(definition.node), sorts, print_sort(definition.sort))
-            text = b"(declare-fun %b (%b) %b)" % parts
-            changes.append(Change((Edit(definition.binder, (text,)),), "declare"))
-        return independent(changes)
+    terms = view.terms
+    document = terms.document
+    for definition in terms.script.definitions:
+        if definition.kind != "define" or definition.sort is None:
+            continue
+        if head_of(document, definition.binder) not in _DEFINES:
+            continue
+        # The body goes, and with it all that only it uses. The name stays, and may mean
+        # anything.
+        sorts = b" ".join(map(print_sort, definition.parameters))
+        parts = (document.source(definition.node), sorts, print_sort(definition.sort))
+        text = b"(declare-fun %b (%b) %b)" % parts
+        yield Change((Edit(definition.binder, (text,)),), "declare")

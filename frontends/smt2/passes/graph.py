@@ -20,6 +20,7 @@ from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.layout import tidy
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Problem, Search
 
 _TRIES, _FEW_TRIES = 20, 3
@@ -293,19 +294,16 @@ class GraphPass:
         return FixedSearch(entry if tried else entry.without_style())
 
 
-class FineGraph:
+@pass_("fine graph")
+def fine_graph(view: ScriptView) -> Problem | None:
     """Searches a large script in finer grains, when nothing else makes it smaller."""
-
-    name = "fine graph"
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search; None for a script that was searched term by term."""
-        # 32 times as many grains as at first (`_GRAINS`), and up to as many times the cost of a
-        # candidate: only where the coarse search and all other passes have come to their end.
-        size = len(view.document)
-        if size <= _LARGE or (size <= _MOST and as_printed(view) is not None):
-            return None
-        return _fixed(_as_written(view, _FINE))
+    # Search; None for a script that was searched term by term.
+    # 32 times as many grains as at first (`_GRAINS`), and up to as many times the cost of a
+    # candidate: only where the coarse search and all other passes have come to their end.
+    size = len(view.document)
+    if size <= _LARGE or (size <= _MOST and as_printed(view) is not None):
+        return None
+    return _fixed(_as_written(view, _FINE))
 
 
 def _fixed(search: Search | None) -> FixedSearch | None:

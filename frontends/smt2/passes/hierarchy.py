@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.terms import subterms
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.problem import LeafTree, Move, Selection
 
 
@@ -45,11 +46,7 @@ class ScriptTree(LeafTree):
         return subterms(self.terms.script, node)
 
 
-class Hierarchy:
+@pass_("hierarchy")
+def hierarchy(view: ScriptView) -> ScriptTree | None:
     """Removes commands and replaces terms, level by level of the script's tree."""
-
-    name = "hierarchy"
-
-    def problem(self, view: ScriptView) -> ScriptTree | None:
-        """Return the tree."""
-        return ScriptTree(view) if view.commands.nodes else None
+    return ScriptTree(view) if view.commands.nodes else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reducekit.change import Change, Edit
@@ -10,7 +10,7 @@ from reducekit.document import Document
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import IndependentChanges, independent
+from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, Selection
 
 # A keyword is the subject of these commands, not an attribute: without it nothing is left of them.
@@ -57,47 +57,38 @@ def _used_names(terms: Terms) -> set[int]:
     }
 
 
-class Attributes:
+@pass_("attributes")
+def attributes(view: ScriptView) -> AttributeItems | None:
     """Removes attributes of terms and commands."""
-
-    name = "attributes"
-
-    def problem(self, view: ScriptView) -> AttributeItems | None:
-        """Return all attributes except names that are used."""
-        terms = view.terms
-        document, stop = terms.document, terms.document.stop
-        used = _used_names(terms)
-        found: list[tuple[int, ...]] = []
-        for node in filter(partial(_is_keyword, document), range(1, len(document))):
-            above, value = document.parent[node], node + 1
-            if above == 0 or head_of(document, above) in _NO_ATTRIBUTES:
-                continue
-            # An attribute is a keyword alone, or with a value (standard 2.7, section 3.4).
-            if value >= stop[above] or _is_keyword(document, value):
-                found.append((node,))
-            elif value not in used:
-                found.append((node, value))
-        return AttributeItems(terms, found) if found else None
+    terms = view.terms
+    document, stop = terms.document, terms.document.stop
+    used = _used_names(terms)
+    found: list[tuple[int, ...]] = []
+    for node in filter(partial(_is_keyword, document), range(1, len(document))):
+        above, value = document.parent[node], node + 1
+        if above == 0 or head_of(document, above) in _NO_ATTRIBUTES:
+            continue
+        # An attribute is a keyword alone, or with a value (standard 2.7, section 3.4).
+        if value >= stop[above] or _is_keyword(document, value):
+            found.append((node,))
+        elif value not in used:
+            found.append((node, value))
+    return AttributeItems(terms, found) if found else None
 
 
-class QueriedTerms:
+@pass_("queried terms")
+def queried_terms(view: ScriptView) -> Iterator[Change]:
     """Removes terms from queries such as get-value."""
-
-    name = "queried terms"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per element of such a list; get-value keeps at least one."""
-        document = view.document
-        changes = []
-        for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
-            children = list(document.children(node))
-            if name in _ASKING and len(children) == 2:
-                # The grammar of get-value asks for one term or more (standard 2.7, section 3.9);
-                # the list of check-sat-assuming may be empty.
-                elements = list(document.children(children[1]))
-                keep = 1 if name == b"get-value" else 0
-                changes += [
-                    Change((Edit(each, ()),), "drop queried terms")
-                    for each in elements[: len(elements) - keep]
-                ]
-        return independent(changes)
+    # One change per element of such a list; get-value keeps at least one.
+    document = view.document
+    for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
+        children = list(document.children(node))
+        if name in _ASKING and len(children) == 2:
+            # The grammar of get-value asks for one term or more (standard 2.7, section 3.9);
+            # the list of check-sat-assuming may be empty.
+            elements = list(document.children(children[1]))
+            keep = 1 if name == b"get-value" else 0
+            yield from [
+                Change((Edit(each, ()),), "drop queried terms")
+                for each in elements[: len(elements) - keep]
+            ]

@@ -14,6 +14,7 @@ from reducekit.frontends.smt2.scopes import Definition
 from reducekit.frontends.smt2.sorts import Sort, substitute, write_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.independent import IndependentChanges, independent
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
@@ -62,26 +63,20 @@ class Sorts:
         return independent(changes)
 
 
-class Abbreviations:
+@pass_("abbreviations")
+def abbreviations(view: ScriptView) -> Iterator[Change]:
     """Expands defined sorts at every use, and removes their definitions."""
-
-    name = "abbreviations"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per definition whose sort is known."""
-        terms = view.terms
-        changes = []
-        for index, definition in _commands(terms, b"define-sort"):
-            # All uses or none: the definition goes only if nothing is left that needs it.
-            edits = [Edit(definition.binder, ())]
-            for use in terms.references[index]:
-                written = _written_out(terms, use, definition)
-                if written is None:
-                    break
-                edits.append(Edit(use - 1 if definition.parameters else use, written))
-            else:
-                changes.append(Change(tuple(edits), "write out sort"))
-        return independent(changes)
+    terms = view.terms
+    for index, definition in _commands(terms, b"define-sort"):
+        # All uses or none: the definition goes only if nothing is left that needs it.
+        edits = [Edit(definition.binder, ())]
+        for use in terms.references[index]:
+            written = _written_out(terms, use, definition)
+            if written is None:
+                break
+            edits.append(Edit(use - 1 if definition.parameters else use, written))
+        else:
+            yield Change(tuple(edits), "write out sort")
 
 
 def _written_out(terms: Terms, use: int, definition: Definition) -> Template | None:
@@ -162,21 +157,17 @@ def _parameters(terms: Terms, sort: int) -> Sequence[int]:
     return range(sort - len(definition.parameters), sort)
 
 
-class SortParameters:
+@pass_("sort parameters")
+def sort_parameters(view: ScriptView) -> ParameterItems | None:
     """Removes parameters of declared sorts, and of defined sorts if all uses pass the same sort."""
-
-    name = "sort parameters"
-
-    def problem(self, view: ScriptView) -> ParameterItems | None:
-        """Return the parameters of all sorts whose every use is an application."""
-        terms = view.terms
-        defined = (each for each in _commands(terms, b"define-sort") if each[1].sort is not None)
-        found = [
-            parameter
-            for index, definition in (*_commands(terms, b"declare-sort"), *defined)
-            for parameter in _droppable(terms, index, definition)
-        ]
-        return ParameterItems(terms, found) if found else None
+    terms = view.terms
+    defined = (each for each in _commands(terms, b"define-sort") if each[1].sort is not None)
+    found = [
+        parameter
+        for index, definition in (*_commands(terms, b"declare-sort"), *defined)
+        for parameter in _droppable(terms, index, definition)
+    ]
+    return ParameterItems(terms, found) if found else None
 
 
 def _droppable(terms: Terms, index: int, definition: Definition) -> Iterator[Parameter]:
@@ -217,23 +208,19 @@ def _is_sort(definition: Definition) -> bool:
     return definition.kind == "sort"
 
 
-class Instances:
+@pass_("instances")
+def instances(view: ScriptView) -> IndependentChanges | None:
     """Instantiates a parametric datatype with the sorts that all its uses have in common."""
-
-    name = "instances"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change per parametric datatype in the syntax of standard 2.6 and later."""
-        terms = view.terms
-        definitions = terms.script.definitions
-        number = {each.node: i for i, each in enumerate(definitions) if each.kind == "parameter"}
-        changes = [
-            Change(tuple(edits), "instance")
-            for index, definition in enumerate(definitions)
-            if definition.kind == "sort" and definition.parameters
-            if (edits := _instance(terms, index, number))
-        ]
-        return independent(changes)
+    terms = view.terms
+    definitions = terms.script.definitions
+    number = {each.node: i for i, each in enumerate(definitions) if each.kind == "parameter"}
+    changes = [
+        Change(tuple(edits), "instance")
+        for index, definition in enumerate(definitions)
+        if definition.kind == "sort" and definition.parameters
+        if (edits := _instance(terms, index, number))
+    ]
+    return independent(changes)
 
 
 def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]:
@@ -332,12 +319,8 @@ class UnusedTree(LeafTree):
         return parts[1:] if parts and document.source(parts[0]) != b"_" else []
 
 
-class Unused:
+@pass_("unused sorts")
+def unused(view: ScriptView) -> UnusedTree | None:
     """Replaces the sorts of unused declarations and definitions by simpler ones."""
-
-    name = "unused sorts"
-
-    def problem(self, view: ScriptView) -> UnusedTree | None:
-        """Return the tree of such sorts."""
-        tree = UnusedTree(view.terms)
-        return tree if tree.roots else None
+    tree = UnusedTree(view.terms)
+    return tree if tree.roots else None

@@ -11,6 +11,7 @@ from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.script import Script, analyse
 from reducekit.frontends.smt2.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.independent import IndependentChanges, independent
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
@@ -42,32 +43,29 @@ def _unsorted(script: Script) -> int:
     )
 
 
-class Spelling:
+@pass_("spelling")
+def spelling(view: ScriptView) -> IndependentChanges | None:
     """Shortens the spelling of literals, declarations, logics and float sorts.
 
     A bit-vector literal gets its shortest notation, a declare-fun without parameters becomes a
     declare-const, a logic ALL, 1.0 becomes 1, and the long form of Float32 its name.
     """
-
-    name = "spelling"
-
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
-        """Return one change for all declarations: a solver either knows declare-const or not."""
-        # What a solver knows or does not know as a whole is one change: any part of it alone would
-        # be rejected for the same reason. Literals are one change each: solvers differ in what
-        # notation they read, and in what it makes them do.
-        changes = [*_logics(view), *_literals(view)]
-        decimals = _decimals(view)
-        if decimals and text_is_sorted(view, decimals):
-            changes.append(Change(tuple(decimals), "numerals for decimals"))
-        floats = _floats(view.document)
-        if floats:
-            changes.append(Change(tuple(floats), "short sorts"))
-        declarations = tuple(_declarations(view))
-        if declarations:
-            # One key: a solver that does not know the command rejects it every time.
-            changes.append(Change(declarations, "declare-const", b"declare-const"))
-        return independent(changes)
+    # One change for all declarations: a solver either knows declare-const or not.
+    # What a solver knows or does not know as a whole is one change: any part of it alone would
+    # be rejected for the same reason. Literals are one change each: solvers differ in what
+    # notation they read, and in what it makes them do.
+    changes = [*_logics(view), *_literals(view)]
+    decimals = _decimals(view)
+    if decimals and text_is_sorted(view, decimals):
+        changes.append(Change(tuple(decimals), "numerals for decimals"))
+    floats = _floats(view.document)
+    if floats:
+        changes.append(Change(tuple(floats), "short sorts"))
+    declarations = tuple(_declarations(view))
+    if declarations:
+        # One key: a solver that does not know the command rejects it every time.
+        changes.append(Change(declarations, "declare-const", b"declare-const"))
+    return independent(changes)
 
 
 def _logics(view: ScriptView) -> Iterator[Change]:

@@ -14,6 +14,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.terms import Terms, subterms
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
 from reducekit.strategies.vulcan import one_by_one, over_windows
@@ -117,14 +118,10 @@ class SyntaxTree(Tree):
         return [each for each in found if each not in gone]
 
 
-class Syntax:
+@pass_("syntax")
+def syntax(view: ScriptView) -> SyntaxTree | None:
     """Removes list elements and replaces terms by subterms, on the syntax tree."""
-
-    name = "syntax"
-
-    def problem(self, view: ScriptView) -> SyntaxTree | None:
-        """Return the tree."""
-        return SyntaxTree(view) if view.commands.nodes else None
+    return SyntaxTree(view) if view.commands.nodes else None
 
 
 class Ways(IndependentItems):
@@ -151,26 +148,18 @@ class Ways(IndependentItems):
         return Change(tuple(edits), "other identifier")
 
 
-class Identifiers:
+@pass_("identifiers")
+def identifiers(view: ScriptView) -> FixedSearch | None:
     """Replaces a declared name by another of the same sorts (Vulcan's identifier replacement)."""
-
-    name = "identifiers"
-
-    def problem(self, view: ScriptView) -> FixedSearch | None:
-        """Return the search over all pairs of names."""
-        terms = view.terms
-        alike: dict[object, list[int]] = {}
-        for index, definition in enumerate(terms.script.definitions):
-            if definition.kind == "fun" and definition.sort is not None:
-                alike.setdefault((definition.parameters, definition.sort), []).append(index)
-        pairs = [
-            (one, other)
-            for some in alike.values()
-            for one in some
-            for other in some
-            if one != other
-        ]
-        return FixedSearch(one_by_one(Ways(terms, pairs))) if pairs else None
+    terms = view.terms
+    alike: dict[object, list[int]] = {}
+    for index, definition in enumerate(terms.script.definitions):
+        if definition.kind == "fun" and definition.sort is not None:
+            alike.setdefault((definition.parameters, definition.sort), []).append(index)
+    pairs = [
+        (one, other) for some in alike.values() for one in some for other in some if one != other
+    ]
+    return FixedSearch(one_by_one(Ways(terms, pairs))) if pairs else None
 
 
 class OtherTerms(Tree):
@@ -220,24 +209,16 @@ class OtherTerms(Tree):
         return subterms(self.script, node)
 
 
-class SubTrees:
+@pass_("sub-trees")
+def sub_trees(view: ScriptView) -> OtherTerms | None:
     """Replaces a term by a smaller one from the script (Vulcan's sub-tree replacement)."""
-
-    name = "sub-trees"
-
-    def problem(self, view: ScriptView) -> OtherTerms | None:
-        """Return the tree of terms."""
-        tree = OtherTerms(view)
-        return tree if tree.roots else None
+    tree = OtherTerms(view)
+    return tree if tree.roots else None
 
 
-class Local:
+@pass_("windows")
+def local(view: ScriptView) -> FixedSearch | None:
     """Removes any subset of a few adjacent nodes (Vulcan's local exhaustive reduction)."""
-
-    name = "windows"
-
-    def problem(self, view: ScriptView) -> FixedSearch | None:
-        """Return the search over all nodes."""
-        nodes = range(1, len(view.document))
-        weights = [view.document.stop[node] - node for node in nodes]
-        return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None
+    nodes = range(1, len(view.document))
+    weights = [view.document.stop[node] - node for node in nodes]
+    return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None

@@ -9,6 +9,7 @@ from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.passes.spelling import text_is_sorted
 from reducekit.frontends.smt2.spelling import literal_value, shortest
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.passes import pass_
 from reducekit.search.problem import LeafTree, Move
 
 _TARGETS = (1, 2, 4, 8, 16, 32)
@@ -63,12 +64,8 @@ class WidthTree(LeafTree):
         return Move(Change(tuple(edits), "narrow"), ())
 
 
-class Widths:
+@pass_("widths")
+def widths(view: ScriptView) -> WidthTree | None:
     """Narrows all bit-vectors of one width at once."""
-
-    name = "widths"
-
-    def problem(self, view: ScriptView) -> WidthTree | None:
-        """Return the widths that can become narrower."""
-        tree = WidthTree(view)
-        return tree if tree.roots else None
+    tree = WidthTree(view)
+    return tree if tree.roots else None

@@ -11,21 +11,21 @@ from reducekit.frontends.btor.model.dag import Dag, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.passes.chains import Chains
-from reducekit.frontends.btor.passes.leaves import Leaves
-from reducekit.frontends.btor.passes.literals import Literals
-from reducekit.frontends.btor.passes.merges import EqualNodes, Others
-from reducekit.frontends.btor.passes.negations import Negations, Nots
-from reducekit.frontends.btor.passes.next_last import NextLast
-from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.chains import chains
+from reducekit.frontends.btor.passes.leaves import leaves
+from reducekit.frontends.btor.passes.literals import literals
+from reducekit.frontends.btor.passes.merges import Others, equal_nodes
+from reducekit.frontends.btor.passes.negations import negations, nots
+from reducekit.frontends.btor.passes.next_last import next_last
+from reducekit.frontends.btor.passes.ranks import ranks
 from reducekit.frontends.btor.passes.transition_system import (
-    Justice,
-    Properties,
-    States,
-    Symbols,
-    Transitions,
+    justice,
+    properties,
+    states,
+    symbols,
+    transitions,
 )
-from reducekit.frontends.btor.passes.widths import AllWidths, Widths
+from reducekit.frontends.btor.passes.widths import Widths, all_widths
 from tests.frontends.btor.solving import bitwuzla_reads
 from tests.frontends.btor.walking import at_random, result, rooted, walk
 from tests.frontends.btor.yosys import made_by_yosys
@@ -56,17 +56,17 @@ SYSTEM = (
 
 
 def test_one_property_stays() -> None:
-    assert result(Properties(), SYSTEM) == (
+    assert result(properties, SYSTEM) == (
         SYSTEM.replace(b"13 redor 2 6\n14 justice 2 11 -13\n", b"")
     )
-    assert b"bad" not in result(Properties(), SYSTEM, lambda text: b"justice" in text)
+    assert b"bad" not in result(properties, SYSTEM, lambda text: b"justice" in text)
     # What only a dropped one needs goes, but not a root that is an operand.
     text = b"1 var 1\n2 var 1\n3 root 1 1\n4 and 1 3 2\n5 root 1 4\n6 root 1 2\n"
-    assert result(Properties(), text) == b"1 var 1\n2 var 1\n3 root 1 1\n4 and 1 3 2\n5 root 1 4\n"
+    assert result(properties, text) == b"1 var 1\n2 var 1\n3 root 1 1\n4 and 1 3 2\n5 root 1 4\n"
 
 
 def test_init_and_next_go_with_what_they_alone_need() -> None:
-    assert result(Transitions(), SYSTEM) == (
+    assert result(transitions, SYSTEM) == (
         b"1 sort bitvec 4\n2 sort bitvec 1\n4 state 1 a ; first\n6 state 1 b\n11 eq 2 4 6\n"
         b"12 bad 11 fails\n13 redor 2 6\n14 justice 2 11 -13\n; end\n"
     )
@@ -74,14 +74,14 @@ def test_init_and_next_go_with_what_they_alone_need() -> None:
     text = (
         b"1 sort bitvec 1\n2 state 1\n3 state 1\n4 and 1 2 3\n5 next 1 2 3\n6 next 1 3 4\n7 bad 2\n"
     )
-    assert result(Transitions(), text) == b"1 sort bitvec 1\n2 state 1\n7 bad 2\n"
-    assert result(Transitions(), text, lambda text: b"5 next" in text) == (
+    assert result(transitions, text) == b"1 sort bitvec 1\n2 state 1\n7 bad 2\n"
+    assert result(transitions, text, lambda text: b"5 next" in text) == (
         b"1 sort bitvec 1\n2 state 1\n3 state 1\n5 next 1 2 3\n7 bad 2\n"
     )
 
 
 def test_states_become_inputs() -> None:
-    reduced = result(States(), SYSTEM, lambda text: b"6 state" in text)
+    reduced = result(states, SYSTEM, lambda text: b"6 state" in text)
     assert reduced == (
         b"1 sort bitvec 4\n2 sort bitvec 1\n4 input 1 a ; first\n6 state 1 b\n7 input 1\n"
         b"10 next 1 6 7\n11 eq 2 4 6\n12 bad 11 fails\n13 redor 2 6\n14 justice 2 11 -13\n; end\n"
@@ -90,13 +90,13 @@ def test_states_become_inputs() -> None:
 
 def test_a_state_below_an_init_stays() -> None:
     text = b"1 sort bitvec 1\n2 state 1\n3 not 1 2\n4 state 1\n5 init 1 4 3\n6 bad 4\n"
-    for candidate in walk(States(), text, lambda text: False):
+    for candidate in walk(states, text, lambda text: False):
         assert b"2 input" not in candidate
 
 
 def test_justice_lists_keep_one_condition() -> None:
-    assert result(Justice(), SYSTEM).endswith(b"14 justice 1 11\n; end\n")
-    assert b"justice 1 -13\n" in result(Justice(), SYSTEM, lambda text: b" -13\n" in text)
+    assert result(justice, SYSTEM).endswith(b"14 justice 1 11\n; end\n")
+    assert b"justice 1 -13\n" in result(justice, SYSTEM, lambda text: b" -13\n" in text)
 
 
 def test_next_comes_behind_all_values() -> None:
@@ -108,9 +108,9 @@ def test_next_comes_behind_all_values() -> None:
         b"1 sort bitvec 4\n2 state 1 a\n3 sort bitvec 1\n4 state 3\n5 redor 3 2\n6 bad 5\n"
         b"7 next 1 2 -2\n8 next 3 4 5\n"
     )
-    assert result(NextLast(), text) == moved
-    assert list(walk(NextLast(), moved, lambda text: True)) == [moved]
-    assert result(NextLast(), b"1 var 4\n2 next 4 1 1\n3 neg 4 1\n4 root 4 3\n") == (
+    assert result(next_last, text) == moved
+    assert list(walk(next_last, moved, lambda text: True)) == [moved]
+    assert result(next_last, b"1 var 4\n2 next 4 1 1\n3 neg 4 1\n4 root 4 3\n") == (
         b"1 var 4\n2 neg 4 1\n3 root 4 2\n4 next 4 1 1\n"
     )
 
@@ -142,11 +142,11 @@ def test_a_next_is_given_a_value_that_stood_behind_it() -> None:
 
 
 def test_symbols_and_comments_go() -> None:
-    reduced = result(Symbols(), SYSTEM)
+    reduced = result(symbols, SYSTEM)
     assert reduced == SYSTEM.replace(b" a ; first", b"").replace(b" b\n", b"\n").replace(
         b" fails", b""
     ).replace(b"; end\n", b"")
-    assert b" fails\n" in result(Symbols(), SYSTEM, lambda text: b"fails" in text)
+    assert b" fails\n" in result(symbols, SYSTEM, lambda text: b"fails" in text)
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +156,9 @@ def memory() -> bytes:
 
 
 PASSES: list[Any] = [
-    AllWidths(), Widths(), Widths("keep", keep=True), Properties(), Transitions(), States(),
-    Justice(), Symbols(), Leaves(), EqualNodes(), Others(1000), Chains(), Nots(), Negations(),
-    Ranks(), Literals(), NextLast(),
+    all_widths, Widths(), Widths("keep", keep=True), properties, transitions, states,
+    justice, symbols, leaves, equal_nodes, Others(1000), chains, nots, negations,
+    ranks, literals, next_last,
 ]  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def test_bitwuzla_reads_what_random_steps_leave() -> None:
     for seed in range(8):
         dag = rooted(seed, Dialect.BTOR2)
         # States without init and next are inputs.
-        text = result(Transitions(), canonical(dag))
-        text = result(States(), text)
+        text = result(transitions, canonical(dag))
+        text = result(states, text)
         text = b"".join(
             line
             for line in text.splitlines(keepends=True)

@@ -11,29 +11,29 @@ from hypothesis import strategies as st
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.passes.chains import Chains
-from reducekit.frontends.btor.passes.leaves import Leaves
-from reducekit.frontends.btor.passes.literals import Literals
-from reducekit.frontends.btor.passes.merges import EqualNodes, Others
-from reducekit.frontends.btor.passes.negations import Negations, Nots
-from reducekit.frontends.btor.passes.next_last import NextLast
+from reducekit.frontends.btor.passes.chains import chains
+from reducekit.frontends.btor.passes.leaves import leaves
+from reducekit.frontends.btor.passes.literals import literals
+from reducekit.frontends.btor.passes.merges import Others, equal_nodes
+from reducekit.frontends.btor.passes.negations import negations, nots
+from reducekit.frontends.btor.passes.next_last import next_last
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
-from reducekit.frontends.btor.passes.ranks import Ranks
+from reducekit.frontends.btor.passes.ranks import ranks
 from reducekit.frontends.btor.passes.transition_system import (
-    Justice,
-    Properties,
-    States,
-    Symbols,
-    Transitions,
+    justice,
+    properties,
+    states,
+    symbols,
+    transitions,
 )
-from reducekit.frontends.btor.passes.widths import AllWidths, Widths
+from reducekit.frontends.btor.passes.widths import Widths, all_widths
 from reducekit.strategies.ddmin import ddmin
 from tests.frontends.btor.walking import at_random, result, rooted, walk
 
 PASSES: list[Any] = [
-    AllWidths(), Widths(), Widths("keep", keep=True), Widths("ones", fill=1), Negations(), Nots(),
-    Ranks(), Leaves(), EqualNodes(), Others(100), Chains(), Literals(), Properties(), Transitions(),
-    States(), Justice(), Symbols(), NextLast(), NodeRemoval(100),
+    all_widths, Widths(), Widths("keep", keep=True), Widths("ones", fill=1), negations, nots,
+    ranks, leaves, equal_nodes, Others(100), chains, literals, properties, transitions,
+    states, justice, symbols, next_last, NodeRemoval(100),
 ]  # fmt: skip
 
 
@@ -88,13 +88,13 @@ def test_other_lines_keep_their_words() -> None:
 
 def test_leaves_become_one() -> None:
     text = b"1 var 4\n2 zero 4\n3 var 4\n4 ones 4\n5 and 4 2 -3\n6 or 4 5 4\n7 root 4 6\n"
-    candidates = list(walk(Leaves(), text, lambda text: True))
+    candidates = list(walk(leaves, text, lambda text: True))
     assert candidates == [b"1 var 4\n5 and 4 1 -1\n6 or 4 5 1\n7 root 4 6\n"] * 2
 
     def needed(candidate: bytes) -> bool:
         return b"zero" in candidate
 
-    assert result(Leaves(), text, needed).count(b"\n") == 5
+    assert result(leaves, text, needed).count(b"\n") == 5
 
 
 def test_a_merged_state_takes_its_init_and_next_along() -> None:
@@ -102,11 +102,11 @@ def test_a_merged_state_takes_its_init_and_next_along() -> None:
         b"1 sort bitvec 4\n2 zero 1\n3 state 1\n4 state 1\n5 init 1 4 2\n6 add 1 3 4\n"
         b"7 next 1 4 6\n8 next 1 3 6\n9 output 6\n"
     )
-    reduced = result(Leaves(), text, lambda text: b"zero" not in text)
+    reduced = result(leaves, text, lambda text: b"zero" not in text)
     assert reduced == (b"1 sort bitvec 4\n3 state 1\n6 add 1 3 3\n8 next 1 3 6\n9 output 6\n")
     # No input gets below an init.
     text = b"1 sort bitvec 4\n2 input 1\n3 zero 1\n4 state 1\n5 init 1 4 3\n6 output 4\n"
-    for candidate in walk(Leaves(), text, lambda text: False):
+    for candidate in walk(leaves, text, lambda text: False):
         assert b"init 1 4 2" not in candidate
 
 
@@ -115,7 +115,7 @@ def test_twins_become_one_and_what_differs_by_them_too() -> None:
         b"1 var 4\n2 var 4\n3 add 4 1 2\n4 add 4 2 1\n5 sub 4 3 -1\n6 sub 4 4 -1\n"
         b"7 sub 4 4 1\n8 sub 4 1 4\n9 and 4 5 6\n10 and 4 7 8\n11 xor 4 9 10\n12 root 4 11\n"
     )
-    candidates = list(walk(EqualNodes(), text, lambda text: True))
+    candidates = list(walk(equal_nodes, text, lambda text: True))
     assert (
         candidates
         == [
@@ -128,7 +128,7 @@ def test_twins_become_one_and_what_differs_by_them_too() -> None:
 
 def test_twins_have_the_same_numbers() -> None:
     text = b"1 var 4\n2 slice 2 1 1 0\n3 slice 2 1 2 1\n4 and 2 2 3\n5 root 2 4\n"
-    assert result(EqualNodes(), text) == text
+    assert result(equal_nodes, text) == text
 
 
 def test_a_node_with_several_users_becomes_another_one() -> None:
@@ -152,21 +152,21 @@ def test_chains_lose_all_links_that_are_not_needed() -> None:
     writes = b"".join(b"%d write 8 4 %d 2 3\n" % (at, at - 1) for at in range(4, 104))
     text = b"1 var 1\n2 var 4\n3 var 8\n" + writes.replace(b"4 3 2 3", b"4 200 2 3", 1)
     text = b"200 array 8 4\n" + text + b"300 read 8 103 2\n301 root 8 300\n"
-    candidates = list(walk(Chains(), text, lambda text: b" write 8 4 " in text))
+    candidates = list(walk(chains, text, lambda text: b" write 8 4 " in text))
     assert candidates[-1].count(b"write") == 1
     assert len(candidates) < 30
 
 
 def test_a_read_of_a_write_becomes_the_value() -> None:
     text = b"1 array 8 4\n2 var 4\n3 var 8\n4 write 8 4 1 2 -3\n5 read 8 4 2\n6 root 8 -5\n"
-    assert result(Chains(), text, lambda text: b"read" not in text) == b"3 var 8\n6 root 8 3\n"
+    assert result(chains, text, lambda text: b"read" not in text) == b"3 var 8\n6 root 8 3\n"
 
 
 def test_negations_go() -> None:
     text = b"1 var 4\n2 not 4 1\n3 not 4 -2\n4 and 4 -3 -1\n5 root 4 -4\n"
-    assert result(Negations(), text) == b"1 var 4\n2 not 4 1\n3 not 4 2\n4 and 4 3 1\n5 root 4 4\n"
+    assert result(negations, text) == b"1 var 4\n2 not 4 1\n3 not 4 2\n4 and 4 3 1\n5 root 4 4\n"
     # Their users take the complements: the same, with fewer nodes.
-    assert result(Nots(), text) == b"1 var 4\n4 and 4 1 -1\n5 root 4 -4\n"
+    assert result(nots, text) == b"1 var 4\n4 and 4 1 -1\n5 root 4 -4\n"
 
 
 @pytest.mark.parametrize(
@@ -186,12 +186,12 @@ def test_negations_go() -> None:
 )
 def test_operators_become_the_lowest(before: bytes, after: bytes) -> None:
     text = b"1 var 4\n2 var 1\n3 %s\n4 root 1 2\n"
-    assert result(Ranks(), text % before) == text % after
+    assert result(ranks, text % before) == text % after
 
 
 def test_some_operators_between_are_tried_as_well() -> None:
     text = b"1 var 4\n2 udiv 4 1 1\n3 root 4 2\n"
-    assert result(Ranks(), text, lambda text: b" or " not in text) == text.replace(b"udiv", b"add")
+    assert result(ranks, text, lambda text: b" or " not in text) == text.replace(b"udiv", b"add")
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_some_operators_between_are_tried_as_well() -> None:
 )
 def test_constants_become_the_shortest(before: bytes, after: bytes) -> None:
     sort = b"8 sort bitvec 8\n10 %s\n11 output 10\n"
-    assert result(Literals(), sort % before) == sort % after
+    assert result(literals, sort % before) == sort % after
 
 
 def test_the_value_of_a_constant_may_be_needed() -> None:
@@ -215,4 +215,4 @@ def test_the_value_of_a_constant_may_be_needed() -> None:
     def needed(candidate: bytes) -> bool:
         return any(each in candidate for each in (b"10100101", b" 165\n", b" a5\n"))
 
-    assert result(Literals(), text, needed) == b"1 consth 8 a5\n2 root 8 1\n"
+    assert result(literals, text, needed) == b"1 consth 8 a5\n2 root 8 1\n"

@@ -19,9 +19,9 @@ from reducekit.frontends.btor.order import Size
 from reducekit.frontends.btor.passes.cut import Cut
 from reducekit.frontends.btor.passes.line_graph import FRESH, ONES, SHARED, ZERO, line_graph
 from reducekit.frontends.btor.passes.references import References
-from reducekit.frontends.btor.passes.roots import Cone, Roots
-from reducekit.frontends.btor.passes.shortcuts import ShortCuts
-from reducekit.frontends.btor.passes.spelling import Simplify, Spelling
+from reducekit.frontends.btor.passes.roots import cone, roots
+from reducekit.frontends.btor.passes.shortcuts import short_cuts
+from reducekit.frontends.btor.passes.spelling import simplified, spelling
 from reducekit.registry import strategy
 from reducekit.search.problem import Redirect, Search, Substitute
 from reducekit.strategies.adaptive import adaptive
@@ -29,15 +29,15 @@ from tests.frontends.btor.dags import copied, random_dag
 
 DIALECTS = (Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2)
 PASSES: tuple[Pass, ...] = (
-    Cone(),
-    Roots(),
+    cone,
+    roots,
     References(),
-    ShortCuts(),
+    short_cuts,
     References(most=100),
     *(Cut(kind, leaves=leaves) for kind in (ZERO, ONES, FRESH, SHARED) for leaves in (False, True)),
     Cut(FRESH, last=True),
-    Simplify(),
-    Spelling(),
+    simplified,
+    spelling,
 )
 THESIS = ("ddmin", "hdd", "hdd+", "hdd*", "bfs", "lw", "deltabtor", "changeref", "changeref+")
 
@@ -113,7 +113,7 @@ def test_candidates_are_well_formed(each: Pass, dialect: Dialect) -> None:
     views = [with_roots(random_dag(seed, dialect), seed) for seed in range(4)]
     if dialect is Dialect.BTOR2:
         views.append(states())
-    shrinks = not isinstance(each, (Simplify, Spelling))
+    shrinks = each not in (simplified, spelling)
     for seed, view in enumerate(views):
         problem = each.problem(view)
         if problem is not None:
@@ -227,7 +227,7 @@ def test_the_order_is_lines_then_widths_then_bytes() -> None:
 
 def test_comments_go_with_the_line_below() -> None:
     view = view_of(read(b"; one\n1 zero 1 ; a\n; two\n2 var 1\n3 root 1 2\n; end\n"))
-    (item,) = Cone().problem(view).changes  # type: ignore[union-attr]  # independent changes
+    (item,) = cone.problem(view).changes  # type: ignore[union-attr]  # independent changes
     assert view.document.render(dict(item.edits)) == b"; two\n2 var 1\n3 root 1 2\n; end\n"
 
 
@@ -252,6 +252,6 @@ def test_a_root_sinks_by_bisection() -> None:
     chain = b"".join(b"%d neg 8 %d\n" % (each, each - 1) for each in range(2, 1001))
     chain = chain.replace(b"300 neg", b"300 inc")
     text = b"1 var 8\n" + chain + b"1001 root 8 1000\n"
-    reduced, count = chosen(ShortCuts(), text, b"inc")
+    reduced, count = chosen(short_cuts, text, b"inc")
     assert reduced == b"1 var 8\n300 inc 8 1\n1001 root 8 300\n"
     assert count == 18

@@ -16,7 +16,7 @@ from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes import graph as passes
-from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.schedule import size_limited
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
@@ -113,8 +113,8 @@ def test_a_very_large_script_is_searched_in_grains(
 def test_a_large_script_is_left_alone_by_a_moderate_pass() -> None:
     view = ScriptView(parse(b"(declare-fun x () Bool)\n(assert x)"))
     size = len(view.document)
-    (few,) = size_limited(Spelling(), most=size - 1)
-    (enough,) = size_limited(Spelling(), most=size)
+    (few,) = size_limited(spelling, most=size - 1)
+    (enough,) = size_limited(spelling, most=size)
     assert few.problem(view) is None
     assert enough.problem(view) is not None
     assert enough.name == "spelling"

@@ -11,20 +11,20 @@ import pytest
 from reducekit.executors.inprocess import InProcess
 from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.passes.datatypes import Members, Tactics
+from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
-from reducekit.frontends.smt2.passes.functions import Declare, Inline, Parameters, Recursive
+from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import Attributes, QueriedTerms
-from reducekit.frontends.smt2.passes.queries import Queries
+from reducekit.frontends.smt2.passes.lists import attributes, queried_terms
+from reducekit.frontends.smt2.passes.queries import queries
 from reducekit.frontends.smt2.passes.sorts import (
-    Abbreviations,
-    Instances,
-    SortParameters,
     Sorts,
-    Unused,
+    abbreviations,
+    instances,
+    sort_parameters,
+    unused,
 )
-from reducekit.frontends.smt2.passes.spelling import Spelling
+from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.passes.symbols import Rename
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.spelling import shortest
@@ -99,7 +99,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const a Int)\n(assert (= a a))",
     ),
     (
-        Abbreviations(),
+        abbreviations,
         "(define-sort Word () Int)\n(define-sort Both (X) (Array X X))\n"
         "(define-sort Map (Y) (Array Y Word))\n(declare-fun f (Word (Both (Map Word))) Word)\n"
         "(assert (= f ((as const (Map Word)) 0)))",
@@ -108,19 +108,19 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (= f ((as const (Array Int Int)) 0)))",
     ),
     (
-        Abbreviations(),
+        abbreviations,
         "(define-sort W () (_ BitVec 8))\n(declare-fun f (W W W W W) W)\n(assert (= f f))",
         "f",
         "(define-sort W () (_ BitVec 8))\n(declare-fun f (W W W W W) W)\n(assert (= f f))",
     ),
     (
-        SortParameters(),
+        sort_parameters,
         "(declare-sort P 2)\n(declare-fun f ((P Int Bool)) (P Int (P Int Int)))\n",
         "P",
         "(declare-sort P 0)\n(declare-fun f (P) P)\n",
     ),
     (
-        SortParameters(),
+        sort_parameters,
         "(define-sort M (X Y) (Array X Y))\n(declare-const m (M Int Bool))\n"
         "(declare-const n (M Bool Bool))\n(assert (= m m))",
         "M",
@@ -128,7 +128,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const n (M Bool))\n(assert (= m m))",
     ),
     (
-        Instances(),
+        instances,
         "(declare-datatypes ((L 1)) ((par (X) ((nil) (cons (hd X) (tl (L X)))))))\n"
         "(assert ((_ is cons) (as nil (L Int))))",
         "cons",
@@ -136,7 +136,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert ((_ is cons) (as nil L)))",
     ),
     (
-        Instances(),
+        instances,
         "(declare-datatype L (par (X) ((nil) (cons (hd X) (tl (L (Array X X)))))))\n"
         "(declare-datatype P (par (X Y) ((mk (one X) (two Y)))))\n"
         "(declare-const p (P Int Int))\n(declare-const q (P Int Bool))\n(assert (= p p))",
@@ -146,7 +146,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const p (P Int Int))\n(declare-const q (P Int Bool))\n(assert (= p p))",
     ),
     (
-        Unused(),
+        unused,
         "(declare-fun f (Bool (Seq (Array Int Real))) (_ BitVec 3))\n"
         "(declare-const used (Seq (Array Int Real)))\n(assert (= used used))",
         "declare-fun f.*Array",
@@ -154,7 +154,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const used (Seq (Array Int Real)))\n(assert (= used used))",
     ),
     (
-        Unused(),
+        unused,
         "(define-sort S (X) (Array X (Array Int Int)))\n(check-sat)",
         "S",
         "(define-sort S (X) Int)\n(check-sat)",
@@ -166,38 +166,38 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-fun b () Int)\n(assert (let ((c b)) (> c a)))",
     ),
     (
-        Parameters(),
+        parameters,
         "(declare-fun f (Int Bool Int) Int)\n(assert (= (f 1 true 2) (f (f 3 false 4) true 5)))",
         r"f \(f|f \d",
         "(declare-fun f (Int) Int)\n(assert (= (f 1) (f (f 3))))",
     ),
     (
-        Parameters(),
+        parameters,
         "(define-fun g ((x Int) (y Int)) Int (+ x y))\n(assert (= (g 1 2) 3))",
         r"\+",
         "(define-fun g () Int (+ 0 0))\n(assert (= g 3))",
     ),
     (
-        Parameters(),
+        parameters,
         "(declare-rel r (Int Bool))\n(declare-var x Int)\n(rule (r x true))\n(query r)",
         "rule",
         "(declare-rel r (Int Bool))\n(declare-var x Int)\n(rule (r x true))\n(query r)",
     ),
     (
-        Parameters(),
+        parameters,
         "(declare-rel r (Int Bool))\n(rule (r 1 true))\n(query (r 2 false))",
         "rule",
         "(declare-rel r ())\n(rule r)\n(query r)",
     ),
     (
-        Parameters(),
+        parameters,
         "(define-funs-rec ((f ((x Int) (y Int)) Int) (g ((z Int)) Int)) ((g y) (f z 1)))\n"
         "(assert (= (f 1 2) 3))",
         r"= \(f \d\)",
         "(define-funs-rec ((f ((x Int)) Int) (g () Int)) (g (f 0)))\n(assert (= (f 1) 3))",
     ),
     (
-        Recursive(),
+        recursive,
         "(define-funs-rec ((f ((x Int)) Int) (g ((z Int)) Int) (h () Bool)) ((f x) (f z) true))\n"
         "(assert (= (f 1) 2))\n(define-fun-rec k () Int 1)\n(assert (= k 1))",
         "f",
@@ -205,25 +205,25 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (= (f 1) 2))\n(define-fun k () Int 1)\n(assert (= k 1))",
     ),
     (
-        Recursive(),
+        recursive,
         "(define-funs-rec ((f ((x Int)) Int) (g ((z Int)) Int)) (0 (f 1)))",
         "define-funs-rec",
         "(define-funs-rec ((f ((x Int)) Int)) (0))",
     ),
     (
-        Inline(),
+        inline,
         "(define-fun seven () Int 7)\n(assert (= seven (mod seven 2)))",
         "mod",
         "(assert (= 7 (mod 7 2)))",
     ),
     (
-        Declare(),
+        declare,
         "(define-fun g ((x Int) (y Bool)) Int (ite y (+ x 1) (* 2 (+ x 17 x))))",
         "g",
         "(declare-fun g (Int Bool) Int)",
     ),
     (
-        Members(),
+        members,
         "(declare-datatypes ((T 0)) (((nil) (leaf (v Int)) (cons (hd Int) (tl T)))))\n"
         "(declare-const x T)\n(assert (= (hd x) 3))\n(assert (= x (cons 1 x)))",
         "cons 1",
@@ -231,7 +231,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(declare-const x T)\n(assert (= (hd x) 3))\n(assert (= x (cons 1)))",
     ),
     (
-        Members(),
+        members,
         "(declare-datatypes ((E 0) (F 0) (G 0)) (((num (n Int)) (sum (l E) (r E)) (var (v Int)))"
         " ((some (f F)) (none)) ((g (e E)))))\n(declare-const x E)\n(assert ((_ is num) (num 3)))\n"
         "(assert (= 1 (match x (((num k) k) ((sum a b) 0) ((var w) 2)))))",
@@ -241,73 +241,73 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (= 1 (match x (((num k) k) (var 2)))))",
     ),
     (
-        Members(),
+        members,
         "(declare-datatype T ((c (a Int) (b T)) (d)))\n(assert ((_ is c) (c 1 d)))",
         "is c",
         "(declare-datatype T ((c)))\n(assert ((_ is c) c))",
     ),
     (
-        Members(),
+        members,
         "(declare-datatypes () ((E a b c)))\n(assert (= a a))",
         "E",
         "(declare-datatypes () ((E a)))\n(assert (= a a))",
     ),
     (
-        Tactics(),
+        tactics,
         "(check-sat-using (then (using-params simplify :som true) (or-else qfbv smt)))",
         "smt",
         "(check-sat-using smt)",
     ),
     (
-        Tactics(),
+        tactics,
         "(check-sat-using (then (using-params propagate-values :max_rounds 2) (repeat qfnra 3)))",
         r"then [a-z(-]+ .*repeat [a-z]+ 3",
         "(check-sat-using (then skip (repeat skip 3)))",
     ),
     (
-        Spelling(),
+        spelling,
         "(set-logic QF_UFLIA)\n(declare-fun a () Int)\n(declare-fun f (Int) Int)",
         "f",
         "(set-logic ALL)\n(declare-const a Int)\n(declare-fun f (Int) Int)",
     ),
     (
-        Spelling(),
+        spelling,
         "(assert (= (_ bv5 8) #b00001111 (_ bv1 64)))",
         "=",
         "(assert (= #x05 #b00001111 (_ bv1 64)))",
     ),
     (
-        Attributes(),
+        attributes,
         "(assert (! (! true :named a) :named b :weight 3))\n(get-value (a))\n",
         "true",
         "(assert (! true :named a))\n(get-value (a))\n",
     ),
     (
-        Attributes(),
+        attributes,
         "(assert (! (exists ((x Int)) (! (= x 1) :pattern ((f x)) :qid q)) :weight 3))\n",
         "qid",
         "(assert (exists ((x Int)) (! (= x 1) :qid q)))\n",
     ),
     (
-        QueriedTerms(),
+        queried_terms,
         "(declare-const a Bool)\n(check-sat-assuming (a (not a)))\n(get-value (true false a))\n",
         "get-value",
         "(declare-const a Bool)\n(check-sat-assuming ())\n(get-value (a))\n",
     ),
     (
-        Queries(),
+        queries,
         "(declare-const a Bool)\n(assert-soft a :weight 2)\n(check-sat-assuming (a))\n",
         "check-sat",
         "(declare-const a Bool)\n(assert a)\n(check-sat)\n",
     ),
     (
-        Spelling(),
+        spelling,
         "(declare-const a Real)\n(assert (= a (/ 12.0 (+ a 2.50))))\n",
         "2.5",
         "(declare-const a Real)\n(assert (= a (/ 12 (+ a 2.50))))\n",
     ),
     (
-        Spelling(),
+        spelling,
         "(declare-fun f (Real) Real)\n(assert (to_int 1.0))\n(assert (= 1.5 (f 1.0)))\n",
         "f 1",
         "(declare-fun f (Real) Real)\n(assert (to_int 1))\n(assert (= 1.5 (f 1)))\n",

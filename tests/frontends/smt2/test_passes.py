@@ -18,20 +18,20 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.drop import (
-    BesideAssert,
     CommandItems,
     DropBackward,
-    Runs,
-    SingleAssert,
+    beside_assert,
+    runs,
+    single_assert,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
-    Abbreviations,
-    Instances,
-    SortParameters,
     Sorts,
-    Unused,
+    abbreviations,
+    instances,
+    sort_parameters,
+    unused,
 )
 from reducekit.frontends.smt2.passes.untyped import Untyped
 from reducekit.frontends.smt2.view import ScriptView
@@ -165,7 +165,7 @@ NAMED_SORTS = b"""(declare-sort P 2)
 
 
 def test_z3_takes_the_candidates_of_scripts_that_name_sorts() -> None:
-    passes = (Abbreviations(), Sorts(b"Int"), SortParameters(), Instances(), Unused())
+    passes = (abbreviations, Sorts(b"Int"), sort_parameters, instances, unused)
     for each in passes:
         assert complaints(NAMED_SORTS) == []
         found = [*candidates(NAMED_SORTS, adaptive, each, 0.0)]
@@ -227,11 +227,11 @@ def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
     used = b"(declare-fun a () Int)\n(assert (> a 1))\n"
     text = b"(set-logic QF_LIA)\n(declare-fun b () Int)\n" + used + b"(check-sat)\n(exit)\n"
     others = b"(set-logic QF_LIA)\n(declare-fun b () Int)\n(check-sat)\n(exit)\n"
-    assert [*candidates(text, adaptive, SingleAssert(), 1.0)] == [others]
-    assert [*candidates(text, adaptive, BesideAssert(), 1.0)] == [used]
+    assert [*candidates(text, adaptive, single_assert, 1.0)] == [others]
+    assert [*candidates(text, adaptive, beside_assert, 1.0)] == [used]
     for other in (text + b"(assert (< a 1))\n", b"(check-sat)\n"):
-        assert [*candidates(other, adaptive, SingleAssert(), 1.0)] == []
-        assert [*candidates(other, adaptive, BesideAssert(), 1.0)] == []
+        assert [*candidates(other, adaptive, single_assert, 1.0)] == []
+        assert [*candidates(other, adaptive, beside_assert, 1.0)] == []
 
 
 def test_some_commands_go_at_a_time_where_none_can_go_alone() -> None:
@@ -244,7 +244,7 @@ def test_some_commands_go_at_a_time_where_none_can_go_alone() -> None:
     assert reduce(text, check, format="smt2").text.count(b"(minimize") == 7
     for few_or_many in (6, 100):
         other = text.replace(b"(minimize a)\n" * 16, b"(minimize a)\n" * few_or_many)
-        assert [*candidates(other, adaptive, Runs(), 0.0)] == []
+        assert [*candidates(other, adaptive, runs, 0.0)] == []
 
 
 def test_an_assertion_is_tried_without_its_declarations_the_last_time_around_only() -> None:

@@ -9,12 +9,12 @@ from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.syntax import (
-    Identifiers,
-    Local,
     OtherTerms,
-    SubTrees,
-    Syntax,
     SyntaxTree,
+    identifiers,
+    local,
+    sub_trees,
+    syntax,
 )
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
@@ -83,16 +83,16 @@ def test_a_list_is_minimised_and_a_term_becomes_one_below_it() -> None:
 
 def test_names_are_not_replaced_in_a_circle() -> None:
     text = b"(declare-const a Int)(declare-const b Int)(declare-const p Bool)(assert (< a b 3))"
-    found = set(candidates(text, vulcan, Identifiers(), 1.0))
+    found = set(candidates(text, vulcan, identifiers, 1.0))
     assert found == {
         b"(declare-const b Int)(declare-const p Bool)(assert (< b b 3))",
     }
-    assert len([*candidates(text, vulcan, Identifiers(), 0.0)]) == 2
+    assert len([*candidates(text, vulcan, identifiers, 0.0)]) == 2
 
 
 def test_a_term_becomes_any_smaller_closed_term_of_its_sort() -> None:
     text = b"(declare-const a Int)(assert (forall ((x Int)) (= (+ x a 2) (* a 5))))"
-    found = {each.partition(b"(= ")[2] for each in candidates(text, vulcan, SubTrees(), 0.0)}
+    found = {each.partition(b"(= ")[2] for each in candidates(text, vulcan, sub_trees, 0.0)}
     assert b"2 (* a 5))))" in found
     assert b"(* a 5) (* a 5))))" in found
     assert not any(each.startswith(b"x ") for each in found)
@@ -101,7 +101,7 @@ def test_a_term_becomes_any_smaller_closed_term_of_its_sort() -> None:
 
 def test_windows_go_over_all_nodes() -> None:
     text = b"(assert (f a b))"
-    found = {*candidates(text, vulcan, Local(), 0.0)}
+    found = {*candidates(text, vulcan, local, 0.0)}
     assert b"(assert (f ))" in found or b"(assert (f))" in found
     assert b"" in found
     assert len(found) < 8 * 7
@@ -109,7 +109,7 @@ def test_windows_go_over_all_nodes() -> None:
 
 def test_a_reduction_with_perses_has_one_pass() -> None:
     schedule = Smt2().schedule(perses.passes)
-    assert [type(each) for each in schedule.rounds] == [Syntax]
+    assert list(schedule.rounds) == [syntax]
     assert schedule.closing == ()
     assert [each.name for each in Smt2().schedule(vulcan.passes).closing] == [
         "identifiers",
