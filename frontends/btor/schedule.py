@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.btor.passes.chains import chains
 from reducekit.frontends.btor.passes.cut import Cut
-from reducekit.frontends.btor.passes.leaves import leaves
 from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
-from reducekit.frontends.btor.passes.literals import literals
-from reducekit.frontends.btor.passes.merges import Others, equal_nodes
-from reducekit.frontends.btor.passes.negations import negations, nots
-from reducekit.frontends.btor.passes.next_last import next_last
+from reducekit.frontends.btor.passes.merges import (
+    Others,
+    chains,
+    equal_nodes,
+    leaves,
+    negations,
+    nots,
+)
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.ranks import ranks
-from reducekit.frontends.btor.passes.references import References
+from reducekit.frontends.btor.passes.references import Nodes, References
 from reducekit.frontends.btor.passes.roots import cone, roots
 from reducekit.frontends.btor.passes.shortcuts import short_cuts
-from reducekit.frontends.btor.passes.spelling import simplified, spelling
+from reducekit.frontends.btor.passes.spelling import literals, next_last, simplified, spelling
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
     properties,
@@ -24,7 +26,6 @@ from reducekit.frontends.btor.passes.transition_system import (
     symbols,
     transitions,
 )
-from reducekit.frontends.btor.passes.whole_graph import Nodes
 from reducekit.frontends.btor.passes.widths import Widths, all_widths
 
 _FEW = 60

@@ -18,8 +18,7 @@ from reducekit.frontends.smt2.passes.graph import (
     fine_graph,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, queried_terms
-from reducekit.frontends.smt2.passes.queries import queries
+from reducekit.frontends.smt2.passes.lists import attributes, queried_terms, queries
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,

@@ -11,13 +11,16 @@ from reducekit.frontends.btor.model.dag import Dag, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.passes.chains import chains
-from reducekit.frontends.btor.passes.leaves import leaves
-from reducekit.frontends.btor.passes.literals import literals
-from reducekit.frontends.btor.passes.merges import Others, equal_nodes
-from reducekit.frontends.btor.passes.negations import negations, nots
-from reducekit.frontends.btor.passes.next_last import next_last
+from reducekit.frontends.btor.passes.merges import (
+    Others,
+    chains,
+    equal_nodes,
+    leaves,
+    negations,
+    nots,
+)
 from reducekit.frontends.btor.passes.ranks import ranks
+from reducekit.frontends.btor.passes.spelling import literals, next_last
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
     properties,

@@ -15,8 +15,7 @@ from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, queried_terms
-from reducekit.frontends.smt2.passes.queries import queries
+from reducekit.frontends.smt2.passes.lists import attributes, queried_terms, queries
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
