@@ -97,4 +97,5 @@ def test_each_pass_on_clauses_says_what_it_does(shell: Shell) -> None:
     ]
     said = [words[-1] for words in lines]
     assert "Drops clauses, and lists of variables" in said
-    assert len(set(said)) == len(said) > 10
+    names = {words[1] for words in lines}  # a pass may stand in two stages
+    assert len(set(said)) == len(names) > 10
