@@ -1,0 +1,119 @@
+"""How far slow and unstable queries are reduced, on a folder of cases.
+
+    python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--max-time S] [NAME...]
+
+A case is a folder with `input.smt2` and `case.json`, which says in `form` and `values` how the
+query fails: `flip` and `spread` (unstable), `cost`, `times`, `ratio` and `version` (more steps than
+a reference). FOLDER/bin has the solvers by the names in the case. Prints a table:
+
+* assertions and bytes before and after, and how the reduction ended;
+* checks, and runs of commands in all;
+* of an unstable case: how many of 12 variants that no check used are lost, before and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reducekit import NotInterestingError, reduce
+from reducekit.frontends.smt2.variants import variant
+
+_RUNS = 8
+"""Variants of a check."""
+_FRESH = range(20, 32)
+"""The numbers of variants that no check uses."""
+_SECONDS = 10
+"""Processor time of a run."""
+
+
+def options_of(case: Mapping[str, Any], solvers: Path) -> dict[str, Any]:
+    """Return the options that keep the failure of a case. Raises KeyError for an unknown form."""
+    form, values = case["form"], case["values"]
+    command = f"{solvers / 'bin' / values['SOLVER']} {values['ARGS']}".strip()
+    if form in ("flip", "spread"):
+        seeds = "smt.random_seed={seed} sat.random_seed={seed}"
+        command = f"{command} rlimit={values['BADLIMIT']} {seeds}"
+        return {"command": command, "unstable": _RUNS}
+    if form == "cost":
+        return {"command": command, "cost": _counter(values), "at_least": values["FLOOR"]}
+    reference = f"{solvers / 'bin' / values['REF']} {values['REFARGS']}".strip()
+    both = {"command": command, "reference": reference}
+    if form == "times":
+        floor = values["FLOOR"] / values["TIMES"]
+        return {**both, "cost": _counter(values), "times": values["TIMES"], "floor": floor}
+    return {**both, "regression": True, "times": {"ratio": values.get("TIMES"), "version": 2}[form]}
+
+
+def _counter(values: Mapping[str, Any]) -> str:
+    """Return the counter that a sed(1) pattern of a case looks for."""
+    found = re.search(r"[A-Za-z][\w:-]*", values["NUMBER"])
+    assert found is not None
+    return found[0]
+
+
+def lost(text: bytes, command: str) -> int:
+    """Return how many of the fresh variants a command answers with `unknown`."""
+    count = 0
+    with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
+        for number in _FRESH:
+            Path(file.name).write_bytes(variant(text, number))
+            words = [*command.replace("{seed}", str(number)).split(), file.name]
+            count += subprocess.run(words, capture_output=True).stdout.startswith(b"unknown")
+    return count
+
+
+def row(case: Path, solvers: Path, limits: Mapping[str, Any]) -> list[str]:
+    """Reduce a case, and return its row of the table."""
+    described = json.loads((case / "case.json").read_text(encoding="utf-8"))
+    options = options_of(described, solvers)
+    text = (case / "input.smt2").read_bytes()
+    try:
+        done = reduce(text, **options, **limits, cpu=_SECONDS, jobs=2)
+    except NotInterestingError as error:
+        return [case.name, described["form"], str(error).partition("\n")[0], "", "", "", "", ""]
+    before, after = done.before, done.after
+    fresh = ""
+    if "unstable" in options:
+        fresh = " → ".join(str(lost(each, options["command"])) for each in (text, done.text))
+    return [
+        case.name,
+        described["form"],
+        f"{before['asserts']} → {after['asserts']}",
+        f"{before['bytes']:,} → {after['bytes']:,}",
+        str(done.counts.checks),
+        str(done.runs),
+        fresh,
+        done.stopped or "done",
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("names", nargs="*", help="of cases (default: all)")
+    parser.add_argument("--solvers", type=Path, required=True)
+    parser.add_argument("--max-checks", type=int, default=150)
+    parser.add_argument("--max-time", type=float, default=120.0)
+    given = parser.parse_intermixed_args()
+    limits = {"max_checks": given.max_checks, "max_time": given.max_time}
+    print(
+        "| case | form | assertions | bytes | checks | runs | lost of 12 fresh variants | end |\n"
+        "|---|---|--:|--:|--:|--:|--:|---|"
+    )
+    for case in sorted(path.parent for path in given.cases.glob("*/case.json")):
+        if not given.names or case.name in given.names:
+            print("| " + " | ".join(row(case, given.solvers, limits)) + " |")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
