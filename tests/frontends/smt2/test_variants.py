@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import subprocess
 
@@ -12,6 +13,7 @@ from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.variants import variant
 from reducekit.frontends.smt2.view import ScriptView
+from reducekit.oracle.command import Command
 
 SCRIPT = b"""; first
 (set-info :source |f of x|)
@@ -101,3 +103,8 @@ def test_what_is_no_script_is_its_only_variant(text: bytes) -> None:
 def test_a_deep_term() -> None:
     deep = b"(declare-const p Bool)(assert " + b"(not " * 200_000 + b"p" + b")" * 200_001
     assert len(variant(deep, 1)) == len(deep) + 2 * 10
+
+
+def test_a_worker_of_a_cluster_makes_the_same_variant() -> None:
+    command = Command(("/bin/cat",), variant=3, vary=Smt2().variant)
+    assert pickle.loads(pickle.dumps(command)).text(SCRIPT) == variant(SCRIPT, 3)
