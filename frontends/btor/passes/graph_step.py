@@ -158,12 +158,13 @@ class GraphStep:
         """Let a line mean a constant; -1 is ones."""
         dag = self.dag
         sort = dag.sort[line]
-        ones = (1 << dag.width(line)) - 1
-        value &= ones
-        if value not in (0, ones):
-            self.values[line] = value
-            self._leaf(line, constant(dag, line, value))
-            return
+        if value not in (0, -1):  # a mask has as many bits as the line: up to 2^31
+            ones = (1 << dag.width(line)) - 1
+            value &= ones
+            if value not in (0, ones):
+                self.values[line] = value
+                self._leaf(line, constant(dag, line, value))
+                return
         zero = self.zeros.get(sort)
         if zero == line:
             self.meaning[line] = line if value == 0 else ~line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
@@ -161,6 +162,27 @@ def test_constants_of_a_sort_are_one_node() -> None:
     assert text.render_with(dict(ones.change.edits)) == (
         b"1 zero 4\n4 mul 4 -1 1\n5 redor 1 4\n6 root 1 5\n"
     )
+
+
+def test_the_largest_width_needs_no_number_of_so_many_bits() -> None:
+    text = b"""1 sort bitvec 1
+2 sort bitvec 2147483647
+3 input 2
+4 input 2
+5 and 2 3 4
+6 xor 2 -5 3
+7 eq 1 6 4
+8 bad 7
+"""
+    graph = line_graph(view_of(read(text)))
+    tracemalloc.start()
+    try:
+        for kind in (ZERO, ONES):
+            assert graph.apply(Substitute((3,), kind)) is not None
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 def test_simplification_goes_on_upwards() -> None:
