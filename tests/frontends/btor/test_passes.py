@@ -178,7 +178,7 @@ def test_the_largest_width_needs_no_number_of_so_many_bits() -> None:
     tracemalloc.start()
     try:
         for kind in (ZERO, ONES):
-            assert graph.apply(Substitute((3,), kind)) is not None
+            assert graph.apply(Substitute((5,), kind)) is not None
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
