@@ -18,7 +18,7 @@ from reducekit.frontends.smt2.passes.graph import (
     fine_graph,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, queried_terms, queries
+from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -65,6 +65,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
         recursive,
         members,
         attributes,
+        pattern_terms,
         queries,
         queried_terms,
         abbreviations,

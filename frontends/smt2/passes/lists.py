@@ -1,13 +1,15 @@
-"""Passes on what is no term: attributes, queries, and the terms that these ask for."""
+"""Passes on what is no term: attributes, queries, and the terms that these and patterns have."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.passes.phases import PATTERNS
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
@@ -74,6 +76,41 @@ def attributes(view: ScriptView) -> AttributeItems | None:
         elif value not in used:
             found.append((node, value))
     return AttributeItems(terms, found) if found else None
+
+
+class PatternItems(IndependentItems):
+    """The terms of patterns as items; each pattern keeps one."""
+
+    def __init__(self, patterns: Sequence[Sequence[int]], weights: Sequence[int]) -> None:
+        self.nodes = [term for terms in patterns for term in terms]
+        self.pattern = [number for number, terms in enumerate(patterns) for _ in terms]
+        self.size = [len(terms) for terms in patterns]
+        self.weights: Sequence[int] = weights
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop terms; nothing if a pattern would have none left."""
+        gone = Counter(self.pattern[item] for item in (*chosen, *taken))
+        if any(gone[number] >= self.size[number] for number in gone):
+            return Change(())
+        return Change(
+            tuple(Edit(self.nodes[item], ()) for item in sorted(chosen)), "drop pattern terms"
+        )
+
+
+@pass_("pattern terms")
+def pattern_terms(view: ScriptView) -> PatternItems | None:
+    """Removes terms from patterns of several terms."""
+    document = view.document
+    if not any(word in document.text for word in PATTERNS):
+        return None
+    patterns = []
+    for node in filter(partial(_is_keyword, document), range(1, len(document) - 1)):
+        if document.parent[node + 1] == document.parent[node]:
+            terms = list(document.children(node + 1))
+            if len(terms) > 1 and document.source(node) in PATTERNS:
+                patterns.append(terms)
+    weights = [document.stop[term] - term for terms in patterns for term in terms]
+    return PatternItems(patterns, weights) if patterns else None
 
 
 @pass_("queried terms")

@@ -41,7 +41,7 @@ _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
 )
 # A get-value does not refer to a check-sat before one of these.
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
-_PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
+PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
 _DIGITS = 1200  # of the widest (_ bvN w) that is compared with all ones
 
 Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
@@ -163,7 +163,7 @@ def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
     """Yield all terms in commands of these names, in document order, without patterns."""
     document, is_term = script.document, script.is_term
     stop = document.stop
-    patterns = any(word in document.text for word in _PATTERNS)
+    patterns = any(word in document.text for word in PATTERNS)
     for command, name in zip(script.commands, script.names, strict=True):
         if name in commands:
             last = stop[command]
@@ -182,7 +182,7 @@ def _pattern_spans(document: Document, command: int) -> dict[int, int]:
     stop = document.stop
     spans = {}
     for node in range(command, stop[command] - 1):
-        if stop[node] == node + 1 and document.source(node) in _PATTERNS:
+        if stop[node] == node + 1 and document.source(node) in PATTERNS:
             # A list of terms, or a single term.
             spans[node + 1] = spans[node + 2] = stop[node + 1]
     return spans

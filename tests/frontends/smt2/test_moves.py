@@ -15,7 +15,7 @@ from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, queried_terms, queries
+from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -286,6 +286,12 @@ CASES: list[tuple[Pass, str, str, str]] = [
         "(assert (! (exists ((x Int)) (! (= x 1) :pattern ((f x)) :qid q)) :weight 3))\n",
         "qid",
         "(assert (exists ((x Int)) (! (= x 1) :qid q)))\n",
+    ),
+    (
+        pattern_terms,
+        "(assert (exists ((x Int)) (! (= x 1) :pattern ((f x) (g x) (h x)) :pattern ((g x) x))))\n",
+        r"pattern[^:]*\(h x",
+        "(assert (exists ((x Int)) (! (= x 1) :pattern ((h x)) :pattern ((g x)))))\n",
     ),
     (
         queried_terms,
