@@ -8,6 +8,7 @@ from reducekit.frontends.smt2.passes.drop import (
     DropBackward,
     Scopes,
     beside_assert,
+    blocks,
     runs,
     single_assert,
 )
@@ -85,6 +86,7 @@ def own_schedule(*, unchecked: bool = False) -> Schedule:
     return Schedule(
         prepare=(Layout(least=_LAYOUT),),
         once=(
+            blocks,
             single_assert,
             beside_assert,
             DropBackward(),

@@ -45,6 +45,7 @@ class Wheels(Source):
         python = f"python{sys.version_info.major}.{sys.version_info.minor}"
         self._folder = cache / "wheels" / python
         self.fetched = 0
+        self._has_programs = False
         status, out, err = _pip("index", "versions", package, *_WHEELS)
         listed = _LISTED.search(out)
         if status != 0 or listed is None:
@@ -70,12 +71,14 @@ class Wheels(Source):
             # Packages that it depends on may bring programs, too.
             named = [each for each in found if each.name in self._package.lower()]
             found = named if len(found) > 1 and named else found
-            if not found:
+            if not found and not self._has_programs:
                 raise UsageError(
                     f"{what} has no program: to run a script with its Python, give `program` "
                     "(python) and a command such as '{solver} script.py'"
                 )
-        return the_program(found, self._program, what, folder / "bin")
+        program = the_program(found, self._program, what, folder / "bin")
+        self._has_programs = True
+        return program
 
     def _install(self, version: Version, folder: Path) -> None:
         for each in folder.iterdir():  # what an interrupted run has left

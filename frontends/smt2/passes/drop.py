@@ -17,6 +17,8 @@ from reducekit.search.problem import Closure, Items, LeafTree, Move, Selection
 _FEW, _MANY = 8, 64
 """Runs are tried only if the number of commands is in this range. There are about as many runs as
 commands."""
+_LOG = 8
+"""The number of scopes from which on a script counts as a log of queries."""
 # Short ones: the longer a run is, the less likely it is that all of it can go.
 _LENGTHS = (2, 3, 4)
 """The numbers of commands in a run."""
@@ -257,6 +259,65 @@ def runs(view: ScriptView) -> RunTree | None:
         for start in range(0, len(found) - length + 1, length)
     ]
     return RunTree(view, runs)
+
+
+class ScopeItems(Items):
+    """Scopes from push to pop as items: dropping one requires all scopes inside it."""
+
+    def __init__(self, document: Document, commands: Commands) -> None:
+        self.nodes: list[list[int]] = []
+        """The commands of each scope, without those of the scopes inside."""
+        self.inside: list[list[int]] = []
+        """The scopes directly inside each scope."""
+        path: list[int] = []
+        closing: list[int] = []  # the pops of the open scopes
+        for index, (node, partner) in enumerate(zip(commands.nodes, commands.partner, strict=True)):
+            if partner > index:
+                if path:
+                    self.inside[path[-1]].append(len(self.nodes))
+                path.append(len(self.nodes))
+                closing.append(partner)
+                self.nodes.append([])
+                self.inside.append([])
+            if path:
+                self.nodes[path[-1]].append(node)
+            if closing and closing[-1] == index:
+                path.pop()
+                closing.pop()
+        start, end = document.start, document.end
+        self.weights: Sequence[int] = [
+            sum(end[node] - start[node] for node in nodes) for nodes in self.nodes
+        ]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        """Add all scopes inside."""
+        required: set[int] = set()
+        left = list(chosen)
+        for scope in left:  # grows during the loop
+            for each in self.inside[scope]:
+                if each not in taken and each not in chosen and each not in required:
+                    required.add(each)
+                    left.append(each)
+        return Closure(frozenset(required), frozenset())
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Drop the chosen scopes."""
+        nodes = [node for scope in sorted(chosen) for node in self.nodes[scope]]
+        return Change(tuple(Edit(node, ()) for node in sorted(nodes)), "drop scopes")
+
+
+@pass_("blocks")
+def blocks(view: ScriptView) -> ScopeItems | None:
+    """Removes push/pop scopes, many at once, from a log of queries.
+
+    Each query of such a log declares the same names in a scope of its own. So a run of commands
+    that begins in one scope and ends in another fails, whatever is needed; and scope by scope, a
+    log of 2,000 queries takes 2,000 checks.
+    """
+    if view.commands.names.count(b"push") < _LOG:
+        return None
+    items = ScopeItems(view.document, view.commands)
+    return items if items.nodes else None
 
 
 class ScopeTree(LeafTree):
