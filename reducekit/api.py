@@ -42,6 +42,7 @@ class ReduceOptions(TypedDict, total=False):
     at_least: Number | float | None
     times: Number | float | None
     floor: Number | float
+    regression: bool
     exit_code: Number | None
     match_out: Sequence[str] | str
     match_err: Sequence[str] | str
