@@ -180,11 +180,12 @@ def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
 def _pattern_spans(document: Document, command: int) -> dict[int, int]:
     """Map the first term of each pattern in a command to the node after the pattern."""
     stop = document.stop
-    spans = {}
+    spans: dict[int, int] = {}
     for node in range(command, stop[command] - 1):
         if stop[node] == node + 1 and document.source(node) in PATTERNS:
-            # A list of terms, or a single term.
-            spans[node + 1] = spans[node + 2] = stop[node + 1]
+            # A list of terms, or a single term; in a damaged script an atom, with no node inside.
+            behind = stop[node + 1]
+            spans |= dict.fromkeys(range(node + 1, min(node + 3, behind)), behind)
     return spans
 
 

@@ -11,7 +11,7 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.logics import Theories, theories_of
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule
+from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule, terms_of
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
@@ -199,6 +199,16 @@ def fresh(text: bytes) -> tuple[Document, FreshItems]:
     items = phase("assert: Ints to variables").problem(view)
     assert isinstance(items, FreshItems)
     return view.document, items
+
+
+@pytest.mark.timeout(30)
+def test_a_pattern_that_is_an_atom_is_passed_over() -> None:
+    """In damaged scripts: it ends where the next node begins, and the search went on there."""
+    text = b"(assert (! x :pattern z y))(assert ((:pattern z y) x))(assert (:pattern z))"
+    script = Smt2().parse(text).script
+    found = [script.document.source(node) for node in terms_of(script, (b"assert",))]
+    assert b"y" in found
+    assert b"z" not in found
 
 
 def test_fresh_variables_of_one_command_are_declared_together() -> None:
