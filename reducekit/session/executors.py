@@ -47,11 +47,6 @@ class Executors(Closing):
         self._repeat = repeat
         self._opened: list[Executor] = []
 
-    @classmethod
-    def local(cls, suffix: str, guard: Guard) -> Executors:
-        """Return what opens executors on this machine; candidates are files of that suffix."""
-        return cls(local_opener(suffix, guard), None, guard)
-
     def open(self, oracle: Oracle, jobs: int = 1) -> Executor:
         """Open an executor that makes each run once."""
         with self._guard.held():

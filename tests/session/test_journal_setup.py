@@ -70,6 +70,13 @@ def test_it_says_that_it_resumes_only_if_it_does(tmp_path: Path) -> None:
     assert said.startswith(f"resuming from {tmp_path / 'in.reduced.txt'} (7 bytes, ")
 
 
+def test_it_does_not_say_that_it_resumes_from_the_input(tmp_path: Path) -> None:
+    whole = [f"^{len(TEXT)}$"]  # its size is printed
+    found, _ = reduced(tmp_path, match_out=whole)
+    assert found.current == 0
+    assert reduced(tmp_path, match_out=whole)[1] == []
+
+
 @pytest.mark.parametrize("option", [{"also_passes": ["true"]}, {"cluster": "local:1"}])
 def test_what_needs_a_command(option: dict[str, Any]) -> None:
     (name,) = option
