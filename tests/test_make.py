@@ -62,7 +62,7 @@ def test_ci_runs_all() -> None:
 def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """What it makes and reduces; that it sets up an environment is left to those who call it."""
     done = subprocess.run(
-        ["make", f"VENV={sys.prefix}", f"DEMO={tmp_path}",
+        ["make", "--no-print-directory", f"VENV={sys.prefix}", f"DEMO={tmp_path}",
          "-o", f"{sys.prefix}/base.stamp", "demo"],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
     )  # fmt: skip
