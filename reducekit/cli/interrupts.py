@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import signal
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
@@ -39,6 +40,7 @@ class Interrupts:
         for number in _ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
+        sys.unraisablehook = self._lost
 
     def ignore(self) -> None:
         """Ignore the signals from now on: otherwise they could kill an exiting interpreter."""
@@ -49,6 +51,14 @@ class Interrupts:
             _system.signal(number, ctypes.c_void_p(int(signal.SIG_IGN)))
         for number in ignored:
             signal.signal(number, signal.SIG_IGN)
+
+    def _lost(self, lost: sys.UnraisableHookArgs) -> None:
+        """Say nothing of an interrupt in a finalizer or a callback of a weak reference.
+
+        It cannot leave these, so Python would show a traceback; it raises at the next place.
+        """
+        if not (self.seen and isinstance(lost.exc_value, KeyboardInterrupt)):
+            sys.__unraisablehook__(lost)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.seen = self.seen or number

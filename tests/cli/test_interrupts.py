@@ -172,6 +172,28 @@ def test_a_conversion(tool: Tool) -> None:
     assert not (tool.folder / "out.smt2").exists()
 
 
+# Sends SIGINT in the callback of a weak reference, which no exception leaves.
+LOST = """
+import os, weakref
+from reducekit.cli.interrupts import Interrupts
+interrupts, thing = Interrupts(), {1}
+interrupts.install()
+watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), 2) or print("went on"))
+try:
+    with interrupts.allowed():
+        del thing
+    with interrupts.allowed():
+        print("never")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_in_a_callback_that_no_exception_leaves() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_what_was_interrupted_is_kept() -> None:
     """Until the process ends: to free millions of objects takes seconds."""
 
