@@ -41,12 +41,17 @@ class Finding:
     @property
     def title(self) -> str:
         """Describe the bug on one line: which program does what."""
-        programs = map(_program, self.commands)
-        names = [" ".join([Path(each[0]).name, *each[1:]]) for each in programs]
+        names = [" ".join([Path(each[0]).name, *each[1:]]) for each in self._programs]
         if isinstance(self.criterion, Disagree) and self.criterion.expected is not None:
             mine, other = (answer.decode() for answer in self.criterion.expected)
             return f"{names[0]} answers {mine}, {names[1]} {other}"
         return f"{names[0]}: {self.criterion.describe()}"
+
+    @property
+    def _programs(self) -> list[tuple[str, ...]]:
+        """The words of the programs under test; a check of models puts three of its own before."""
+        ours = 3 if isinstance(self.criterion, ExitZero) else 0
+        return [each.words[ours:] for each in self.commands]
 
     @property
     def name(self) -> str:
@@ -58,7 +63,7 @@ class Finding:
             kind = (kind[0], replace(self.criterion.expected, line=words))
         key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
         # The failure comes first: the end of a long command line is cut off.
-        programs = [Path(_program(command)[0]).name for command in self.commands]
+        programs = [Path(each[0]).name for each in self._programs]
         said = " ".join([self.criterion.describe(), *programs]).lower()
         shown = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
         return f"{shown[:_LONGEST].strip('-')}-{key}"
@@ -85,12 +90,6 @@ def findings(
         elif is_failure(outcome):
             found.append(Finding((command,), SameSignature(signature(outcome))))
     return found + _disagreements(commands, outcomes, reference)
-
-
-def _program(command: Command) -> Sequence[str]:
-    """Return the words of the program under test: after ours, if its models are checked."""
-    words = command.words
-    return words[3:] if words[:2] == (sys.executable, "-m") else words
 
 
 def wrong_model(command: Command, module: str) -> Finding:

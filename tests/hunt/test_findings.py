@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from reducekit.hunt.findings import Finding, findings
+from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Disagree, SameSignature, TimesOut
 from reducekit.oracle.outcome import Outcome
@@ -29,6 +32,15 @@ def test_a_failure_is_found_beside_answers() -> None:
     assert found.title == "b: signal SIGSEGV"
     assert found.name.startswith("signal-sigsegv-b-")
     assert isinstance(found.criterion, SameSignature)
+
+
+def test_a_program_that_is_a_module_keeps_its_name() -> None:
+    module = Command((sys.executable, "-m", "solver"))
+    (crash,) = findings([module], [ended(None, number=11)], reference=False)
+    assert crash.title == f"{Path(sys.executable).name} -m solver: signal SIGSEGV"
+    assert crash.name.startswith("signal-sigsegv-python")
+    wrong = wrong_model(module, "checks")
+    assert wrong.title == f"{Path(sys.executable).name} -m solver: a wrong model"
 
 
 @pytest.mark.parametrize(
