@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reducekit.errors import ParseError
 from reducekit.frontend import FormatCheck, Frontend, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
@@ -90,9 +91,14 @@ class Cnf(Frontend):
 
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the `v` lines of a solver make a clause false."""
-        from reducekit.frontends.cnf.model_check import judge
+        from reducekit.frontends.cnf.model_check import has_model, judge
 
-        return bool(judge(text, output).wrong)
+        if not has_model(output):  # spares reading the text
+            return False
+        try:
+            return bool(judge(text, output).wrong)
+        except ParseError:
+            return False  # a file of `--seeds` may be anything
 
     @classmethod
     def generation(cls) -> Generation:

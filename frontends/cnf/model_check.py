@@ -25,6 +25,11 @@ _LITERALS = re.compile(rb"(?:\s*-?(?:0|[1-9][0-9]*)(?!\S))*\s*")
 _DIGITS = re.compile(rb"\s*[01]{2,}\s*")
 
 
+def has_model(output: bytes) -> bool:
+    """Return whether a solver says that it has found a model."""
+    return _FOUND.search(output) is not None
+
+
 def judge(text: bytes, output: bytes) -> Finding:
     """Evaluate the clauses of a formula under the model in a solver's output.
 
@@ -33,7 +38,7 @@ def judge(text: bytes, output: bytes) -> Finding:
     view = View(text)
     if view.format not in ("cnf", "wcnf"):
         return Finding(unknown=f"models of {view.format} are not checked")
-    if _FOUND.search(output) is None:
+    if not has_model(output):
         return Finding()
     said = b" ".join(_VALUES.findall(output))
     if not said.strip():

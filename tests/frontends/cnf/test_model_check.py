@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.cnf.generate import Parameters, generate_text
 from reducekit.frontends.cnf.model_check import judge
 from reducekit.frontends.model_test import Finding
@@ -80,6 +81,13 @@ def test_a_wrong_model_is_told_and_reduced(tmp_path: Path) -> None:
 def test_what_a_model_is_worth(text: bytes, output: bytes, wrong: str, unknown: str) -> None:
     found = judge(text, output)
     assert (found.wrong, found.unknown) == (wrong, unknown)
+
+
+def test_no_formula_has_a_wrong_model() -> None:
+    """Of a hunt with files: they may be anything."""
+    assert not Cnf().wrong_model(b"p cnf x\n", b"s SATISFIABLE\nv 1 0\n")
+    assert not Cnf().wrong_model(CNF, b"s UNSATISFIABLE\n")
+    assert Cnf().wrong_model(CNF, b"s SATISFIABLE\nv -1 2 -3 4 0\n")
 
 
 def test_what_cannot_be_told(tmp_path: Path) -> None:
