@@ -16,7 +16,6 @@ import contextlib
 import csv
 import random
 import signal
-import sys
 import time
 import traceback
 from collections import Counter
@@ -26,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 import reducekit
+from benchmarks import publish
 from reducekit.errors import ParseError, ReducekitError
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.btor.model.reader import read
@@ -233,10 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 writer.writerow(astuple(row))
                 file.flush()
     text = table(rows)
-    if given.out is None:
-        sys.stdout.write(text)
-    else:
-        given.out.write_text(text, encoding="utf-8")
+    publish(text, given.out)
 
 
 if __name__ == "__main__":

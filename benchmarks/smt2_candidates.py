@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import bitwuzla
 import cvc5
 import z3
 
+from benchmarks import publish
 from benchmarks.smt2_corpus import files
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
@@ -222,10 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         name: measure(name, paths, given.count, given.seed) for name in given.solvers.split(",")
     }
     text = "\n".join(table(found, given.seed)) + "\n"
-    if given.out is None:
-        sys.stdout.write(text)
-    else:
-        given.out.write_text(text, encoding="utf-8")
+    publish(text, given.out)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ operators of those terms.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks import publish
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
@@ -134,10 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     paths = list(files(given.folders, given.most))
     with ProcessPoolExecutor(given.jobs) as pool:
         text = table(list(pool.map(read, paths, chunksize=50)))
-    if given.out is None:
-        sys.stdout.write(text)
-    else:
-        given.out.write_text(text, encoding="utf-8")
+    publish(text, given.out)
 
 
 if __name__ == "__main__":
