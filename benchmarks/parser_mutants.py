@@ -190,7 +190,7 @@ _RAW: Sequence[Step] = (_flip, _cut, _repeat, _truncate, _lines, _special, _enco
 
 
 def _subtree(text: bytes, chance: random.Random) -> bytes:
-    """Replace a node by another one, by nothing, by itself wrapped in a form, or by a word."""
+    """Replace a node with another node, nothing, a form around itself, or a word."""
     document = Smt2().parse(text).document
     if len(document) < 3:
         return text

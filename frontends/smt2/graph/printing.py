@@ -65,7 +65,7 @@ def plan_term(
 ) -> tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]] | None:
     """Return the names, the levels, and the ordered nodes that lets bind in a term.
 
-    The first `used` spare names are skipped. None if the term needs lets at more than one place.
+    Skips the first `used` spare names. Returns None if lets would be needed in several places.
     """
     printer = _Printer(graph, style, _NOTHING)
     printer.used = used
@@ -99,7 +99,7 @@ class _Printer:
         self.renamed: dict[int, bytes] = {}
         """New names of variables that would otherwise be captured."""
         self.used = 0
-        """The number of spare names in use."""
+        """How many spare names are taken."""
 
     def command(self, root: int) -> bytes:
         """Return the text of a command."""

@@ -194,7 +194,7 @@ class LibraryTester(Closing):
 
 
 def _killed(outcome: ReplayOutcome) -> bool:
-    """Return whether somebody else has ended a replay: a limit of ours is a timeout."""
+    """Return whether something other than our own limits killed a replay."""
     return outcome.kind == "signal" and outcome.signal == signal.SIGKILL
 
 

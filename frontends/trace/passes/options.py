@@ -42,9 +42,9 @@ class Setting(NamedTuple):
 class Import:
     """Adds a call for every option of the model, setting it to its default.
 
-    Options that set others, and those that only print or wait, are left out. If memory is
-    corrupted, so many calls may hide the failure: then half of them are added, or a quarter or an
-    eighth, if all of these share a replay.
+    Options that set others, and those that only print or wait, are left out. With corrupted
+    memory, that many extra calls may hide the failure: then half of them are added, or a quarter,
+    or an eighth, if all of these share a replay.
     """
 
     name = "import options"

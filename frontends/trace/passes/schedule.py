@@ -69,9 +69,9 @@ def own_schedule(options: OptionMode) -> Schedule:
     First comes the skeleton: most faults need a few calls, and no options. A trace that is still
     long is replaced by a small random formula, if one fails. Options are set to their minimum,
     since with most of them off all later steps remove more; once few calls are left, they are
-    reset to their defaults. If a trace is still long after a round, the failure often depends on
-    chance, so many random calls are dropped at a time. Each pass is followed by one that drops
-    the calls after the failure, which takes no run. If neighbours are played, variables are
+    reset to their defaults. A trace that is still long after a round often fails by chance, so
+    large random sets of calls are dropped at once. Each pass is followed by one that drops the
+    calls after the failure, which takes no run. If neighbours are played, variables are
     renumbered at the very end, which gives new neighbours.
     """
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
