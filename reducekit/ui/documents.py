@@ -38,7 +38,8 @@ class Documents:
         """Grows with each change."""
         self._changed = changed
         self._all: dict[int, Document] = {}
-        self._last = 0
+        self.last = 0
+        """The number of the text opened last; `all`, called later, has it unless it is closed."""
         self._lock = threading.Lock()
 
     def add(
@@ -51,9 +52,9 @@ class Documents:
     ) -> Document:
         """Open a text."""
         with self._lock:
-            self._last += 1
-            found = Document(self._last, name, text, format or format_of(name, text), path)
+            found = Document(self.last + 1, name, text, format or format_of(name, text), path)
             self._all[found.number] = found
+            self.last = found.number
             self.version += 1
         self._changed()
         return found

@@ -156,6 +156,7 @@ class Handler(BaseHTTPRequestHandler):
             found: dict[str, Any] = {"runs": news}
             if more():
                 seen = documents.version
+                found["last"] = documents.last
                 found["documents"] = [summary(each) for each in documents.all()]
             line = json.dumps(found).encode() + b"\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import threading
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from reducekit.ui.documents import Document
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 from tests.ui.test_page import GRAPH
@@ -79,6 +82,31 @@ def test_seven_tabs_share_one_connection(visit: Visit) -> None:
     last.click("#close")  # and so is a text that is closed
     for each in (page, last):
         expect(each.locator("#tabs")).not_to_contain_text("graph.btor")
+
+
+def test_a_text_opened_before_the_first_list_has_come_stays(visit: Visit) -> None:
+    documents = visit.served.api.documents
+    asked, go_on = threading.Event(), threading.Event()
+    complete = documents.all
+    calls = itertools.count()
+
+    def late() -> list[Document]:
+        found = complete()
+        if next(calls) == 1:  # 0 is for the start of the page, 1 the first list of its news
+            asked.set()
+            go_on.wait(SECONDS)
+        return found
+
+    documents.all = late  # type: ignore[method-assign]
+    page = visit.start()
+    assert asked.wait(SECONDS)
+    visit.open("graph.btor")
+    go_on.set()
+    # When a text of another tab is shown, the late list has been taken, and one after it.
+    visit.served.ask("add", name="later.btor", data="")
+    expect(page.locator("#tabs [role=tab]")).to_have_text(["graph.btor", "later.btor"])
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor")
+    expect(page.locator("#start")).to_be_enabled()
 
 
 def test_the_text_of_a_run_that_is_over_is_its_result(visit: Visit) -> None:

@@ -321,7 +321,9 @@ function took(news) {
     fresh = fresh || !known || known.status !== run.status;
   }
   if (news.documents) {
-    state.documents = news.documents;
+    // A text may be opened while a list without it is under way; numbers only grow.
+    const newer = state.documents.filter((each) => each.number > news.last && !news.documents.some((other) => other.number === each.number));
+    state.documents = [...news.documents, ...newer];
     fresh = true;
     if (state.shown && !current() && !shownRun()) {
       state.shown = null;

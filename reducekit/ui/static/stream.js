@@ -4,7 +4,7 @@ import { follow, use } from "./api.js";
 
 const ports = new Set();
 const runs = new Map();
-let documents;
+let listed; // the open texts
 let alive;
 
 const tell = (message) => ports.forEach((port) => port.postMessage(message));
@@ -14,7 +14,7 @@ function take(news) {
     const points = [...(run.from ? runs.get(run.number).points.slice(0, run.from) : []), ...run.points];
     runs.set(run.number, { ...run, points, from: 0, at: Date.now() });
   }
-  documents = news.documents || documents;
+  if (news.documents) listed = { documents: news.documents, last: news.last };
   tell(news);
 }
 
@@ -27,7 +27,7 @@ function state(now) {
 function known(port) {
   if (alive !== undefined) port.postMessage({ alive });
   const late = (run) => ({ ...run, age: run.age + (Date.now() - run.at) / 1000 });
-  if (documents) port.postMessage({ runs: [...runs.values()].map(late), documents });
+  if (listed) port.postMessage({ runs: [...runs.values()].map(late), ...listed });
 }
 
 onconnect = ({ ports: [port] }) => {
