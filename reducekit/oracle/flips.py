@@ -39,14 +39,18 @@ class Flips(Criterion):
         """Count; the rest need not run once both are there, or cannot be any more."""
         if _unknown(outcomes[0]) is None and answers(outcomes[0]) is None:
             return False  # an error, or nothing was asked
-        ends = [self._is_good(each) for each in outcomes]
-        good, bad = ends.count(True), ends.count(False)
+        good, bad = self.ends(outcomes)
         left = self.runs - len(outcomes)
         if good >= self.good and bad >= self.bad:
             return True
         if max(0, self.good - good) + max(0, self.bad - bad) > left:
             return False
         return None
+
+    def ends(self, outcomes: Sequence[Outcome]) -> tuple[int, int]:
+        """Return how many runs are good, and how many are bad."""
+        found = [self._is_good(each) for each in outcomes]
+        return found.count(True), found.count(False)
 
     def _is_good(self, outcome: Outcome) -> bool | None:
         """Return whether a run is good or bad; None if it is neither."""

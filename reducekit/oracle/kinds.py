@@ -310,9 +310,19 @@ class Unstable(OfCommand):
         count, needed = self.unstable or 1, self.good + self.bad
         if count < needed:
             raise UsageError(f"`unstable` {count} is too few for `good` and `bad`: give {needed}")
-        seeds = [str(seed) for seed in range(count)]
-        found = _seeded(self.command or "", seeds, always=True)
-        return tuple(replace(made(words), variant=number) for number, words in enumerate(found))
+        return self._on(range(count), made)
+
+    def fresh(self, count: int, made: Making) -> tuple[Command, ...]:
+        """Return the command on as many variants that no check uses."""
+        used = self.unstable or 1
+        return self._on(range(used, used + count), made)
+
+    def _on(self, numbers: Sequence[int], made: Making) -> tuple[Command, ...]:
+        found = _seeded(self.command or "", [str(seed) for seed in numbers], always=True)
+        return tuple(
+            replace(made(words), variant=number)
+            for number, words in zip(numbers, found, strict=True)
+        )
 
     def criterion(self) -> Criterion:
         """Return how many runs end in which way."""

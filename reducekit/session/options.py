@@ -199,10 +199,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
         kind = kind_of(given_fields(self), _KINDS)
-
-        def made(words: Words) -> Command:
-            return Command.of(words, stdin=self.stdin, shell=self.shell)
-
+        made = self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
@@ -218,6 +215,14 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
             names, added, criteria = zip(*others, strict=True)
             return (*commands, *added), Also(criterion, len(commands), criteria, names)
         return commands, criterion
+
+    def fresh_commands(self, count: int, vary: Vary | None) -> tuple[Command, ...]:
+        """Return the command on variants that no check uses; none if checks use no variants."""
+        kind = kind_of(given_fields(self), _KINDS)
+        return _varied(kind.fresh(count, self._made), vary) if isinstance(kind, Unstable) else ()
+
+    def _made(self, words: Words) -> Command:
+        return Command.of(words, stdin=self.stdin, shell=self.shell)
 
 
 def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:

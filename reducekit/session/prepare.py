@@ -32,6 +32,7 @@ from reducekit.session.files import (
     refuse_blank,
     refuse_other_format,
 )
+from reducekit.session.fresh import FRESH
 from reducekit.session.journal_setup import Opened
 from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options
 from reducekit.session.other_failures import OtherFailures
@@ -73,6 +74,8 @@ class Job:
     """Where they run, if not here."""
     subject: Callable[[], Subject] | None = None
     """Describes what fails for a bug report, where it is not the first command's program."""
+    fresh: tuple[Command, ...] = ()
+    """The command on variants that no check uses, of an unstable failure."""
     notes: tuple[str, ...] = ()
     """What the user should know, in sentences."""
     closing: ExitStack = field(default_factory=ExitStack)
@@ -184,6 +187,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         jobs=options.jobs,
         cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
         subject=getattr(own or options.known, "subject", None),
+        fresh=options.fresh_commands(FRESH, vary),
         notes=(
             *(() if own is None else own.notes),
             *([_SEEDS_ALONE] if options.unstable and vary is None else ()),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
+from reducekit.session.fresh import Ends
 from reducekit.text import printable
 
 SCHEMA = 1
@@ -72,6 +73,8 @@ class Report:
     tries: int = 1
     changed: Sequence[FailureChanged] = ()
     others: Sequence[OtherFailure] = ()
+    fresh: tuple[Ends, Ends] | None = None
+    """How the variants that no check used of input and result ended, of an unstable failure."""
 
     @property
     def interrupted(self) -> bool:
@@ -111,8 +114,13 @@ class Report:
                     }
                     for each in self.others
                 ],
+                **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
             }
         )
+
+
+def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:
+    return {"before": before._asdict(), "after": after._asdict()}
 
 
 INTERRUPTED = "interrupted"

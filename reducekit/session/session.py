@@ -41,7 +41,7 @@ from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
 from reducekit.offers import Labels, Presents
-from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
+from reducekit.oracle.criterion import Criterion, Everything, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
@@ -50,6 +50,7 @@ from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Res
 from reducekit.reduction.control import Control, Stopped
 from reducekit.session import journal_setup
 from reducekit.session.executors import Executors
+from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
@@ -164,16 +165,19 @@ class Session:
                 slippage = self._slippage(job, golden)
                 saved = self._best_so_far(job)
                 opened.enter_context(saved.rescued())
-                result = self._reduce(job, golden, empty, executors, slippage, saved)
+                steps = Steps([job.text])
+                result = self._reduce(job, golden, empty, executors, slippage, saved, steps)
                 if job.opened.journal is not None:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)
+                fresh = self._as_unstable(job, golden, executors, result, saved, steps)
                 last, tries = self._confirmed(job, golden, executors, result, saved)
                 if job.own is not None and last is not None and last.interesting:
                     with self._guard.held():
                         saved.replace(job.own.finish(saved.text))
                 result = replace(result, text=saved.text)
                 report = self._report(job, golden, result, last, tries, executors.runs, slippage)
+                report = replace(report, fresh=fresh)
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
         self._listen(Finished(report.stopped, len(report.text), report.verified))
@@ -253,6 +257,38 @@ class Session:
                 last, tries = self._check_again(job, golden, executors, saved.text)
         return last, tries
 
+    def _as_unstable(
+        self,
+        job: Job,
+        golden: Golden,
+        executors: Executors,
+        result: Result,
+        saved: SavedBest,
+        steps: Steps,
+    ) -> tuple[Ends, Ends] | None:
+        """Go back to an earlier text if the failure is rare on fresh variants of the result.
+
+        Returns how those of the input and of what is kept end; None if that was not found out.
+        """
+        if not job.fresh or result.gone or result.stopped == INTERRUPTED:
+            return None
+        limits = limits_for(golden.criterion, job.limits, golden.seconds)
+        oracle = Oracle(job.fresh, Everything(len(job.fresh)))
+
+        def ends(text: bytes) -> Ends:
+            with self._open_stoppable(executors, 1, oracle) as opened:
+                return Ends.of(run_once(opened, text, limits).outcomes, golden.criterion)
+
+        with contextlib.suppress(KeyboardInterrupt, Stopped), self._guard.allowed():
+            kept, first, last = as_unstable(steps.texts, saved.text, ends)
+            went_back = kept != saved.text
+            self._listen(Notice(in_words(first, last, len(job.commands), went_back=went_back)))
+            if went_back:
+                with self._guard.held():
+                    saved.replace(kept)
+            return first, last
+        return None
+
     # What the phases are made of.
 
     def _golden_anywhere(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
@@ -267,7 +303,8 @@ class Session:
             moved = in_own_folders(job.commands, self.options.input)
             if moved is None or error.problem not in ("passes", "not shown", "empty fails too"):
                 raise
-            moved_job = replace(job, commands=moved)
+            fresh = in_own_folders(job.fresh, self.options.input) or ()
+            moved_job = replace(job, commands=moved, fresh=fresh)
             try:
                 found = self._golden(moved_job, executors)
             except GoldenRunError:
@@ -383,6 +420,7 @@ class Session:
         executors: Executors,
         slippage: SlippageTracker | None,
         saved: SavedBest,
+        steps: Steps,
     ) -> Result:
         """Search, and write each improvement; whatever happens, the best text is saved."""
         options, journal, counts = self.options, job.opened.journal, Counts()
@@ -396,6 +434,7 @@ class Session:
                     replayed = counts.replayed
                     event = replace(event, replayed=True)
                 case Accepted(text=text):
+                    steps.accept(text)
                     with self._guard.held():
                         # A resumed search repeats also what was taken back later.
                         if journal is None or not journal.replaying:
@@ -405,6 +444,7 @@ class Session:
                     if slippage is not None:
                         slippage.accept(text)
                 case RolledBack(text=text, given_up=given_up):
+                    steps.give_up(given_up)
                     with self._guard.held():
                         saved.give_up(given_up, text)
                     if slippage is not None:

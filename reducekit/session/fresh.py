@@ -1,0 +1,100 @@
+"""Is the result as unstable as the input on variants that no check used?
+
+The idea: a search keeps what passes on the variants that it asks, and so it also keeps texts that
+pass on few others. Neither the size nor the last check shows that, but fresh variants do. A result
+on which the failure is much rarer than on the input is given up for an earlier one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reducekit.oracle.also import Also
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.flips import Flips
+from reducekit.oracle.outcome import Outcome
+
+FRESH = 16
+"""Variants that are asked. A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7."""
+_OFTEN = 0.8
+_CHANCE = 2
+"""Rarer means less than this part of the times, and by so many at least: less may be chance."""
+_STEP = 0.9
+"""A text is kept to go back to if it has at most this part of the bytes of the one before. So all
+of them together have at most ten times the bytes of the input."""
+
+
+class Ends(NamedTuple):
+    """How many of the fresh variants were answered, and how many were lost."""
+
+    good: int
+    bad: int
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome], criterion: Criterion) -> Ends:
+        """Count them, as the criterion of the checks tells good runs from bad ones."""
+        if isinstance(criterion, Also):
+            criterion = criterion.inner
+        assert isinstance(criterion, Flips)
+        return cls(*criterion.ends(outcomes))
+
+    def rarer_than(self, other: Ends) -> bool:
+        """Return whether the rarer of the two ends has become rare."""
+        own, others = min(self), min(other)
+        return own < _OFTEN * others and own + _CHANCE <= others
+
+
+@dataclass(slots=True)
+class Steps:
+    """The texts on the way from the input to the result, as far as each is much smaller."""
+
+    texts: list[bytes]
+    """The input first."""
+
+    def accept(self, text: bytes) -> None:
+        """Take the next text."""
+        if len(text) <= _STEP * len(self.texts[-1]):
+            self.texts.append(text)
+
+    def give_up(self, refuted: Collection[bytes]) -> None:
+        """Forget texts that turned out not to fail."""
+        self.texts[1:] = [each for each in self.texts[1:] if each not in refuted]
+
+
+def as_unstable(
+    texts: Sequence[bytes], result: bytes, ends: Callable[[bytes], Ends]
+) -> tuple[bytes, Ends, Ends]:
+    """Return a result on which the failure is not rarer than on the input, and the ends of both.
+
+    That is `result` if it can be, else the last such of `texts`, which begin with the input, found
+    by bisection: the search leads away from the input, so the failure gets rarer on the way. If
+    only the input itself is left, it is `result` all the same.
+    """
+    first, last = ends(texts[0]), ends(result)
+    if not last.rarer_than(first):
+        return result, first, last
+    found = result
+    low, high = 0, len(texts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        there = ends(texts[middle])
+        if there.rarer_than(first):
+            high = middle
+        else:
+            low, found, last = middle, texts[middle], there
+    return found, first, last
+
+
+def in_words(before: Ends, after: Ends, used: int, *, went_back: bool) -> str:
+    """Return what to say of the ends of input and result; checks use so many variants."""
+    said = (
+        f"on {FRESH} variants that no check used, the input is solved {before.good} times and lost "
+        f"{before.bad} times, the result {after.good} and {after.bad} times"
+    )
+    often = max(1, int(_OFTEN * min(before) / FRESH * (used + FRESH)))
+    better = f"try `unstable` {used + FRESH} with `good` {often} and `bad` {often}"
+    if went_back:
+        return f"{said}; the last steps were taken back, as it was rarer there. For less, {better}"
+    return f"{said}: it is rarer. {better.capitalize()}" if after.rarer_than(before) else said

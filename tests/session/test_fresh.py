@@ -1,0 +1,120 @@
+"""Fresh variants tell whether a result is as unstable as the input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducekit import reduce
+from reducekit.events import Event, Notice
+from reducekit.session.fresh import Ends, Steps, as_unstable
+
+TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
+LUCKY = """sh -c 'grep -q 42 $1 || exec echo sat
+grep -q keep $1 || test {seed} -lt 8 || exec echo sat
+test $(({seed} % 2)) = 1 && echo unknown || echo sat' sh {}"""
+"""Without `keep`, the variants that checks use are the only ones that are lost."""
+
+
+def reduced(
+    source: Path | bytes, command: str, **options: Any
+) -> tuple[bytes, tuple[Ends, Ends] | None, str]:
+    """Return the result, how the fresh variants ended, and what was said last."""
+    said: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Notice):
+            said.append(event.text)
+
+    given = {"format": "text", "command": command, "unstable": 8, **options}
+    report = reduce(source, listen=listen, **given)
+    found = json.loads(report.json())["fresh"]
+    assert report.fresh is not None
+    assert found == {"before": report.fresh[0]._asdict(), "after": report.fresh[1]._asdict()}
+    return report.text, report.fresh, said[-1]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "rarer"),
+    [
+        ((8, 8), (8, 8), False),
+        ((1, 15), (8, 8), True),
+        ((15, 1), (8, 8), True),
+        ((3, 13), (4, 12), False),  # may be chance
+        ((2, 14), (4, 12), True),
+        ((8, 8), (1, 15), False),  # more unstable than the input
+        ((0, 16), (1, 15), False),
+        ((0, 16), (0, 16), False),
+        ((0, 0), (2, 2), True),
+    ],
+)
+def test_rarer(own: tuple[int, int], other: tuple[int, int], *, rarer: bool) -> None:
+    assert Ends(*own).rarer_than(Ends(*other)) is rarer
+
+
+@pytest.mark.parametrize("rare_from", range(1, 9))
+def test_back_to_the_smallest_that_is_not_rare(rare_from: int) -> None:
+    texts = [b"x" * size for size in range(8, 0, -1)]
+    asked: list[bytes] = []
+
+    def ends(text: bytes) -> Ends:
+        asked.append(text)
+        return Ends(8, 8) if text in texts[:rare_from] else Ends(16, 0)
+
+    kept, first, last = as_unstable(texts, texts[-1], ends)
+    only_input = rare_from == 1
+    assert kept == texts[-1 if only_input else rare_from - 1]
+    assert (first, last) == (Ends(8, 8), Ends(16, 0) if only_input else Ends(8, 8))
+    assert len(asked) <= 2 + 3  # input and result, then log2 of 8
+
+
+def test_texts_to_go_back_to_have_ten_times_the_bytes_of_the_input_at_most() -> None:
+    steps = Steps([bytes(10_000)])
+    for size in range(9_999, -1, -1):
+        steps.accept(bytes(size))
+    assert sum(map(len, steps.texts)) <= 100_000
+    assert len(steps.texts[-1]) == 0
+    steps.give_up([steps.texts[-1], steps.texts[0]])
+    assert [len(steps.texts[0]), len(steps.texts[-1])] == [10_000, 1]
+
+
+def test_a_result_that_fails_by_luck_is_given_up(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_bytes(TEXT)
+    # Only a short file fails without `keep`, so some texts with it come before.
+    command = LUCKY.replace("{seed} -lt 8 ", "{seed} -lt 8 -a $(wc -l < $1) -lt 9 ")
+    text, fresh, said = reduced(source, command, output=output)
+    assert b"keep" in text
+    assert len(text) < len(TEXT) / 2
+    assert fresh == (Ends(8, 8), Ends(8, 8))
+    assert "the last steps were taken back, as it was rarer there" in said
+    assert said.endswith("try `unstable` 24 with `good` 9 and `bad` 9")
+    assert output.read_bytes() == text
+    again, _, _ = reduced(source, command, output=output, resume=True)
+    assert again == text
+
+
+def test_no_text_but_the_input_is_as_unstable() -> None:
+    text, fresh, said = reduced(TEXT, LUCKY, strategy="ddmin")
+    assert text == b"42\n"
+    assert fresh == (Ends(8, 8), Ends(16, 0))
+    assert "the result 16 and 0 times: it is rarer. Try `unstable` 24 with" in said
+
+
+def test_a_result_as_unstable_as_the_input_is_kept() -> None:
+    text, fresh, said = reduced(TEXT, LUCKY.replace("-lt 8", "-lt 99"))
+    assert text == b"42\n"
+    assert fresh == (Ends(8, 8), Ends(8, 8))
+    assert said == (
+        "on 16 variants that no check used, the input is solved 8 times and lost 8 times, "
+        "the result 8 and 8 times"
+    )
+
+
+def test_other_failures_have_no_fresh_variants() -> None:
+    report = reduce(TEXT, format="text", interesting=lambda text: b"42" in text)
+    assert report.fresh is None
+    assert "fresh" not in json.loads(report.json())
