@@ -28,8 +28,8 @@ from reducekit.frontends.smt2.variants import variant
 
 _RUNS = 8
 """Variants of a check."""
-_FRESH = range(20, 32)
-"""The numbers of variants that no check uses."""
+_FRESH = range(24, 36)
+"""The numbers of variants that neither the checks nor the last look at the result use."""
 _SECONDS = 10
 """Processor time of a run."""
 

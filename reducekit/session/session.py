@@ -357,8 +357,10 @@ class Session:
             )
         if journal is not None:
             if known is None:
-                journal.golden(golden.runs)
+                # In this order: a run that is resumed with these outcomes does not make the runs
+                # again, so it could not find out either what they have written.
                 journal_setup.note_written(job.opened, job.commands)
+                journal.golden(golden.runs)
             if said is None:
                 journal.verdict(digest(b""), empty, 0.0)
         if empty:

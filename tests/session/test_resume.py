@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from reducekit.session import Options, Session
 from reducekit.session.progress import Progress
 from reducekit.session.report import Report
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 LINES = b"".join(b"line %d of the text\n" % n for n in range(60))
 
 
@@ -174,6 +177,35 @@ def test_what_the_test_writes_is_no_part_of_it(tmp_path: Path) -> None:
     first, _ = run(tmp_path, oracle=test, max_checks=10)
     second, said = run(tmp_path, oracle=test)
     assert second.counts.replayed == first.counts.checks
+    assert "changed" not in said
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from reducekit.journal import Journal
+from reducekit.session import Options, Session
+method, path, test = sys.argv[1:]
+does = getattr(Journal, method)
+def dies(*given):
+    does(*given)
+    os._exit(9)
+setattr(Journal, method, dies)
+Session(Options(input=Path(path), format="text", oracle=test)).run()
+"""
+"""Dies when the method of the journal has been called for the first time."""
+
+
+@pytest.mark.parametrize("method", ["note", "golden", "verdict"])
+def test_a_kill_while_the_first_runs_are_recorded(tmp_path: Path, method: str) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    test = script(tmp_path / "t.sh", f"echo run >> {log}; {holds(9)}")
+    source = tmp_path / "in.txt"
+    source.write_bytes(LINES)
+    command = [sys.executable, "-c", KILLED, method, str(source), test]
+    assert subprocess.run(command, cwd=CHECKOUT).returncode == 9
+    _, said = run(tmp_path, oracle=test)
     assert "changed" not in said
 
 
