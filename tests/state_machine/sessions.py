@@ -487,13 +487,14 @@ def _without_own(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _texts(files: dict[str, bytes]) -> set[bytes]:
-    """Return all texts that a user can have back: those of files, and the steps of journals."""
-    found: set[bytes] = set()
+    """Return all texts that a user can have back: those of files, and the steps of journals.
+
+    A file that a kill cut off while it was written may hold any part of a step.
+    """
+    found = set(_without_own(files).values())
     for name, content in files.items():
-        if not name.endswith(".journal"):
-            found.add(content)
-            continue
-        found |= _steps(content)
+        if name.endswith(".journal"):
+            found |= _steps(content)
     return found - {b""}
 
 
