@@ -499,10 +499,12 @@ def _texts(files: dict[str, bytes]) -> set[bytes]:
 
 
 def _steps(content: bytes) -> set[bytes]:
+    """Return the steps of a journal; none before the first verdict, when nothing was reduced."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(content)
         file.flush()
         with contextlib.suppress(UsageError):
             journal = load(Path(file.name))
-            return {journal.text(step.number) for step in journal.steps}
+            if journal.verdicts:
+                return {journal.text(step.number) for step in journal.steps}
     return set()
