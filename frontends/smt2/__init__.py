@@ -67,6 +67,8 @@ class Smt2(Frontend):
             raise UsageError("--strict and --unchecked are mutually exclusive: give one")
         self.unchecked = unchecked
         self.standard = strict
+        self.by_steps = False
+        """Whether the steps of a solver decide what fails."""
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -77,11 +79,12 @@ class Smt2(Frontend):
         """Parse a script. Raises ParseError with the position of the error."""
         return ScriptView(parse(text))
 
-    def for_failure(self, described: str) -> Smt2:
+    def for_failure(self, described: str, *, by_steps: bool) -> Smt2:
         """Return a frontend that also tries ill-sorted text, for a parse or sort error."""
-        if self.standard or self.unchecked or _MISREAD.search(described) is None:
-            return self
-        return type(self)(unchecked=True)
+        misread = not self.standard and _MISREAD.search(described) is not None
+        found = type(self)(unchecked=self.unchecked or misread, strict=self.standard)
+        found.by_steps = by_steps
+        return found
 
     def check(self, text: bytes) -> FormatCheck:
         """Return the problems for which any solver rejects the script. Raises ParseError."""
@@ -133,7 +136,7 @@ class Smt2(Frontend):
         The `syntax` tree ignores sorts; `exhaustive` continues after it, as Vulcan does.
         """
         if passes == "own":
-            return own_schedule(unchecked=self.unchecked)
+            return own_schedule(unchecked=self.unchecked, by_steps=self.by_steps)
         if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(hierarchy,))
         if passes in ("syntax", "exhaustive"):

@@ -18,9 +18,10 @@ from reducekit.oracle.outcome import Outcome
 
 FRESH = 16
 """Variants that are asked. A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7."""
-_OFTEN = 0.8
+_OFTEN = 0.5
 _CHANCE = 2
-"""Rarer means less than this part of the times, and by so many at least: less may be chance."""
+"""Rarer means less than this part of the times, and by so many at least: 7 and 5 of 16 may well
+be chance."""
 _STEP = 0.9
 """A text is kept to go back to if it has at most this part of the bytes of the one before. So all
 of them together have at most ten times the bytes of the input."""
@@ -93,7 +94,7 @@ def in_words(before: Ends, after: Ends, used: int, *, went_back: bool) -> str:
         f"on {FRESH} variants that no check used, the input is solved {before.good} times and lost "
         f"{before.bad} times, the result {after.good} and {after.bad} times"
     )
-    often = max(1, int(_OFTEN * min(before) / FRESH * (used + FRESH)))
+    often = max(1, min(before) * (used + FRESH) // FRESH // 2)
     better = f"try `unstable` {used + FRESH} with `good` {often} and `bad` {often}"
     if went_back:
         return f"{said}; the last steps were taken back, as it was rarer there. For less, {better}"
