@@ -33,6 +33,12 @@ _MISREAD = re.compile(
 )
 """The messages of solvers that cannot read a script or find a term ill-sorted."""
 _STATUS = re.compile(rb"^\(\s*set-info\s+:status\b", re.MULTILINE)
+_BOUND = re.compile(
+    rb"^\(\s*set-option\s+:((?:[\w.-]*[.-])?(?:[rt]limit(?:-per)?|timeout|seed|random_seed)"
+    rb"|reproducible-resource-limit)\s",
+    re.MULTILINE,
+)
+"""Limits and seeds of z3, cvc5, yices and bitwuzla that a script sets itself."""
 _MOST = 1 << 21  # the summary counts the terms of scripts up to this number of nodes
 
 
@@ -171,8 +177,13 @@ class Smt2(Frontend):
         """Warn if the solver compares its answer with the status in the script.
 
         The status is true only of the input, so the reduction would only find scripts for which
-        it is wrong.
+        it is wrong. Warn also of a limit in the script, where the steps of a solver decide.
         """
+        if self.by_steps and (bound := _BOUND.search(text)) is not None:
+            return (
+                f"the failure needs (set-option :{bound[1].decode()} ...), which overrides the "
+                "command line: remove the line from the input to reduce with the command's"
+            )
         if _STATUS.search(text) is None:
             return None
         return (
