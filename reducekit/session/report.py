@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
 from reducekit.session.fresh import Ends
-from reducekit.text import printable
+from reducekit.text import excerpt, printable, printable_lines
 
 SCHEMA = 1
+_LINES, _COLUMNS = 40, 200
+"""Of a result that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,20 @@ class Report:
     def interrupted(self) -> bool:
         """Whether a signal has ended it."""
         return self.stopped == INTERRUPTED
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what happened, the result, how to see the failure again."""
+        before, after = self.before.get("bytes", 0), len(self.text)
+        said = f"{self.failure}, {self.counts.checks:,} checks"
+        if self.stopped is not None:
+            said += f"; stopped: {self.stopped}"
+        blocks = [excerpt(self.text, _LINES, _COLUMNS), [each.command for each in self.reproducers]]
+        return "\n".join(
+            (
+                f"<p><b>{before:,} → {after:,} bytes</b>: {escape(printable(said))}</p>",
+                *(f"<pre>{escape(printable_lines(chr(10).join(each)))}</pre>" for each in blocks),
+            )
+        )
 
     def json(self) -> str:
         """Return the report for programs, as one line of JSON."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -158,3 +159,17 @@ def test_the_progress_line_fits() -> None:
     assert ", 3 accepted, round 2: terms, " in progress.line()
     for width in range(1, 120):
         assert len(progress.line(width)) <= width
+
+
+def test_in_a_notebook() -> None:
+    text = "".join(f"(assert (< x {n}))\n" for n in range(50)).encode() + b"\x1b</pre>"
+    shown = replace(made(), text=text, failure="<b>\x1b", stopped="after 9 checks")._repr_html_()
+    parsed = ET.fromstring(f"<body>{shown}</body>")
+    assert [each.tag for each in parsed] == ["p", "pre", "pre"]
+    said, result, again = ("".join(each.itertext()) for each in parsed)
+    assert said == (
+        f"1,234,567 → {len(text):,} bytes: <b>\\x1b, 1,200 checks; stopped: after 9 checks"
+    )
+    assert result.splitlines()[0] == "(assert (< x 0))"
+    assert result.splitlines()[-1] == "[11 more lines]"
+    assert again.splitlines() == ["./solver out.smt2", "./other out.smt2"]
