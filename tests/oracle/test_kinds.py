@@ -12,6 +12,7 @@ import pytest
 from reducekit import reduce
 from reducekit.errors import UsageError
 from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import verdict
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
@@ -40,6 +41,38 @@ STOPPED = Outcome(None, 9, b"", b"", "time", 2.0)
 def test_what_does_not_go_together(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Failure(command="true", **given).commands_and_criterion()
+
+
+def costly(**given: Any) -> CostAtLeast:
+    _, criterion = Failure(**given).commands_and_criterion()
+    assert isinstance(criterion, CostAtLeast)
+    return criterion
+
+
+def test_costs_have_one_bound() -> None:
+    assert costly(command="true", cost="steps", at_least=3).at_least == 3
+    twice = costly(command="true", cost="steps", times=2, reference="true")
+    assert (twice.times, twice.runs, twice.references) == (2, 1, 1)
+    for given in ({}, {"at_least": 3, "times": 2, "reference": "true"}):
+        with pytest.raises(UsageError, match="requires `at_least`, or `times` and `reference`"):
+            costly(command="true", cost="steps", **given)
+
+
+@pytest.mark.parametrize("command", ["z3 -T:9", ["z3", "-T:9"], ["z3", "-T:9", "-st"]])
+def test_a_regression_asks_the_solver_for_its_steps(command: Any) -> None:
+    failure = Failure(command=command, reference="z3", regression=True)
+    (own, other), criterion = failure.commands_and_criterion()
+    assert isinstance(criterion, CostAtLeast)
+    assert (criterion.name, criterion.times, criterion.answered) == ("rlimit-count", 4, True)
+    assert own.words[1:] == ("-T:9", "-st")
+    assert other.words[1:] == ("-st",)
+
+
+def test_a_regression_of_other_programs() -> None:
+    with pytest.raises(UsageError, match="knows the steps of z3 and cvc5 only, not of 'true'"):
+        costly(command="true", reference="z3", regression=True)
+    with pytest.raises(UsageError, match="the programs count different steps: give `cost`"):
+        costly(command="z3", reference="cvc5", regression=True)
 
 
 def test_every_pair_is_a_failure_or_refused_in_words() -> None:

@@ -159,3 +159,26 @@ def test_contradictions_name_the_options() -> None:
         reduce(SCRIPT, needle, command="false")
     with pytest.raises(UsageError, match="Missing `command`"):
         reduce(SCRIPT)
+
+
+def test_other_programs_beside_a_command(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    other = script(tmp_path, f"echo run >> {log}")
+    report = reduce(SCRIPT, command="grep x7", exit_code=0, also_passes=[other], max_checks=20)
+    assert b"x7" in report.text
+    assert log.read_text().startswith("run\n")
+
+
+def test_other_failures_have_files_of_the_format(tmp_path: Path) -> None:
+    command = script(tmp_path, 'grep -q x8 "$1" || exit 4; exit 3')
+    others = tmp_path / "others"
+    reduce(SCRIPT, command=command, exit_code=3, also_interesting=others, max_checks=40)
+    assert {path.suffix for path in others.iterdir()} == {".smt2", ".tsv"}
+
+
+def test_a_text_has_no_output_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "in.smt2"
+    path.write_bytes(SCRIPT)
+    with pytest.raises(UsageError) as caught:
+        reduce(path, needle, in_place=True, output=tmp_path / "out.smt2")
+    assert str(caught.value) == "`in_place` and `output` are mutually exclusive: give one"
