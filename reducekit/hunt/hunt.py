@@ -38,6 +38,7 @@ from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
 
 _FIRST = 3  # inputs; if all show the same bug, there is a notice
+_UNKNOWN = "not reduced"  # the mark of bugs that nothing tells apart
 _SAMPLE = 10  # inputs; if many of them are rejected, there is a notice
 
 
@@ -303,7 +304,7 @@ class Hunt:
         if not waiting.bucket:
             return None
         if bug.reduced_size is None:
-            return bug.not_reduced
+            return _UNKNOWN  # not why: that tells of this input, such as its line with an error
         text, path = bug.reduced_path.read_bytes(), bug.reduced_path
         with self._guard.allowed():
             return apart.mark_of(campaign.frontend, text, waiting.commands, waiting.criterion, path)

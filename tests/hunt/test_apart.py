@@ -102,3 +102,18 @@ def test_bugs_of_an_earlier_hunt_in_the_folder_are_known(tmp_path: Path) -> None
         ("with div", True),
         ("with mod", False),
     ]
+
+
+def test_what_cannot_be_parsed_is_one_bug(tmp_path: Path) -> None:
+    """Whatever is wrong in it, and where; and again when the hunt begins anew."""
+    broken = [text("div", number)[: -(number + 3)] for number in range(5)]
+    stats, folder = hunted(tmp_path, "out", broken)
+    (bug,) = stats.bugs.values()
+    assert bug.count == len(broken)
+    assert bug.title.endswith("(not reduced)")
+    assert bug.not_reduced.startswith("reducekit cannot parse it: ")
+    first = kept(folder)
+    (folder / "hunt.json").unlink()
+    again, _ = hunted(tmp_path, "out", broken)
+    assert [each.count for each in again.bugs.values()] == [len(broken)]
+    assert kept(folder) == first
