@@ -179,10 +179,10 @@ class GuardsCommand(Protocol):
 class AdaptsToFailure(Protocol):
     """A frontend whose passes depend on how the input fails."""
 
-    def for_failure(self, described: str, *, by_steps: bool) -> Frontend:
+    def for_failure(self, described: str, *, by_chance: bool) -> Frontend:
         """Return the frontend to reduce with, given in words how the input fails.
 
-        `by_steps`: the steps of a solver decide, so that texts fail as if by chance.
+        `by_chance`: it is unstable, so that parts of it fail or not as if by chance.
         """
 
 

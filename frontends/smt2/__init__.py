@@ -73,8 +73,8 @@ class Smt2(Frontend):
             raise UsageError("--strict and --unchecked are mutually exclusive: give one")
         self.unchecked = unchecked
         self.standard = strict
-        self.by_steps = False
-        """Whether the steps of a solver decide what fails."""
+        self.by_chance = False
+        """Whether parts of the input fail or not as if by chance."""
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -85,11 +85,11 @@ class Smt2(Frontend):
         """Parse a script. Raises ParseError with the position of the error."""
         return ScriptView(parse(text))
 
-    def for_failure(self, described: str, *, by_steps: bool) -> Smt2:
+    def for_failure(self, described: str, *, by_chance: bool) -> Smt2:
         """Return a frontend that also tries ill-sorted text, for a parse or sort error."""
         misread = not self.standard and _MISREAD.search(described) is not None
         found = type(self)(unchecked=self.unchecked or misread, strict=self.standard)
-        found.by_steps = by_steps
+        found.by_chance = by_chance
         return found
 
     def check(self, text: bytes) -> FormatCheck:
@@ -142,7 +142,7 @@ class Smt2(Frontend):
         The `syntax` tree ignores sorts; `exhaustive` continues after it, as Vulcan does.
         """
         if passes == "own":
-            return own_schedule(unchecked=self.unchecked, by_steps=self.by_steps)
+            return own_schedule(unchecked=self.unchecked, by_chance=self.by_chance)
         if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(hierarchy,))
         if passes in ("syntax", "exhaustive"):
@@ -177,9 +177,9 @@ class Smt2(Frontend):
         """Warn if the solver compares its answer with the status in the script.
 
         The status is true only of the input, so the reduction would only find scripts for which
-        it is wrong. Warn also of a limit in the script, where the steps of a solver decide.
+        it is wrong. Warn also of a limit in the script, which may decide whether it is solved.
         """
-        if self.by_steps and (bound := _BOUND.search(text)) is not None:
+        if self.by_chance and (bound := _BOUND.search(text)) is not None:
             return (
                 f"the failure needs (set-option :{bound[1].decode()} ...), which overrides the "
                 "command line: remove the line from the input to reduce with the command's"

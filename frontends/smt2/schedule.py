@@ -52,11 +52,11 @@ def size_limited(*passes: Pass, most: int = _MOST) -> tuple[Pass, ...]:
     return when(lambda view: len(view.document) <= most, *passes)
 
 
-def own_schedule(*, unchecked: bool = False, by_steps: bool = False) -> Schedule:
+def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedule:
     """Return the passes in the order that removes the most with the fewest checks.
 
-    With `unchecked`, ill-sorted candidates are tried, too. `by_steps`: the steps of a solver decide
-    what fails.
+    With `unchecked`, ill-sorted candidates are tried, too. `by_chance`: parts fail or not as if by
+    chance.
 
     The most productive passes come first. Names are shortened early, since a new name changes
     the text of every refuted candidate that contains it.
@@ -91,7 +91,7 @@ def own_schedule(*, unchecked: bool = False, by_steps: bool = False) -> Schedule
             blocks,
             single_assert,
             beside_assert,
-            *when(lambda _: by_steps, assertions),
+            *when(lambda _: by_chance, assertions),
             DropBackward(),
             Rename(most=1000),
             graph,

@@ -211,8 +211,8 @@ class Session:
         failure = golden.criterion.describe()
         self._listen(FailureFound(failure))
         if isinstance(job.frontend, AdaptsToFailure):
-            by_steps = golden.criterion.counts_steps
-            job = replace(job, frontend=job.frontend.for_failure(failure, by_steps=by_steps))
+            by_chance = bool(job.fresh)
+            job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         if (doubt := doubtful(golden.criterion)) is not None:
             self._listen(Notice(doubt))
         if job.backup is not None:

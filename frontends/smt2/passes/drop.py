@@ -192,9 +192,9 @@ some in a hundred are. `FIRST`, 0.1, is for statements of programs."""
 
 @pass_("assertions")
 def assertions(view: ScriptView) -> FixedSearch | None:
-    """Removes assertions by ProbDD, where the steps of a solver decide what fails.
+    """Removes assertions by ProbDD, where the failure is unstable.
 
-    Then texts fail as if by chance: without a few axioms more, a query may be proved or lost again.
+    Then parts fail as if by chance: without a few axioms more, a query may be proved or lost again.
     A search that takes a failed run for proof that one of its items is needed keeps most of them.
     """
     # ProbDD takes it for a hint only. On random subsets of 60 to 1,000 items that fail with a

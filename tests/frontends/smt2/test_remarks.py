@@ -9,8 +9,8 @@ from reducekit.events import Event, Notice
 from reducekit.frontends.smt2 import Smt2
 
 
-def remark(line: str, *, by_steps: bool) -> str | None:
-    frontend = Smt2().for_failure("whatever happens", by_steps=by_steps)
+def remark(line: str, *, by_chance: bool) -> str | None:
+    frontend = Smt2().for_failure("whatever happens", by_chance=by_chance)
     return frontend.remark(f"(set-logic ALL)\n{line}\n(check-sat)\n".encode())
 
 
@@ -23,21 +23,21 @@ def remark(line: str, *, by_steps: bool) -> str | None:
 )  # fmt: skip
 def test_a_bound_in_the_script(option: str) -> None:
     line = f"( set-option :{option} 1000)"
-    said = remark(line, by_steps=True)
+    said = remark(line, by_chance=True)
     assert said is not None
     assert f"(set-option :{option} ...), which overrides the command line" in said
-    assert remark(line, by_steps=False) is None
-    assert remark(f"; {line}", by_steps=True) is None
+    assert remark(line, by_chance=False) is None
+    assert remark(f"; {line}", by_chance=True) is None
 
 
 def test_other_options_are_no_bounds() -> None:
-    assert remark("(set-option :produce-models true)", by_steps=True) is None
-    assert remark("(set-option :smt.mbqi.max_iterations 9)", by_steps=True) is None
+    assert remark("(set-option :produce-models true)", by_chance=True) is None
+    assert remark("(set-option :smt.mbqi.max_iterations 9)", by_chance=True) is None
 
 
-@pytest.mark.parametrize("by_steps", [False, True])
-def test_the_status(*, by_steps: bool) -> None:
-    said = remark("(set-info :status sat)", by_steps=by_steps)
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_the_status(*, by_chance: bool) -> None:
+    said = remark("(set-info :status sat)", by_chance=by_chance)
     assert said is not None
     assert "remove the line from the input and compare with another solver" in said
 
