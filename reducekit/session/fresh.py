@@ -19,7 +19,7 @@ from reducekit.oracle.outcome import Outcome
 FRESH = 16
 """Variants that are asked. A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7."""
 _OFTEN = 0.5
-_CHANCE = 2
+_CHANCE = 3
 """Rarer means less than this part of the times, and by so many at least: 7 and 5 of 16 may well
 be chance."""
 _STEP = 0.9

@@ -275,6 +275,7 @@ class Session:
             return None
         limits = limits_for(golden.criterion, job.limits, golden.seconds)
         oracle = Oracle(job.fresh, Everything(len(job.fresh)))
+        self._listen(Notice(f"running {len(job.fresh)} other variants of the input and the result"))
 
         def ends(text: bytes) -> Ends:
             with self._open_stoppable(executors, 1, oracle) as opened:

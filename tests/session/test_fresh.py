@@ -48,7 +48,8 @@ def reduced(
         ((8, 8), (1, 15), False),  # more unstable than the input
         ((0, 16), (1, 15), False),
         ((0, 16), (0, 16), False),
-        ((0, 0), (2, 2), True),
+        ((0, 0), (2, 2), False),
+        ((0, 0), (3, 3), True),
     ],
 )
 def test_rarer(own: tuple[int, int], other: tuple[int, int], *, rarer: bool) -> None:
