@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.cli.tool import Tool
@@ -102,6 +105,35 @@ def test_traces_of_three_apis_and_cnf(tool: Tool) -> None:
     assert (played.code, played.out) == (0, "7: sat: 10\n")
 
 
+def test_an_incremental_cnf_has_a_line_for_each_solve(tool: Tool) -> None:
+    rest = "add 2\nadd 0\nsolve\nsolve\nrelease\n"
+    tool.write("in.ipasir", f"init\nadd 1\nadd -2\nadd 0\nassume 2\nassume -1\nsolve\n{rest}")
+    assert tool("convert", "in.ipasir", "out.icnf").code == 0
+    text = (tool.folder / "out.icnf").read_text()
+    assert text == "p inccnf\n1 -2 0\na 2 -1 0\n2 0\na 0\na 0\n"
+    assert tool("cnf", "--check", "out.icnf").code == 0
+    tool.write("in.cnf", "p cnf 2 1\n1 -2 0\n")
+    assert tool("convert", "in.cnf", "out.icnf").code == 0
+    assert (tool.folder / "out.icnf").read_text() == "p inccnf\n1 -2 0\na 0\n"
+
+
+def test_a_program_of_a_trace_plays_its_calls(tool: Tool) -> None:
+    tool.write("in.trace", TRACE.replace("setprefix x\n", ""))
+    for name in ("bug.c", "bug.cpp", "bug.py"):
+        done = tool("convert", "in.trace", name)
+        assert (done.code, done.err) == (0, "")
+        assert "lglassume(solver, 2)" in (tool.folder / name).read_text()
+    ran = subprocess.run([sys.executable, "bug.py"], cwd=tool.folder, check=False)
+    assert ran.returncode == 0
+    tool.write("in.cnf", "p cnf 2 1\n1 -2 0\n")
+    assert tool("convert", "in.cnf", "cnf.c").code == 0
+    assert "ipasir_add(solver, -2)" in (tool.folder / "cnf.c").read_text()
+    tool.write("bad.trace", "init\nadd 1\nfoo\n")
+    done = tool("convert", "bad.trace", "bad.c")
+    assert (done.code, done.out) == (2, "")
+    assert "cannot write a program: line 3: foo: there is no call 'foo'" in done.err
+
+
 def test_a_file_without_a_suffix_is_looked_at(tool: Tool) -> None:
     tool.write("in", "c comment\np cnf 1 1\n1 0\n")
     assert tool("convert", "in", "out", "--to", "mobical").code == 0
@@ -119,4 +151,4 @@ def test_what_no_format_converts(tool: Tool) -> None:
 def test_the_help_lists_the_conversions(tool: Tool) -> None:
     shown = " ".join(tool("convert", "--help").out.split())
     assert "to btor1, btor2, btor-old, btor1+fun, smt2" in shown
-    assert "lgl, mobical, ipasir, cnf to lgl, mobical, ipasir, cnf" in shown
+    assert "lgl, mobical, ipasir, cnf to lgl, mobical, ipasir, cnf, icnf, c, cpp, py" in shown

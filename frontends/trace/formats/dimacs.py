@@ -85,6 +85,41 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
     trace without any stands for its clauses. Raises UsageError if there is no
     such one.
     """
+    clauses, moments = _asked(calls, api)
+    if not moments and solve == -1:
+        moments.append((len(clauses), ()))
+    if not -len(moments) <= solve < len(moments):
+        raise UsageError(f"there are {len(moments)} calls that solve, and no number {solve}")
+    count, units = moments[solve]
+    found = clauses[:count] + [(literal,) for literal in units]
+    variables = max((abs(literal) for each in found for literal in each), default=0)
+    return _written(f"p cnf {variables} {len(found)}", map(_line, found))
+
+
+def to_icnf(calls: Iterable[Call], api: str) -> bytes:
+    """Return all that is solved as an incremental CNF: a line of assumptions for each solve."""
+    clauses, moments = _asked(calls, api)
+    lines: list[str] = []
+    before = 0
+    for count, assumed in moments:
+        lines += map(_line, clauses[before:count])
+        lines.append(f"a {_line(assumed)}")
+        before = count
+    return _written("p inccnf", [*lines, *map(_line, clauses[before:])])
+
+
+def _line(literals: Iterable[int]) -> str:
+    return " ".join(map(str, (*literals, 0)))
+
+
+def _written(header: str, lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in (header, *lines)).encode("ascii")
+
+
+def _asked(
+    calls: Iterable[Call], api: str
+) -> tuple[list[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]:
+    """Return the clauses, and for each solve how many there were by then, and the assumptions."""
     if api not in NAMES:
         raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
     meaning = {name: what for what, name in NAMES[api].items()}
@@ -115,13 +150,4 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
                 assumed = []
             moments.append((len(clauses), tuple(assumed)))
             solved = True
-    if not moments and solve == -1:
-        moments.append((len(clauses), ()))
-    if not -len(moments) <= solve < len(moments):
-        raise UsageError(f"there are {len(moments)} calls that solve, and no number {solve}")
-    count, units = moments[solve]
-    found = clauses[:count] + [(literal,) for literal in units]
-    variables = max((abs(literal) for each in found for literal in each), default=0)
-    lines = [f"p cnf {variables} {len(found)}"]
-    lines += [" ".join(map(str, (*each, 0))) for each in found]
-    return ("\n".join(lines) + "\n").encode("ascii")
+    return clauses, moments

@@ -1,4 +1,4 @@
-"""What traces offer to `convert`: the formats of three APIs, and CNF in DIMACS format."""
+"""What traces offer to `convert`: the formats of three APIs, CNF and ICNF, and programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import print_trace, read_trace, unpack
 from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, convert
-from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf
+from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
+from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.offers import Conversions, Converted, Notation
 
-CNF = "cnf"
+CNF, ICNF = "cnf", "icnf"
 _API = {"lgl": "lingeling", "mobical": "cadical", "ipasir": "ipasir"}
 """Of each notation."""
 _NOTATION = {FORMAT_OF[api]: name for name, api in _API.items()}
@@ -23,20 +24,35 @@ _NAMED = 5  # calls that are named of those left out
 
 
 def converted(text: bytes, source: str | None, target: str) -> Converted:
-    """Return a trace in another format, or as a CNF. Raises ParseError or UsageError."""
+    """Return a trace in another format, as a CNF or as a program.
+
+    Raises ParseError or UsageError.
+    """
     text = unpack(text)
+    if target in LANGUAGES and source != CNF and not _CNF_HEADER.match(text):
+        # Of any API that can be played, not only those that have a notation here.
+        trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
+        made, left_out = program(trace, target, None if source is None else _API[source])
+        return Converted(made, _left_out(left_out, "the library"))
     notation = detected(text) if source is None else source
     if notation == CNF:
         if target == CNF:
             return Converted(text)
+        if target in LANGUAGES:
+            trace = Trace(from_cnf(text, "ipasir"), "words", text)
+            return Converted(program(trace, target, "ipasir")[0])
+        if target == ICNF:
+            return Converted(to_icnf(from_cnf(text), "lingeling"))
         calls = from_cnf(text, _API[target])
         return Converted(print_trace(calls, FORMAT_OF[_API[target]]))
     api = _API[notation]
     trace = read_trace(text, FORMAT_OF[api])
     if target == CNF:
         return Converted(to_cnf(trace.calls, api), _only_last(trace.calls, api))
-    made, left_out = convert(trace.calls, api, _API[target])
-    return Converted(print_trace(made, FORMAT_OF[_API[target]]), _left_out(left_out, target))
+    if target == ICNF:
+        return Converted(to_icnf(trace.calls, api))
+    calls, left_out = convert(trace.calls, api, _API[target])
+    return Converted(print_trace(calls, FORMAT_OF[_API[target]]), _left_out(left_out, target))
 
 
 def detected(text: bytes) -> str:
@@ -81,6 +97,10 @@ CONVERSIONS = Conversions(
         Notation("mobical", (".mobical",)),
         Notation("ipasir", (".ipasir",)),
         Notation(CNF, (".cnf", ".dimacs")),
+        Notation(ICNF, (".icnf",)),
+        Notation("c", (".c",)),
+        Notation("cpp", (".cpp", ".cc", ".cxx")),
+        Notation("py", (".py",)),
     ),
     convert=converted,
     recognises=lambda text: _CNF_HEADER.match(text) is not None,

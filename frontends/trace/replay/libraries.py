@@ -162,6 +162,20 @@ def find_library(api: str, choice: str | None = None) -> Library:
     )
 
 
+def linked_interface(api: str, *, classes: bool) -> Interface:
+    """Return an API as a program calls it that is linked with the library: by C functions.
+
+    `classes`: by the methods of a C++ class, where it has one. Raises UsageError for no such API.
+    """
+    if classes and api in ("cadical", "mobical"):
+        return stock_cadical(b"")
+    interfaces = [engine.interfaces[api] for engine in engines(api)]
+    interfaces += [IPASIR_C] if api == IPASIR_C.api else []
+    return next(
+        each for each in interfaces if not any("_ZN" in text for text in each.calls.values())
+    )
+
+
 def api_of(choice: str) -> str:
     """Return the API of an engine, or the first that a library has the functions of.
 

@@ -20,11 +20,36 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 CONTRACT_STATUS = 86
 """With which a child ends that broke the contract of the API."""
+_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One C call in the notation of this module.
+
+    `stores` is where its result is kept, `$` or `%`, and `result` its type if it is the call's.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    result: str
+    stores: str
+
+
+def steps_of(text: str) -> Iterator[Step]:
+    """Yield the C calls of a text in the notation of this module."""
+    for part in text.split(";"):
+        match = _STEP.fullmatch(part.strip())
+        assert match, part
+        result, stores, function, inner = match.groups()
+        words = tuple(word.strip() for word in inner.split(",") if word.strip())
+        yield Step(function, words, result or "", stores or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ candidates of a reduction, and a candidate is put together by one join.
 from __future__ import annotations
 
 import math
-import re
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.replay.prototypes import CONTRACT_STATUS, Interface
+from reducekit.frontends.trace.replay.prototypes import CONTRACT_STATUS, Interface, steps_of
 from reducekit.frontends.trace.replay.server import (
     CELL,
     CELLS,
@@ -33,7 +32,6 @@ from reducekit.frontends.trace.replay.server import (
 )
 from reducekit.oracle.limits import Limits
 
-_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 _ARGUMENTS = 6
 _KEPT = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
 _UNLIMITED = (1 << 64) - 1
@@ -151,20 +149,16 @@ class Encoder:
         return self._indices[symbol]
 
     def _parsed(self, text: str) -> list[_Step]:
-        steps = []
-        for part in text.split(";"):
-            match = _STEP.fullmatch(part.strip())
-            assert match, part
-            result, stores, function, inner = match.groups()
-            words = tuple(word.strip() for word in inner.split(",") if word.strip())
-            assert len(words) <= _ARGUMENTS, part
+        found = []
+        for step in steps_of(text):
+            words = step.arguments
+            assert len(words) <= _ARGUMENTS, text
             for word in words:
                 if word.startswith("&"):
                     self._index(word[1:])
-            steps.append(
-                _Step(self._index(function), words, result or "", stores or "", _ends(words))
-            )
-        return steps
+            function = self._index(step.function)
+            found.append(_Step(function, words, step.result, step.stores, _ends(words)))
+        return found
 
     def prologue(self, limits: Limits, address_space: int) -> tuple[bytes, bytes]:
         """Return the limits of a child as strings and as records that set them.

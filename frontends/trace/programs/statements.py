@@ -1,0 +1,164 @@
+"""The calls of a trace as statements of a program, in any language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.programs.final_answer import FinalAnswer
+from reducekit.frontends.trace.replay.prototypes import Interface, Step, steps_of
+
+SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
+"""Variables of a program: the object, what `%` stands for, and the answer that is checked."""
+METHOD = re.compile(r"_ZNK?\d+(CaDiCaL\d*?)6Solver(?:(C1|D1)|\d+([a-z_]+))E(\w+)")
+"""A method in the Itanium C++ ABI: its namespace, constructor or destructor, name, types."""
+_NOTHING = "getppid"
+"""The function that a call without an effect makes in a replay."""
+_WIDTH = 96
+_TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a language writes a null pointer, the address of a function, and a string."""
+
+    null: str
+    address: str
+    string: str
+
+
+C = Spelling("0", "(void *) &{}", "{}")
+PYTHON = Spelling("None", 'ctypes.cast(library["{}"], pointer)', "b{}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One C call of a program: where its result goes ("" for nowhere), and its arguments."""
+
+    step: Step
+    target: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a program does: for each call of the trace its statements.
+
+    `handles` are the variables of what calls return. `value` asks for the value of the variable of
+    `literal`, to check the answer `last`.
+    """
+
+    title: str
+    body: Sequence[Sequence[Statement]]
+    handles: Sequence[str]
+    last: FinalAnswer | None
+    value: Statement | None
+
+    @property
+    def begin(self) -> Sequence[Sequence[Statement]]:
+        """What comes before the check of the answer."""
+        return self.body if self.last is None else self.body[: self.last.end]
+
+    @property
+    def end(self) -> Sequence[Sequence[Statement]]:
+        """What comes after it."""
+        return () if self.last is None else self.body[self.last.end :]
+
+    @property
+    def steps(self) -> dict[str, Step]:
+        """The functions that are called, by their symbols."""
+        called = [*chain.from_iterable(self.body), *([self.value] if self.value else [])]
+        return {each.step.function: each.step for each in called}
+
+
+class Writer:
+    """Writes calls as statements, as an interface says what they do."""
+
+    def __init__(self, interface: Interface, spelling: Spelling, last: FinalAnswer | None) -> None:
+        self._steps = {name: [*steps_of(text)] for name, text in interface.calls.items()}
+        self._spelling = spelling
+        self._last = last
+        self._handles: dict[str, str] = {}
+
+    def code(self, title: str, calls: Sequence[Call]) -> Code:
+        """Return the statements of a trace."""
+        body = [self._statements(index, call) for index, call in enumerate(calls)]
+        value = None
+        if self._last is not None:
+            (value,) = self._statements(-1, Call(self._last.value, ("abs(literal)",)))
+        return Code(title, body, [*self._handles.values()], self._last, value)
+
+    def _statements(self, index: int, call: Call) -> list[Statement]:
+        given = iter(call.arguments)
+        found = []
+        for step in self._steps[call.name]:
+            arguments = tuple(self._arguments(step, given))
+            target = {"$": SOLVER, "%": KEPT}.get(step.stores, "")
+            if step.result == "handle" and call.result is not None:
+                target = self._handle(str(call.result))
+            elif self._last is not None and index == self._last.solve:
+                target = ANSWER
+            if step.function != _NOTHING:
+                found.append(Statement(step, target, arguments))
+        return found
+
+    def _arguments(self, step: Step, given: Iterator[Value]) -> Iterator[str]:
+        """Yield the arguments of a C call; those that it takes from the trace are `given`."""
+        spelling = self._spelling
+        for word in step.arguments:
+            value = next(given, None) if word in _TAKEN else None
+            if word in ("$", "~$", "self", "~self"):
+                yield SOLVER
+            elif word == "%":
+                yield KEPT
+            elif word.startswith("&"):
+                yield spelling.address.format(word[1:])
+            elif word.startswith("'"):
+                yield spelling.string.format(_quoted(word.strip("'")))
+            elif word == "handle":
+                yield self._handle(str(value))
+            elif word in ("str", "word") and value is not None:
+                yield spelling.string.format(_quoted(str(value)))
+            elif word in ("str", "word"):
+                yield spelling.null
+            elif word != "skip":
+                yield str(value) if word == "int" else word
+
+    def _handle(self, name: str) -> str:
+        return self._handles.setdefault(name, f"h{len(self._handles) + 1}")
+
+
+def _quoted(text: str) -> str:
+    """Return a string literal, which C and Python read the same: as bytes."""
+    return f'"{"".join(map(_character, text.encode("utf-8", "surrogateescape")))}"'
+
+
+def _character(byte: int) -> str:
+    plain = 32 <= byte < 127 and byte not in b'"\\'
+    return chr(byte) if plain else f"\\{byte:03o}"
+
+
+def joined(calls: Iterable[tuple[str, str, bool]], indent: str) -> Iterator[str]:
+    """Put calls of one name in one line, up to the end of a clause.
+
+    Each is given as its name, its text, and whether a clause ends with it.
+    """
+    before, line, closed = "", "", True
+    for name, text, ends in calls:
+        if line and name == before and not closed and len(line) + len(text) < _WIDTH:
+            line += f" {text}"
+        else:
+            if line:
+                yield line
+            line = indent + text
+        before, closed = name, ends
+    if line:
+        yield line
+
+
+def numbers(literals: Iterable[int], indent: str) -> Iterator[str]:
+    """Write literals as the elements of an array, a clause a line if it is short."""
+    return joined((("", f"{literal},", not literal) for literal in literals), indent)
