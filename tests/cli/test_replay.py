@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -176,3 +177,39 @@ def test_mobical(tool: Tool) -> None:
     path = tool.write("unknown.trace", "init\nfoo\n")
     done = tool("replay", path, "--model", "cadical", "--cmd", "mobical")
     assert (done.code, done.err.splitlines()[-1]) == (87, "replay: parse: exit status 1")
+
+
+def test_a_debugger_runs_one_process_that_makes_the_calls(tool: Tool) -> None:
+    path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nmelt 1\n")
+    fake = tool.script("gdb", 'shift; exec "$@"')
+    tool.environment["PATH"] = f"{fake.parent}:{os.environ['PATH']}"
+    done = tool("replay", "--gdb", path)
+    assert (done.code, done.out) == (86, "")
+    assert "API usage error" in done.err
+    assert done.err.endswith("replay: gdb has ended\n")
+    done = tool("replay", "--gdb", "--results", path)
+    assert (done.code, done.err) == (
+        2,
+        "reducekit: --gdb and --results are mutually exclusive: give one\n",
+    )
+    assert list(tool.temporary.iterdir()) == []
+
+
+def test_without_a_debugger(tool: Tool) -> None:
+    tool.environment["PATH"] = str(tool.folder)
+    done = tool("replay", "--gdb", tool.write("lgl.trace", SAT))
+    assert (done.code, done.err) == (
+        2,
+        "reducekit: gdb is not in PATH: install it, or leave out --gdb\n",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.debian("gdb")
+def test_the_stack_at_a_call(tool: Tool) -> None:
+    path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nsat\nreturn 10\n")
+    tool.write("commands", "set breakpoint pending on\nbreak lglsat\nrun\nbacktrace 1\nkill\n")
+    with (tool.folder / "commands").open() as commands:
+        done = tool("replay", "--gdb", path, stdin=commands)
+    assert "#0 " in done.out
+    assert "in lglsat ()" in done.out

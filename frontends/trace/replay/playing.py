@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
@@ -16,6 +21,7 @@ from reducekit.frontends.trace.replay import (
     CONTRACT,
     MISMATCH,
     PARSE,
+    Library,
     ReplayOutcome,
     ReplayServer,
     find_library,
@@ -31,6 +37,7 @@ from reducekit.oracle.oracle import Oracle
 
 _APIS = {"lgl": "lingeling", "mobical": "cadical", "boolector": "boolector", "words": "ipasir"}
 _STATUSES = {"contract": CONTRACT, "parse": PARSE, "oracle": MISMATCH}
+_GDB = "gdb"
 _NAMES = {"ok": "passed", "contract": "contract violation", "mismatch": "wrong result"}
 
 
@@ -45,6 +52,7 @@ class _Choices:
     faults: str | None
     check_returns: bool
     results: bool
+    gdb: bool
 
 
 def play(request: PlayRequest) -> PlayEnd:
@@ -58,6 +66,7 @@ def play(request: PlayRequest) -> PlayEnd:
         (choices.fault, "fault"),
         (choices.check_returns, "check_returns"),
         (choices.results, "results"),
+        (choices.gdb, "gdb"),
     ):
         if given:
             raise UsageError(f"`{name}` is for replays against a library, not for `command`")
@@ -71,6 +80,8 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
         return PlayEnd(PARSE, None, f"not a trace: {request.path}: {error}")
     choices = _named(choices, trace)
     library = find_library(_api(choices, trace), choices.library)
+    if choices.gdb:
+        return _in_debugger(trace, library, choices)
     fault = None if choices.fault is None else read_fault(choices.fault, choices.faults)
     patch = None if fault is None else resolve(fault, library.path)
     with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
@@ -100,6 +111,40 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
         tuple(lines),
         (f"library: {library}", *((library.note,) if library.note else ())),
     )
+
+
+def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
+    """Run a program that makes the calls of a trace below gdb, which the user talks to."""
+    # Imported here: programs play traces to check answers.
+    from reducekit.frontends.trace.programs import program
+
+    for given, name in (
+        (choices.fault, "fault"),
+        (choices.check_returns, "check_returns"),
+        (choices.results, "results"),
+    ):
+        if given:
+            raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")
+    if shutil.which(_GDB) is None:
+        raise UsageError(f"{_GDB} is not in PATH: install it, or leave out `gdb`")
+    written, left_out = program(trace, "py", library.interface.api, library, checked=False)
+    with TemporaryDirectory(prefix="reducekit-") as folder:
+        path = Path(folder, "trace.py")
+        path.write_bytes(written)
+        words = [_GDB, "--args", sys.executable, str(path)]
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for gdb
+        try:
+            status = subprocess.run(words, check=False, preexec_fn=_heed_interrupts).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+    names = ", ".join(dict.fromkeys(call.name for call in left_out))
+    notes = (f"the library lacks these calls, so they are left out: {names}",) if names else ()
+    number = -status if status < 0 else None
+    return PlayEnd(None if number else status, number, f"{_GDB} has ended", notes=notes)
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _named(choices: _Choices, trace: Trace) -> _Choices:
@@ -192,6 +237,7 @@ PLAYING = Playing(
             "check_returns", "Compare results with those in the trace.", "flag", default=False
         ),
         FormatOption("results", "Print what each call returned.", "flag", default=False),
+        FormatOption("gdb", "Replay in one process, in gdb.", "flag", default=False),
     ),
     "Exit status: 0 passed, 86 contract violation, 87 not a trace of the API, 88 wrong answer, or "
     "another result than in the trace (--check-returns); otherwise the program's own, or its own "

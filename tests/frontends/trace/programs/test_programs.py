@@ -19,6 +19,8 @@ from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 
+COMPILED = ("c", pytest.param("cpp", marks=pytest.mark.debian("g++")), "py")
+"""The languages; a C compiler is needed anyway."""
 TINY = Path(__file__).parents[1] / "replay" / "tiny_ipasir.c"
 TRACE = """init
 add 3
@@ -101,7 +103,7 @@ def run(
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 def test_a_program_makes_the_calls_of_the_trace(tmp_path: Path, language: str) -> None:
     library = find_library("ipasir", compiled(tmp_path, LOGGING))
     with LiveReplay(find_library("ipasir", "cadical153")) as live:
@@ -115,7 +117,7 @@ def test_a_program_makes_the_calls_of_the_trace(tmp_path: Path, language: str) -
     assert done.stdout == text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 @pytest.mark.parametrize(
     ("defined", "added", "code", "said"),
     [
@@ -136,7 +138,7 @@ def test_a_program_ends_as_the_replay(
     assert (done.returncode, done.stderr) == (code, said)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 def test_lingeling_in_a_program(tmp_path: Path, language: str) -> None:
     library = find_library("lingeling", "boolector-lingeling")
     generator = Generator(load_model("lingeling"), variables=8)
@@ -152,6 +154,7 @@ def test_lingeling_in_a_program(tmp_path: Path, language: str) -> None:
     assert "API usage error" in done.stderr
 
 
+@pytest.mark.debian("g++")
 def test_the_class_of_cadical(tmp_path: Path) -> None:
     (path,) = [
         str(file.locate())
@@ -167,6 +170,7 @@ def test_the_class_of_cadical(tmp_path: Path) -> None:
     assert (done.returncode, "invalid API usage" in done.stderr) == (-signal.SIGABRT, True)
 
 
+@pytest.mark.debian("g++")
 def test_vectors_and_objects_of_the_class() -> None:
     trace = read_trace(b"init\nadd 1\nadd 0\nsolve 10\nimplied\ncubing 2\nreset\n", "mobical")
     written, _ = program(trace, "cpp")
@@ -176,13 +180,14 @@ def test_vectors_and_objects_of_the_class() -> None:
     subprocess.run(["g++", "-fsyntax-only", "-x", "c++", "-"], input=written, check=True)
 
 
-@pytest.mark.debian("picosat")
+@pytest.mark.debian("picosat", "g++")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_picosat(tmp_path: Path, language: str) -> None:
     text = "init\nset_seed 3\nadd 1\nadd 2\nadd 0\npush\nassume -1\nsat -1\nderef 2\npop\nreset\n"
     assert run(tmp_path, text, language, find_library("picosat")).returncode == 0
 
 
+@pytest.mark.debian("g++")
 def test_names_of_boolector_are_variables(tmp_path: Path) -> None:
     text = """new
 return 0x1
