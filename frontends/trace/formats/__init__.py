@@ -53,6 +53,8 @@ FORMATS: Mapping[str, Syntax] = MappingProxyType(
                 "mobical",
                 result_line=False,
                 arity=MappingProxyType(_ARITY),
+                # mobical takes 0 and -1 only, and refuses what it has written itself.
+                unwritten=frozenset(("val", "fixed", "failed")),
                 comment=b"#",
                 blank_lines=True,
                 prefix=True,

@@ -40,6 +40,7 @@ class Syntax:
       call; otherwise at the end of the call's line.
     - `arity`: the number of arguments of the calls that have a result on their
       line, by name; what comes after is the result. Other calls have none there.
+    - `unwritten`: calls whose result is read, but not written.
     - `comment`: the byte that starts a comment line, empty if there are none.
     - `blank_lines`: whether blank lines are passed over.
     - `prefix`: whether a number (of the line, or a seed) may stand before a call.
@@ -53,6 +54,7 @@ class Syntax:
     name: str
     result_line: bool = True
     arity: Mapping[str, int] = field(default_factory=dict)
+    unwritten: frozenset[str] = frozenset()
     comment: bytes = b""
     blank_lines: bool = False
     prefix: bool = False
@@ -203,7 +205,7 @@ def spell_call(call: Call, syntax: Syntax) -> bytes:
         pass
     elif syntax.result_line:
         words[-1] += f"\nreturn {call.result}"
-    elif call.name in syntax.arity:
+    elif call.name in syntax.arity and call.name not in syntax.unwritten:
         words.append(str(call.result))
     return (" ".join(words) + "\n").encode("utf-8", "surrogateescape")
 

@@ -11,8 +11,8 @@ it, `reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -247,6 +247,13 @@ class Step:
     arguments: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def only(self, names: Container[str]) -> Step | None:
+        """Return the step without other calls than these; None if there is none left."""
+        if not self.calls:
+            return self
+        calls = tuple((name, weight) for name, weight in self.calls if name in names)
+        return replace(self, calls=calls) if calls else None
+
 
 @dataclass(frozen=True, slots=True)
 class Next:
@@ -264,6 +271,11 @@ class Phase:
     name: str
     steps: tuple[Step, ...]
     following: tuple[Next, ...]
+
+    def only(self, names: Container[str]) -> Phase:
+        """Return the phase without other calls than these."""
+        steps = (step.only(names) for step in self.steps)
+        return replace(self, steps=tuple(step for step in steps if step is not None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,8 @@ class _Loader:
             if each not in FORMATS:
                 api.fail("formats", f"expected some of {', '.join(FORMATS)}, found {each!r}")
         self.read_hooks(api)
-        api.done("name, title, formats, hooks, extends")
+        without = api.words("without")
+        api.done("name, title, formats, hooks, extends, without")
         self.read_types(top.table("types"))
         initial, final = self.read_states(top.table("states"))
         self.read_variables(top)
@@ -167,7 +168,14 @@ class _Loader:
         calls = self.read_calls(top.table("calls"))
         options = read_options(top.table("options"), calls)
         data = read_data(top)
-        phases = read_phases(top.table("generate"), calls, self.scope)
+        for each in without:
+            if each not in calls:
+                api.fail("without", f"expected the names of calls, found {each!r}")
+        generated = calls.keys() - without
+        phases = {
+            phase: found.only(generated)
+            for phase, found in read_phases(top.table("generate"), calls, self.scope).items()
+        }
         classify = read_classify(top.table("classify"))
         top.done(
             "api, types, states, counters, flags, calls, families, options, data, generate, "

@@ -25,19 +25,21 @@ _Table = Iterable[tuple[str, Iterable[Sign]]]
 def without_slips(criterion: Criterion, table: _Table) -> Criterion:
     """Return a criterion that does not hold where a run ends over a wrong use of the API.
 
-    An exit status or signal alone does not tell a crash from a broken contract. But if the input
-    itself fails with such a message, or the user gives a pattern for it, that failure is wanted:
-    then the criterion stays as it is.
+    An exit status or signal alone does not tell a crash from a broken contract, unless it means
+    nothing else. But if the input itself fails with such a message, or the user gives a pattern
+    or an exit status for it, that failure is wanted: then the criterion stays as it is.
     """
     asked = criterion
     while isinstance(asked, Also):
         asked = asked.inner
+    wanted = isinstance(asked, Matches) and bool(asked.out or asked.err)
     if isinstance(asked, SameSignature):
         end, line = asked.expected, asked.expected.line or b""
         outcome = Outcome(end.status, end.signal, line, line, end.limit, 0.0)
         wanted = classified(table, outcome) in _UNLAWFUL
-    else:
-        wanted = isinstance(asked, Matches) and bool(asked.out or asked.err)
+    elif isinstance(asked, Matches) and asked.exit_code is not None and not wanted:
+        outcome = Outcome(asked.exit_code, None, b"", b"", None, 0.0)
+        wanted = classified(table, outcome) in _UNLAWFUL
     return criterion if wanted else ContractCriterion(criterion, table)
 
 

@@ -6,7 +6,7 @@ not know, or to a value that it refuses, tests nothing; and new options are wher
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,9 +14,7 @@ from reducekit.frontends.trace.model.definition import (
     Model,
     Option,
     OptionModel,
-    Phase,
     Preset,
-    Step,
 )
 from reducekit.frontends.trace.replay.asking import answer
 from reducekit.frontends.trace.replay.libraries import Library
@@ -55,7 +53,7 @@ for width in (32, 40):
 def fitted(model: Model, library: Library) -> Model:
     """Return a model with the options of a library, whose generator makes no call it lacks."""
     played = library.interface.calls
-    phases = {name: _phase(each, played) for name, each in model.phases.items()}
+    phases = {name: each.only(played) for name, each in model.phases.items()}
     table = options_of(library) if model.options.call else {}
     options = _options(model.options, table) if table else model.options
     return replace(model, options=options, phases=phases)
@@ -105,15 +103,3 @@ def _presets(presets: tuple[Preset, ...], table: Mapping[str, Option]) -> tuple[
         }
         found.append(replace(preset, values=values))
     return tuple(found)
-
-
-def _phase(phase: Phase, played: Container[str]) -> Phase:
-    steps = [_step(step, played) for step in phase.steps]
-    return replace(phase, steps=tuple(step for step in steps if step is not None))
-
-
-def _step(step: Step, played: Container[str]) -> Step | None:
-    if not step.calls:
-        return step
-    calls = tuple((name, weight) for name, weight in step.calls if name in played)
-    return replace(step, calls=calls) if calls else None

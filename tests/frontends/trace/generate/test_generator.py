@@ -140,7 +140,7 @@ def test_the_phases_of_the_paper_occur(live: LiveReplay) -> None:
         ("ipasir", "c0094a852b737df7"),
         ("picosat", "50bcf15c1a5f53d2"),
         ("minisat", "841f342ece257eb6"),
-        ("mobical", "a37efdaa6cd7bc71"),
+        ("mobical", "cbad6bf435e788c6"),
     ],
 )
 def test_traces_of_a_seed_are_what_they_always_were(api: str, digest: str) -> None:

@@ -156,6 +156,15 @@ def test_models_extend_shipped_ones_and_have_hooks(tmp_path: Path) -> None:
     assert machine.allowed(Call("assume", (2,))) is None
 
 
+def test_a_model_without_calls_of_another() -> None:
+    text = '[api]\nname = "x"\nextends = "ipasir"\nwithout = ["{}"]\n'
+    model = parse_model(text.format("assume").encode(), "mine.toml")
+    assert "assume" in model.calls
+    assert [step.calls for step in model.phases["solve"].steps] == [(("solve", 1),)]
+    with pytest.raises(ModelError, match=r"\[api\] without: expected the names of calls"):
+        parse_model(text.format("nothing").encode(), "mine.toml")
+
+
 def test_models_that_are_not_there() -> None:
     with pytest.raises(ModelError, match="no model is called 'nosuch'; there are: boolector"):
         load_model("nosuch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.replay.contract import may_be_lawful
+from reducekit.frontends.trace.replay.contract import may_be_lawful, without_slips
 from reducekit.frontends.trace.view import TraceView
+from reducekit.oracle.criterion import Matches
 from tests.cli.tool import Tool
 
 LINGELING = load_model("lingeling")
@@ -71,6 +73,19 @@ def test_all_is_run_where_the_input_breaks_the_contract_of_the_model(tool: Tool)
     done = tool("trace", path, "--cmd", command, "--strategy", "lglddtrace", "-q")
     assert done.code == 0, done.err
     assert path.with_name("lgl.reduced.trace").read_text() == "sat\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        (Matches(86), True),  # no other failure has that exit code
+        (Matches(3), False),
+        (Matches(134), False),  # an assertion, or a broken contract
+        (Matches(None, err=(re.compile(b"API usage"),)), True),
+    ],
+)
+def test_what_is_asked_for_is_kept(asked: Matches, *, kept: bool) -> None:
+    assert (without_slips(asked, LINGELING.classify) is asked) == kept
 
 
 def test_what_falls_is_the_same_from_wherever_the_walk_begins() -> None:
