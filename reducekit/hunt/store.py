@@ -51,7 +51,8 @@ def mark(bug: Bug, mark: str) -> None:
     Raises UsageError if that cannot be written.
     """
     title = f"{bug.title.removesuffix(f' ({bug.mark})')} ({mark})"
-    _, *rest = bug.note_path.read_text(encoding="utf-8").splitlines()
+    # A note that somebody deleted is written anew; how the input was made is lost with it.
+    rest = _note(bug)[1:] or [f"run: {each}" for each in bug.runs]
     lines = [each for each in rest if not each.startswith(_MARK)]
     write_file(bug.note_path, "\n".join([title, *lines, f"{_MARK}{mark}", ""]).encode())
     bug.title, bug.mark = title, mark
@@ -62,14 +63,22 @@ def same_as(bug: Bug, bucket: str, mark: str) -> Bug | None:
     for path in sorted(bug.path.parent.glob(f"{bucket}*{bug.path.suffix}")):
         name = path.name.removesuffix(bug.path.suffix)
         other = Bug(name, "", (), path, 0, known_before=True, mark=mark)
-        if name == bug.name or path == bug.reduced_path or not other.note_path.exists():
+        if name == bug.name or path == bug.reduced_path:
             continue
-        lines = other.note_path.read_text(encoding="utf-8").splitlines()
+        lines = _note(other)
         if f"{_MARK}{mark}" in lines and other.measure():
             other.title = lines[0]
             other.runs = tuple(each[5:] for each in lines if each.startswith("run: "))
             return other
     return None
+
+
+def _note(bug: Bug) -> list[str]:
+    """Return the lines of a note, also of a damaged one; none if there is no note."""
+    try:
+        return bug.note_path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def remove(bug: Bug) -> None:

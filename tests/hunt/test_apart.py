@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.hunt import Hunt, HuntOptions, HuntStats
+from reducekit.hunt import Hunt, HuntOptions, HuntStats, store
 from reducekit.hunt.apart import SAMPLES
 from reducekit.hunt.events import HuntEvent, Reducing
+from reducekit.hunt.stats import Bug
 from tests.hunt.test_hunt import script, seeds
 
 INVALID = """echo '(error "line 3 column 4: an invalid model was generated")'; exit 1"""
@@ -117,3 +118,24 @@ def test_what_cannot_be_parsed_is_one_bug(tmp_path: Path) -> None:
     again, _ = hunted(tmp_path, "out", broken)
     assert [each.count for each in again.bugs.values()] == [len(broken)]
     assert kept(folder) == first
+
+
+@pytest.mark.parametrize("note", [None, b"", b"\xff\xfe\n"])
+def test_a_note_that_was_damaged_or_deleted(tmp_path: Path, note: bytes | None) -> None:
+    """As after a hunt that was killed, in a folder that somebody tidied up."""
+    path = tmp_path / "signal.smt2"
+    path.write_text(text("div", 1))
+    bug = Bug("signal", "solver: signal SIGSEGV", ("solver signal.smt2",), path, 1)
+    if note is not None:
+        bug.note_path.write_bytes(note)
+    other = Bug("signal-2", "", (), tmp_path / "signal-2.smt2", 1)
+    assert store.same_as(other, "signal", "with div") is None
+    store.mark(bug, "with div")
+    assert bug.note_path.read_text().splitlines() == [
+        "solver: signal SIGSEGV (with div)",
+        "run: solver signal.smt2",
+        "differs by: with div",
+    ]
+    found = store.same_as(other, "signal", "with div")
+    assert found is not None
+    assert (found.name, found.runs) == (bug.name, bug.runs)
