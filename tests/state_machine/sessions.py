@@ -366,7 +366,9 @@ class SessionMachine(RuleBasedStateMachine):
         )
         after = self.files()
         text = after.get(self.original.name, after.get(self.input.name, b""))
-        if ran is None or ran.text is not None:  # a refused run leaves the journal as it was
+        # A refused run leaves the journal as it was, and so does one killed before it writes.
+        journals = (each.get(self.journal.name) for each in (before, after))
+        if len(set(journals)) > 1 if ran is None else ran.text is not None:
             self._remember(replace(config, text=text), before, **options)
         self.doubtful = self.doubtful or self.unlucky > 0
         if ran is None:
