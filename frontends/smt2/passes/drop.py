@@ -197,9 +197,9 @@ def assertions(view: ScriptView) -> FixedSearch | None:
     Then parts fail as if by chance: without a few axioms more, a query may be proved or lost again.
     A search that takes a failed run for proof that one of its items is needed keeps most of them.
     """
-    # ProbDD takes it for a hint only. On random subsets of 60 to 1,000 items that fail with a
-    # chance of 0.7 where all needed items are there, ProbDD leaves 1.4 times the needed ones, and
-    # `adaptive` 2.4 times; with a chance of 0.4, 3.8 and 8 times, in as many checks.
+    # ProbDD takes it for a hint only. By `python -m benchmarks.by_chance --seed 2`, if texts fail
+    # with a chance of 0.7 where all needed items are there, it leaves 1.5 times the needed ones,
+    # and `adaptive` 2.5 times; with a chance of 0.4, 3.6 and 8.6 times, in as many checks.
     names = view.commands.names
     count = names.count(b"assert")
     if count < _FEW:
