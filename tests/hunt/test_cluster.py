@@ -104,7 +104,7 @@ def test_bugs_are_reduced_on_the_cluster_while_workers_are_killed(
     assert len(found) == 2 * len(stats.bugs) > 0
 
 
-def tested(folder: Path) -> int:
+def inputs_of(folder: Path) -> int:
     """Return how many inputs the record of a hunt says were tested."""
     with contextlib.suppress(FileNotFoundError):
         (hunt,) = json.loads((folder / NAME).read_text())["hunts"].values()
@@ -120,7 +120,7 @@ def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Mac
     process = subprocess.Popen(
         [sys.executable, "-m", "reducekit", *words], stdout=subprocess.DEVNULL
     )
-    while not tested(folder):
+    while not inputs_of(folder):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
