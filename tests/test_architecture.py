@@ -306,6 +306,7 @@ def test_every_module_has_a_room() -> None:
     assert strangers(project()) == []
 
 
+@pytest.mark.slow
 def test_arrows_point_down() -> None:
     assert wrong_arrows(project()) == []
 
@@ -350,6 +351,7 @@ def file_cycles(modules: list[Module]) -> list[str]:
     return sorted(below)
 
 
+@pytest.mark.slow
 def test_no_cycle_among_files() -> None:
     assert file_cycles(project()) == []
 
@@ -363,10 +365,12 @@ def test_a_cycle_by_a_lazy_import_is_found() -> None:
     assert file_cycles(modules) == ["reducekit.a", "reducekit.b"]
 
 
+@pytest.mark.slow
 def test_nobody_imports_the_top_level_folders() -> None:
     assert top_level_names(project() + process()) == []
 
 
+@pytest.mark.slow
 def test_slow_packages_are_imported_lazily() -> None:
     assert early_imports(project()) == []
 

@@ -50,6 +50,7 @@ def test_missing_programs_are_named(folder: Path) -> None:
     assert "apt-get install no-such-program" in out
 
 
+@pytest.mark.slow
 def test_missing_programs_are_named_where_tests_run_in_several_processes(folder: Path) -> None:
     status, out = outcome(folder, "", "--numprocesses", "2")
     assert status == 0

@@ -172,6 +172,7 @@ def test_with_delimiters_no_token_is_lost_or_joined(text: bytes, data: st.DataOb
     assert document.render({}) == text
 
 
+@pytest.mark.slow
 @given(scripts(), st.booleans(), st.data())
 @settings(max_examples=300, deadline=None)
 def test_edits_taken_one_after_another_are_the_edits_together(

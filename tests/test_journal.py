@@ -434,6 +434,7 @@ def test_a_journal_in_use_is_refused(tmp_path: Path) -> None:
 # ---- damage ----
 
 
+@pytest.mark.slow
 def test_cut_anywhere_a_journal_goes_on(tmp_path: Path) -> None:
     write_some(tmp_path / "whole")
     data = (tmp_path / "whole").read_bytes()
@@ -459,6 +460,7 @@ def test_cut_anywhere_a_journal_goes_on(tmp_path: Path) -> None:
     assert counts[-1] == len(everything) - 1
 
 
+@pytest.mark.slow
 def test_no_flipped_byte_makes_a_wrong_record(tmp_path: Path) -> None:
     path = tmp_path / "j"
     write_some(path, lines=3)
@@ -528,6 +530,7 @@ def start_python(code: str, *arguments: str | Path) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.slow
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     chosen = random.Random(5)
     path = tmp_path / "j"

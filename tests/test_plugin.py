@@ -69,6 +69,7 @@ def test_the_plug_in_is_short() -> None:
     assert len(lines) <= 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "checks"), [("one-by-one", 67), ("adaptive", 83)])
 def test_it_is_used_from_python(
     installed: Environment, tmp_path: Path, strategy: str, checks: int

@@ -168,6 +168,7 @@ def test_the_smtlib_driver(tmp_path: Path) -> None:
     assert run("btor_smtlib.py", SAT, tmp_path, "no-such-solver").status == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_all_solvers_agree_on_random_graphs(seed: int, tmp_path: Path) -> None:
     """Both dialects, and the conversions between them, in small."""
@@ -184,6 +185,7 @@ def answer(driver: str, dag: Dag, folder: Path) -> bytes:
     return run(driver, canonical(dag).decode(), folder).stdout
 
 
+@pytest.mark.slow
 def test_a_hunt_finds_the_crash(tool: Tool) -> None:
     """By itself, in a file of ours: its early constraints let the library forget a node."""
     driver = f"{sys.executable} {EXAMPLES / PYBOOLECTOR}"

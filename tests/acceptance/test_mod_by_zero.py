@@ -40,6 +40,7 @@ def test_the_script_is_large_and_repeats(script: Path) -> None:
     assert generated("--seed", "5") != generated()
 
 
+@pytest.mark.slow
 def test_the_old_z3_fails(script: Path) -> None:
     status, lines = answers(z3("4.8.5.0"), script)
     assert status == 1

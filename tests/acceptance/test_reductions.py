@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.frontends.smt2.paper import FIGURE_1
 from tests.solvers import z3
 
@@ -45,6 +47,7 @@ def generated(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_example_of_the_ddsmt_paper(tmp_path: Path) -> None:
     source, script = tmp_path / "figure1.smt2", tmp_path / "figure4"
     source.write_text(FIGURE_1)
@@ -56,6 +59,7 @@ def test_the_example_of_the_ddsmt_paper(tmp_path: Path) -> None:
         assert len(result) <= len(FIGURE_7)
 
 
+@pytest.mark.slow
 def test_an_invalid_model(tmp_path: Path) -> None:
     """The demo: 24 kB on which z3 4.8.5 finds its own model invalid."""
     old = z3("4.8.5.0")
@@ -69,6 +73,7 @@ def test_an_invalid_model(tmp_path: Path) -> None:
     assert "an invalid model was generated" in see_again.stdout
 
 
+@pytest.mark.slow
 def test_an_invalid_model_with_several_jobs(tmp_path: Path) -> None:
     old = z3("4.8.5.0")
     source = generated(tmp_path)
@@ -76,6 +81,7 @@ def test_an_invalid_model_with_several_jobs(tmp_path: Path) -> None:
     assert reduced(source, *command)[0] == reduced(source, *command, "-j", "4")[0]
 
 
+@pytest.mark.slow
 def test_an_error_that_only_one_of_two_solvers_reports(tmp_path: Path) -> None:
     """What z3 4.8.5 rejects and a new z3 does not, as an interestingness test of its own."""
     new = shutil.which("z3", path=str(Path(sys.executable).parent))

@@ -40,6 +40,7 @@ def tool_in_a_folder(tmp_path: Path) -> Tool:
     return Tool(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "options"), [*zip(ABORTS, ("none", "explicit", "all"), strict=True)]
 )

@@ -115,6 +115,7 @@ def test_files_of_yosys_stay_well_sorted(design: str, tmp_path: Path) -> None:
     assert checked(text, 500, 1, tmp_path) == "bitwuzla"
 
 
+@pytest.mark.slow
 def test_walks_begin_again_until_there_are_enough_edits() -> None:
     text = b"1 var 4\n2 var 4\n3 add 4 1 2\n4 root 4 3\n"
     first = list(walk(text, 1))

@@ -6,6 +6,8 @@ import csv
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 from benchmarks.btor_shapes import RESULTS, main, sizes
 
 # Crashes on files of more than 1,000 lines, never ends on those between 500 and 600.
@@ -17,6 +19,7 @@ exit $((10 * (1 + lines % 2)))
 """
 
 
+@pytest.mark.slow
 def test_answers_are_counted_and_drawn(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(PROGRAM)

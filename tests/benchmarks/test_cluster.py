@@ -21,6 +21,7 @@ def test_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert "| sent to the workers |" in out
 
 
+@pytest.mark.slow
 def test_the_model_is_the_simulators_where_checks_take_long(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

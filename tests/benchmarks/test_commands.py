@@ -45,6 +45,7 @@ def test_the_time_left(cases: Path) -> None:
     assert 0 < said <= moments
 
 
+@pytest.mark.slow
 def test_workers_on_a_clock_of_their_own(cases: Path) -> None:
     """Four workers are faster and make more runs; the counts repeat."""
     text = output("workers", cases, "--widths", "1,4")
@@ -56,6 +57,7 @@ def test_workers_on_a_clock_of_their_own(cases: Path) -> None:
     assert output("workers", cases, "--widths", "1,4") == text
 
 
+@pytest.mark.slow
 def test_reducers_side_by_side(cases: Path, tmp_path: Path) -> None:
     ours = f"{sys.executable} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
     text = output(
@@ -70,6 +72,7 @@ def test_reducers_side_by_side(cases: Path, tmp_path: Path) -> None:
     assert "few / ours, geometric means of the ratios: bytes" in text
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_check(tmp_path: Path) -> None:
     output(
         "engine_cost", "--sizes", "2000", "--checks", "80", "--repeats", "1", "--results", tmp_path

@@ -37,6 +37,7 @@ def test_the_field_is_large_and_mixed() -> None:
 
 # A wrong answer leads the making of a trace on, and it depends on what a deleted instruction finds
 # in registers and memory: such a case is not made the same on every machine.
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["crash", "contract"])
 def test_a_case_is_made_again_and_reduced(kind: str) -> None:
     case = small(kind)
@@ -49,6 +50,7 @@ def test_a_case_is_made_again_and_reduced(kind: str) -> None:
     assert case.name in table([case], {case.name: found}, {case.name: found})
 
 
+@pytest.mark.slow
 def test_a_case_that_does_not_fail_as_noted_is_refused() -> None:
     case = replace(small("crash"), end="SIGFPE")
     found = reduce_case(case, trace_of(case), 60)
@@ -56,6 +58,7 @@ def test_a_case_that_does_not_fail_as_noted_is_refused() -> None:
     assert "| refused |" in table([case], {case.name: found}, {case.name: found})
 
 
+@pytest.mark.slow
 def test_a_command_reduces_a_case_and_rows_are_kept(tmp_path: Path) -> None:
     case = min((case for case in FIELD if case.kind == "crash"), key=lambda case: case.calls)
     found = reduce_by(OURS, case, trace_of(case), 60)
@@ -93,6 +96,7 @@ def test_replays_until_as_small_as_before_are_counted(tmp_path: Path) -> None:
     assert "as small" not in table(cases, read(rows), before)
 
 
+@pytest.mark.slow
 def test_quick_effort_takes_fewer_replays() -> None:
     case = next(case for case in FIELD if case.name == "crash-01200")
     text = trace_of(case)
@@ -115,6 +119,7 @@ def test_only_a_hang_has_a_limit_of_its_own() -> None:
     assert not covers(small("wrong"))
 
 
+@pytest.mark.slow
 def test_cases_are_chosen_by_name(tmp_path: Path) -> None:
     case = small("crash")
     words = [sys.executable, "-m", "benchmarks.faults", "reduce", str(tmp_path / "found.tsv")]

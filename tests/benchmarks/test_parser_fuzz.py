@@ -7,6 +7,7 @@ import pytest
 from benchmarks.parser_fuzz import FORMATS, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_mutants_of_fixed_seeds(format_name: str) -> None:
     found = run(format_name, range(150))

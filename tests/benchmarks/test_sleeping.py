@@ -10,6 +10,7 @@ import pytest
 from benchmarks.sleeping import INPUTS, SHELL, main, measure, oracle_in
 
 
+@pytest.mark.slow
 def test_quick(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--quick", "--workers", "1,8"])
     rows = [

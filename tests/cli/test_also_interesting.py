@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.tool import NEEDLE, Tool, problem
 
 
@@ -25,6 +27,7 @@ def index(folder: Path) -> dict[str, list[str]]:
     return {line.split("\t")[3]: line.split("\t") for line in lines}
 
 
+@pytest.mark.slow
 def test_other_failures_are_kept(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     command = ("smt2", "in.smt2", "--cmd", solver(tool), "--also-interesting", "others")
@@ -79,6 +82,7 @@ def test_a_test_script_may_say_more_than_yes_and_no(tool: Tool) -> None:
     assert row[0].startswith("exit-42-")
 
 
+@pytest.mark.slow
 def test_a_failure_that_changes_is_told(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     script = tool.script(

@@ -40,6 +40,7 @@ def test_what_does_not_parse(tool: Tool, text: str, said: str) -> None:
     assert ("--lenient" in done.err) == ("empty" not in said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", ["smt2", "btor"])
 def test_a_file_of_comments_is_minimal(tool: Tool, format_name: str) -> None:
     """Such is a result that fails by a comment: a second run accepts it."""
@@ -179,6 +180,7 @@ def test_a_backup_that_is_there(tool: Tool) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -224,6 +226,7 @@ def test_options(tool: Tool, options: Sequence[str], said: str) -> None:
     assert said in done.err
 
 
+@pytest.mark.slow
 def test_no_input_and_no_command(tool: Tool) -> None:
     done = refused(tool, "smt2")
     assert done.code == 2

@@ -11,6 +11,7 @@ from tests.cli.tool import Tool
 BUGGY = "grep -q '^[0-9]* mul ' $1 && { echo 'mul.c:7: Assertion `w > 0` failed' >&2; exit 134; }"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", [Dialect.BTOR1, Dialect.BTOR2])
 def test_a_file_gets_small(tool: Tool, dialect: Dialect) -> None:
     text = generate_text(Parameters(seed=11, nodes=150, dialect=dialect)).decode()
@@ -25,6 +26,7 @@ def test_a_file_gets_small(tool: Tool, dialect: Dialect) -> None:
     assert "nodes" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hdd*", "changeref+", "deltabtor"])
 def test_algorithms_by_name(tool: Tool, name: str) -> None:
     text = generate_text(Parameters(seed=11, nodes=150)).decode()

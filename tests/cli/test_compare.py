@@ -67,6 +67,7 @@ def test_every_algorithm_on_two_cases_with_oracles_of_their_own(tool: Tool) -> N
     assert len(done.err.splitlines()) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ddmin", "auto"])
 def test_the_counts_are_those_of_a_reduction(tool: Tool, name: str) -> None:
     """Also when the verdicts are known from the algorithm before: they count all the same."""
@@ -89,6 +90,7 @@ def test_the_counts_are_those_of_a_reduction(tool: Tool, name: str) -> None:
     assert run["curve"][0] == [0, report["before"]["nodes"]]
 
 
+@pytest.mark.slow
 def test_a_text_is_run_once_for_all_algorithms(tool: Tool) -> None:
     tool.write("in.btor", graph())
     oracle = tool.script("oracle", f"cksum < $1 >> {tool.folder}/seen; {MUL}")
@@ -135,6 +137,7 @@ def test_several_at_a_time_run_at_the_same_time(tool: Tool) -> None:
     assert not (tool.folder / "alone").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "oracle", "unit"),
     [
@@ -170,6 +173,7 @@ def test_a_quick_run_is_part_of_the_full_one(tool: Tool) -> None:
     assert full["curve"][: len(quick["curve"])] == quick["curve"]
 
 
+@pytest.mark.slow
 def test_a_cap_ends_each_algorithm(tool: Tool) -> None:
     tool.write("in.btor", graph())
     done = tool(
@@ -181,6 +185,7 @@ def test_a_cap_ends_each_algorithm(tool: Tool) -> None:
     assert "ddmin on in after 5 checks" in done.out
 
 
+@pytest.mark.slow
 def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
     """The failure of each file is its own."""
     tool.write("a.btor", graph(11))
@@ -197,6 +202,7 @@ def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
     assert all(run["after"] < 10 for run in runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -271,6 +277,7 @@ def test_an_interrupt_leaves_what_has_ended(tool: Tool, jobs: str) -> None:
     assert len((tool.folder / "runs.tsv").read_text().splitlines()) >= 2
 
 
+@pytest.mark.slow
 def test_a_format_that_checks_by_itself_needs_no_command(tool: Tool) -> None:
     """Lingeling dies of this trace by itself."""
     tool.write("lgl.trace", "init\nadd 2\nadd 0\nrelease\ninit\nincvar\nlkhd\nsat\nassume 1\n")

@@ -12,6 +12,7 @@ from tests.cli.tool import Tool
 SMALL = "1 var 4 a\n2 array 4 2\n3 var 2\n4 read 4 2 3\n5 eq 1 -1 4\n6 root 1 5\n"
 
 
+@pytest.mark.slow
 def test_the_suffix_names_the_format(tool: Tool) -> None:
     tool.write("in.btor", "; a comment\n" + SMALL)
     for name, first in (("out.btor2", "1 sort bitvec 4"), ("out.smt2", "(set-logic QF_ABV)")):
@@ -22,6 +23,7 @@ def test_the_suffix_names_the_format(tool: Tool) -> None:
     assert (tool.folder / "back.btor").read_text() == SMALL
 
 
+@pytest.mark.slow
 def test_options_name_the_dialects(tool: Tool) -> None:
     tool.write("in", "1 array 4 2\n2 var 2\n3 var 4\n4 write 4 1 2 3\n5 eq 1 1 4\n6 root 1 5\n")
     assert tool("convert", "in", "out", "--from", "btor-old", "--to", "btor1").code == 0
@@ -30,6 +32,7 @@ def test_options_name_the_dialects(tool: Tool) -> None:
     assert (tool.folder / "old").read_text() == (tool.folder / "in").read_text()
 
 
+@pytest.mark.slow
 def test_smtlib_is_read(tool: Tool) -> None:
     tool.write("in.smt2", "(declare-const p Bool)(assert (not p))(check-sat)")
     assert tool("convert", "in.smt2", "out.btor").code == 0
@@ -42,6 +45,7 @@ def test_smtlib_is_read(tool: Tool) -> None:
     assert "bad.smt2, line 2, column 18: the sort Int cannot be said in BTOR" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "arguments", "code", "said"),
     [
@@ -85,6 +89,7 @@ def test_a_missing_input(tool: Tool) -> None:
 TRACE = "init\nadd 1\nadd -2\nadd 0\nsetprefix x\nassume 2\nsat\nreturn 10\nderef 1\nrelease\n"
 
 
+@pytest.mark.slow
 def test_traces_of_three_apis_and_cnf(tool: Tool) -> None:
     tool.write("in.trace", TRACE)
     done = tool("convert", "in.trace", "out.ipasir")
@@ -105,6 +110,7 @@ def test_traces_of_three_apis_and_cnf(tool: Tool) -> None:
     assert (played.code, played.out) == (0, "7: sat: 10\n")
 
 
+@pytest.mark.slow
 def test_an_incremental_cnf_has_a_line_for_each_solve(tool: Tool) -> None:
     rest = "add 2\nadd 0\nsolve\nsolve\nrelease\n"
     tool.write("in.ipasir", f"init\nadd 1\nadd -2\nadd 0\nassume 2\nassume -1\nsolve\n{rest}")
@@ -117,6 +123,7 @@ def test_an_incremental_cnf_has_a_line_for_each_solve(tool: Tool) -> None:
     assert (tool.folder / "out.icnf").read_text() == "p inccnf\n1 -2 0\na 0\n"
 
 
+@pytest.mark.slow
 def test_a_program_of_a_trace_plays_its_calls(tool: Tool) -> None:
     tool.write("in.trace", TRACE.replace("setprefix x\n", ""))
     for name in ("bug.c", "bug.cpp", "bug.py"):

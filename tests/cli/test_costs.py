@@ -31,6 +31,7 @@ def pigeons(count: int) -> str:
     return "\n".join([*lines, "(check-sat)\n"])
 
 
+@pytest.mark.slow
 def test_what_costs_conflicts(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(4))
@@ -46,6 +47,7 @@ def test_what_costs_conflicts(tool: Tool) -> None:
     assert "and 10000 is wanted" in again.err
 
 
+@pytest.mark.slow
 def test_more_steps_than_the_reference(tool: Tool) -> None:
     """Without E-matching it takes five times the steps."""
     solver = z3("4.8.5.0")
@@ -83,6 +85,7 @@ QUANTIFIED = """(declare-fun f (Int) Int)
 """
 
 
+@pytest.mark.slow
 def test_proved_here_and_unknown_there(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(3))
@@ -101,6 +104,7 @@ def test_proved_here_and_unknown_there(tool: Tool) -> None:
     assert "idle" not in (tool.folder / "in.reduced.smt2").read_text()
 
 
+@pytest.mark.slow
 def test_what_does_not_show_is_told(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(2))
@@ -125,6 +129,7 @@ def test_what_does_not_show_is_told(tool: Tool) -> None:
     assert "--cost and --match-out are mutually exclusive" in done.err
 
 
+@pytest.mark.slow
 def test_proved_in_one_variant_and_lost_in_another(tool: Tool) -> None:
     """The limit is between what the variants need."""
     solver = z3("4.8.5.0")
@@ -145,6 +150,7 @@ def test_proved_in_one_variant_and_lost_in_another(tool: Tool) -> None:
     assert answers == {"unsat\n", "unknown\n"}
 
 
+@pytest.mark.slow
 def test_a_variant_is_printed(tool: Tool) -> None:
     tool.write("in.smt2", "(declare-const p Bool)\n(assert p)\n(check-sat)\n")
     first, second = (tool("variant", "in.smt2", number).out for number in "12")
@@ -153,6 +159,7 @@ def test_a_variant_is_printed(tool: Tool) -> None:
     assert tool("variant", "in.smt2", "0").out == (tool.folder / "in.smt2").read_text()
 
 
+@pytest.mark.slow
 def test_variants_of_other_formats(tool: Tool) -> None:
     path = tool.write("in.txt", "1\n2\n")
     assert tool("variant", path, "1").code == 2
@@ -173,6 +180,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "slow.md"
 EXAMPLES = re.findall(r"^    reducekit (smt2 .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_the_examples_of_the_page(tool: Tool, example: str) -> None:
     """They are understood; the query here is proved by all of them, with few steps."""

@@ -20,6 +20,7 @@ def reduced(tool: Tool, command: str, name: str, *options: str) -> dict[str, Any
     return dict(json.loads(done.out))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "name", "text", "oracle"),
     [
@@ -45,6 +46,7 @@ def test_quick_and_then_full(
     assert more["runs"] < full["runs"] - quick["checks"] / 2, "what is known is not run again"
 
 
+@pytest.mark.slow
 def test_where_nothing_runs_once_only_the_last_sweep_is_left_out(tool: Tool) -> None:
     """The lines of a text: each of them has to go, quick or not."""
     tool.write("in.smt2", "(one\ntwo needle\n" + "three\n" * 40)
@@ -55,6 +57,7 @@ def test_where_nothing_runs_once_only_the_last_sweep_is_left_out(tool: Tool) -> 
     assert quick["checks"] <= full["checks"]
 
 
+@pytest.mark.slow
 def test_algorithms_by_name_are_whole_in_a_quick_run(tool: Tool) -> None:
     tool.write("in.btor", generate_text(Parameters(seed=11, nodes=100)))
     tool.script("oracle", MUL)

@@ -55,6 +55,7 @@ def test_a_pass_is_listed_and_removes_comments(extended: Tool) -> None:
     assert listed.startswith(shown)
 
 
+@pytest.mark.slow
 def test_a_format_removes_what_depends_on_a_removed_entry(extended: Tool) -> None:
     assert reduced(extended, "notes", ".notes", NOTES) == "d = 1\ne = d\n"
     wrong = extended("notes", extended.write("wrong.notes", "a = 1\nb\n"), "--check")

@@ -25,6 +25,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", PACKERS)
 def test_a_compressed_input(tool: Tool, suffix: str) -> None:
     path = tool.folder / f"in.smt2.{suffix}"
@@ -43,6 +44,7 @@ def test_the_format_is_guessed(tool: Tool) -> None:
     assert "commands" in json.loads(done.out)["before"]
 
 
+@pytest.mark.slow
 def test_a_pipe_in_the_command_is_refused_with_a_hint(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     done = tool("smt2", "in.smt2", "--oracle", f"cat {{}} | {NEEDLE}")
@@ -84,6 +86,7 @@ def test_the_candidate_has_the_name_of_the_input(tool: Tool) -> None:
     assert "--workdir: nowhere is no folder that can be written" in done.err
 
 
+@pytest.mark.slow
 def test_units_and_signals(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     crash = tool.script("crash", f"{NEEDLE} $1 && kill -SEGV $$")
@@ -114,6 +117,7 @@ def test_a_test_that_says_no_is_told_what_it_said(tool: Tool) -> None:
     assert "the test said no: exit status 3; exit status 0 means yes" in done.err
 
 
+@pytest.mark.slow
 def test_a_command_that_hangs_is_told(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     done = tool("smt2", "in.smt2", "--cmd", tool.script("hang", "sleep 1000"), "--max-time", "2")
@@ -121,6 +125,7 @@ def test_a_command_that_hangs_is_told(tool: Tool) -> None:
     assert "does not end within 1 s on the input. Give --timeout to keep that it hangs" in done.err
 
 
+@pytest.mark.slow
 def test_another_program_has_to_accept_the_file(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     crash = tool.script("crash", f"{NEEDLE} $1 && kill -SEGV $$; exit 0")

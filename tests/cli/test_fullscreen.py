@@ -33,6 +33,7 @@ def slow(tool: Tool) -> str:
     return str(script)
 
 
+@pytest.mark.slow
 def test_it_shows_the_run_and_leaves_the_terminal_as_it_was(tool: Tool, slow: str) -> None:
     terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow, "--tui", columns=120)
     terminal.see("succeed")
@@ -51,6 +52,7 @@ def test_it_shows_the_run_and_leaves_the_terminal_as_it_was(tool: Tool, slow: st
     assert terminal.end() == 5
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_with_the_best_so_far(tool: Tool, slow: str) -> None:
     terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow, "--tui")
     terminal.see("succeed")
@@ -85,6 +87,7 @@ def shown(app: Fullscreen, name: str) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_text_change_history_and_passes() -> None:
     gate = threading.Semaphore(3)
 

@@ -52,6 +52,7 @@ def test_many_files(tool: Tool) -> None:
     }
 
 
+@pytest.mark.slow
 def test_every_option_reaches_the_generator(tool: Tool) -> None:
     """The command line that a hunt prints makes the same file."""
     for parameters in (
@@ -79,6 +80,7 @@ def test_the_help_has_the_parameters_of_the_thesis(tool: Tool) -> None:
     assert "btor" in tool("generate", "--help").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -123,6 +123,7 @@ def test_the_difference_to_the_step_before(tool: Tool, journal: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_journal_of_a_run_that_goes_on_and_was_killed(tool: Tool, journal: Path) -> None:
     data = journal.read_bytes()
     tool.write("cut.journal", data[:-7])

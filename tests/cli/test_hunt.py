@@ -46,6 +46,7 @@ def test_a_bug_is_kept_once(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.debian("cadical")
 def test_a_wrong_model_of_a_sat_solver(tool: Tool) -> None:
     """No other solver is needed: the model is evaluated."""
@@ -142,6 +143,7 @@ def test_a_limit_of_processor_time_is_no_bug(tool: Tool) -> None:
     assert "2 out of time: 0 bugs" in done.out
 
 
+@pytest.mark.slow
 def test_timeouts_are_counted(tool: Tool) -> None:
     script = tool.script("slow", "sleep 600")
     arguments = ("hunt", "btor", "--cmd", script, "-n", "30", "--count", "2", "--timeout", "0.2")
@@ -215,6 +217,7 @@ def test_scripts_are_generated_by_conversion(tool: Tool) -> None:
     assert tool(*again.split()).out == kept.read_text()
 
 
+@pytest.mark.slow
 def test_scripts_of_a_logic_are_hunted_with(tool: Tool) -> None:
     """The line that makes one again does, and the reduced script is well sorted.
 
@@ -246,6 +249,7 @@ def test_scripts_that_a_solver_does_not_support_are_no_bugs(tool: Tool) -> None:
     assert re.search(rf"\n  \d+ of 30 were rejected by old: \"{re.escape(said)}\"\n", done.out)
 
 
+@pytest.mark.slow
 @pytest.mark.debian("z3")
 def test_a_bug_of_a_released_z3_is_found(tool: Tool) -> None:
     """The example of docs/hunting.md."""
@@ -285,6 +289,7 @@ def test_a_folder_of_seeds(tool: Tool) -> None:
     assert "made by: a copy of seeds/1.btor" in kept.with_suffix(".txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_folder_of_seeds_is_changed(tool: Tool) -> None:
     """The line that makes a mutant again does."""
     (tool.folder / "seeds").mkdir()
@@ -311,6 +316,7 @@ def test_json_and_junit(tool: Tool) -> None:
     assert 'name="reducekit hunt btor" tests="1" failures="1"' in text
 
 
+@pytest.mark.slow
 def test_what_was_found_can_be_reported(tool: Tool) -> None:
     """The file of the input stands for its reduction, too."""
     script = crashing(tool, "smulo")
@@ -326,6 +332,7 @@ def test_what_was_found_can_be_reported(tool: Tool) -> None:
     assert sizes in done.out
 
 
+@pytest.mark.slow
 def test_what_was_not_reduced_cannot_be_reported(tool: Tool) -> None:
     """But the command line that is offered makes the report possible."""
     script = crashing(tool, "smulo")
@@ -399,6 +406,7 @@ def test_a_program_that_is_killed_from_outside_is_no_bug(tool: Tool, times: int)
     assert len(runs.read_text()) == (5 if times == 1 else 12)
 
 
+@pytest.mark.slow
 def test_the_same_command_continues_a_hunt(tool: Tool) -> None:
     """Also one that has tested all of its inputs: it has nothing left to do."""
     runs = tool.temporary / "runs"
@@ -432,6 +440,7 @@ def test_a_folder_has_one_hunt_at_a_time(tool: Tool) -> None:
     assert tool.end(process).code == 130
 
 
+@pytest.mark.slow
 def test_a_new_bug_may_be_an_error(tool: Tool) -> None:
     script = crashing(tool, "smulo")
     words = ("hunt", "btor", "--cmd", script, "-n", "60", "--no-reduce", "--count", "20")
@@ -442,6 +451,7 @@ def test_a_new_bug_may_be_an_error(tool: Tool) -> None:
     assert codes == [1, 1, 0, 0]  # the hunt from seed 100 finds the bug in the folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "end",
     [

@@ -71,6 +71,7 @@ def test_the_intact_library_has_no_bugs(tool: Tool) -> None:
     assert "30 had their answers checked" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["cadical", "ipasir"])
 def test_other_models(tool: Tool, model: str) -> None:
     done = tool("hunt", "trace", "--model", model, *SMALL, "--count", "10")
@@ -79,6 +80,7 @@ def test_other_models(tool: Tool, model: str) -> None:
     assert "10 had their answers checked" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_a_summary(tool: Tool, jobs: str, number: signal.Signals) -> None:
@@ -98,6 +100,7 @@ def test_a_time_limit(tool: Tool, jobs: str) -> None:
     assert ": 0 bugs\n" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -121,6 +124,7 @@ def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     assert tool.files() == before
 
 
+@pytest.mark.slow
 def test_new_bugs_are_reduced(tool: Tool) -> None:
     done = tool("hunt", "trace", *MELT, *SMALL, "--count", "6", "--no-compare")
     assert (done.code, "calls\n" in done.err) == (0, True)
@@ -152,6 +156,7 @@ def test_what_is_reduced_keeps_to_the_contract(tool: Tool) -> None:
     assert intact.err.endswith(f"\nreplay: passed: {len(calls)} calls\n")
 
 
+@pytest.mark.slow
 def test_a_library_that_cannot_play_is_an_error(tool: Tool) -> None:
     """Not a hunt without bugs."""
     source = tool.write("empty.c", b"int nothing(void) { return 0; }\n")
@@ -190,6 +195,7 @@ def build_own(tool: Tool, lies: int) -> None:
     subprocess.run(build, cwd=tool.folder, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lies", [0, 1])
 def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> None:
     """It dies of five clauses, or (`lies`) calls everything satisfiable."""
@@ -217,6 +223,7 @@ def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> N
     assert f"({json.loads(found.out)['checks']:,} checks)" in report.out
 
 
+@pytest.mark.slow
 def test_the_library_is_known_of_a_reduction_that_is_killed(tool: Tool) -> None:
     """What is on disk at the first success is what a kill leaves there."""
     build_own(tool, 0)
@@ -241,6 +248,7 @@ def test_the_library_is_known_of_a_reduction_that_is_killed(tool: Tool) -> None:
     assert "Version: mysat 1.2 (ipasir_signature()); own.so: " in done.out
 
 
+@pytest.mark.slow
 def test_what_was_found_by_a_library_and_not_reduced(tool: Tool) -> None:
     tool("hunt", "trace", *MELT, *SMALL, "--count", "20", "--no-reduce", "--no-compare")
     (kept,) = (tool.folder / "failures").glob("*.trace")
@@ -252,6 +260,7 @@ def test_what_was_found_by_a_library_and_not_reduced(tool: Tool) -> None:
     assert tool("report", f"failures/{kept.name}", "--issue").code == 0
 
 
+@pytest.mark.slow
 def test_a_folder_of_traces(tool: Tool) -> None:
     """Each is played and checked; what the API does not allow is counted, and no bug."""
     seeds = tool.folder / "seeds"
@@ -284,6 +293,7 @@ def test_a_library_that_is_killed_from_outside_has_no_bug(tool: Tool) -> None:
     assert "5 not tested: the solver was killed by SIGKILL from outside" in done.out
 
 
+@pytest.mark.slow
 def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
     source = Path(__file__).parents[1] / "frontends/trace/replay/tiny_ipasir.c"
     library = tool.folder / "mysat.so"

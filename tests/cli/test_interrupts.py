@@ -52,6 +52,7 @@ class Hanging:
         assert [path.name for path in self.tool.temporary.iterdir()] == ["runs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_in_the_middle(tool: Tool, number: int, jobs: str) -> None:

@@ -93,6 +93,7 @@ def slow(tool: Tool) -> str:
     return str(script)
 
 
+@pytest.mark.slow
 def test_keys_pause_go_on_skip_help_and_stop(tool: Tool, slow: str) -> None:
     terminal = Terminal(tool, "smt2", "in.smt2", "--oracle", slow)
     terminal.see("p pause  n skip pass  q stop  t full screen  ? help")
@@ -116,6 +117,7 @@ def test_keys_pause_go_on_skip_help_and_stop(tool: Tool, slow: str) -> None:
     assert (tool.folder / "in.reduced.smt2").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 200])
 def test_nothing_wraps_and_nothing_is_left(tool: Tool, slow: str, columns: int) -> None:
     terminal = Terminal(
@@ -128,6 +130,7 @@ def test_nothing_wraps_and_nothing_is_left(tool: Tool, slow: str, columns: int) 
     assert terminal.text.count("\r\n  failure") == 1
 
 
+@pytest.mark.slow
 def test_no_color_means_none(tool: Tool, slow: str) -> None:
     arguments = ("smt2", "in.smt2", "--oracle", slow, "--max-checks", "5")
     terminal = Terminal(tool, *arguments, NO_COLOR="1")

@@ -75,6 +75,7 @@ def sums(tool: Tool) -> Tool:
     return tool
 
 
+@pytest.mark.slow
 def test_it_is_generated_and_hunted(sums: Tool) -> None:
     assert "sums" in sums("generate", "--help").out
     made = sums("generate", "sums", "--lines", "30").out

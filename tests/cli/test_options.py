@@ -68,6 +68,7 @@ def test_an_exit_code(tool: Tool) -> None:
     assert "needle" in reduced(tool, "--cmd", str(script), "--exit-code", "9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["out", "err"])
 def test_a_pattern(tool: Tool, stream: str) -> None:
     to = {"out": "1", "err": "2"}[stream]
@@ -80,6 +81,7 @@ def test_a_pattern(tool: Tool, stream: str) -> None:
     assert not (tool.folder / "other").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["out", "err"])
 def test_an_ignored_stream(tool: Tool, stream: str) -> None:
     """The message differs in every run; without it the status is what is kept."""
@@ -123,6 +125,7 @@ def test_a_run_into_the_time_limit(tool: Tool) -> None:
     assert "does not end in time (0.1 s)" in done.out
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_result(tool: Tool) -> None:
     tool.write("in.smt2", problem(30, (3, 11, 28)))
     script = tool.script("test", "[ $(grep -c '(assert.*needle' $1) = 3 ]")
@@ -183,6 +186,7 @@ def test_cpu_seconds(tool: Tool) -> None:
     assert "needle" in reduced(tool, "--cmd", str(script), "--cpu", "1.5")
 
 
+@pytest.mark.slow
 def test_a_run_into_the_cpu_limit(tool: Tool) -> None:
     """The limit is on each process; the shell that spins is the only one."""
     script = tool.script("solver", f"{NEEDLE} $1 || exit 0; while :; do :; done")
@@ -192,6 +196,7 @@ def test_a_run_into_the_cpu_limit(tool: Tool) -> None:
     assert "does not end in time" in done.out
 
 
+@pytest.mark.slow
 def test_much_output(tool: Tool) -> None:
     """What prints more than the limit fails by it; below the limit nothing is wrong."""
     script = tool.script("solver", f"{NEEDLE} $1 && head -c 1500000 /dev/zero; exit 0")
@@ -243,6 +248,7 @@ def test_the_output_gets_the_usual_permissions(tool: Tool) -> None:
     assert stat.S_IMODE(mode) == 0o666 & ~umask
 
 
+@pytest.mark.slow
 def test_lenient(tool: Tool) -> None:
     text = problem() + ")\n(open |quoted\n"
     script = tool.script("solver", '[ "${1%.smt2}" != "$1" ] && grep -q needle $1 && exit 3; :')
@@ -251,6 +257,7 @@ def test_lenient(tool: Tool) -> None:
     assert reduced(tool, "--lenient", "--cmd", str(script), text=text).strip() == "needle"
 
 
+@pytest.mark.slow
 def test_lenient_changes_nothing_for_what_parses(tool: Tool) -> None:
     assert reduced(tool, "--oracle", NEEDLE) == reduced(tool, "--oracle", NEEDLE, "--lenient")
 

@@ -129,6 +129,7 @@ def wait_for(process: subprocess.Popen[Any], condition: Any) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_local_cluster(open_tool: Tool) -> None:
     tool = open_tool
     ran = tool.folder / "ran"
@@ -148,6 +149,7 @@ def test_a_local_cluster(open_tool: Tool) -> None:
     assert list(tool.temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_hunt_on_a_local_cluster(open_tool: Tool) -> None:
     tool = open_tool
     script = tool.script("program", "kill -ABRT $$")
@@ -163,6 +165,7 @@ def test_a_hunt_on_a_local_cluster(open_tool: Tool) -> None:
         tool.end(process)
 
 
+@pytest.mark.slow
 def test_the_page(open_tool: Tool) -> None:
     tool = open_tool
     script = tool.script("oracle", "exec sleep 60")

@@ -28,6 +28,7 @@ def runs(tool: Tool) -> int:
     return len((tool.folder / "log").read_bytes())
 
 
+@pytest.mark.slow
 def test_now_and_then_is_enough(tool: Tool) -> None:
     """The failure shows in every third run: in each three of them once."""
     tool.write("in.smt2", problem())
@@ -49,6 +50,7 @@ def test_now_and_then_is_enough(tool: Tool) -> None:
     assert found["verified"] is True
 
 
+@pytest.mark.slow
 def test_the_most_frequent_failure_is_kept(tool: Tool) -> None:
     tool.write("in.smt2", problem(3, (1,)))
     program = flaky(tool, 3, "0", "kill -SEGV $$")

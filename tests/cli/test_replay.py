@@ -18,6 +18,7 @@ IPASIR = "init\nadd 1\nadd 0\nsolve\nreturn 10\nval 1\nreturn 1\nrelease\n"
 OURSELVES = f"{sys.executable} -m reducekit replay"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
@@ -49,6 +50,7 @@ def played_by(err: str) -> tuple[str, str]:
     return match[1], rest
 
 
+@pytest.mark.slow
 def test_check_returns(tool: Tool) -> None:
     path = tool.write("lgl.trace", SAT + "deref 1\nreturn -1\n")
     assert tool("replay", path).code == 0
@@ -65,6 +67,7 @@ def test_results(tool: Tool) -> None:
     assert (done.code, done.out) == (0, "4: sat: 10\n6: deref -1: -1\n7: maxvar: 1\n")
 
 
+@pytest.mark.slow
 def test_it_dies_by_the_librarys_signal(tool: Tool) -> None:
     path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nmelt 1\n")
     done = tool("replay", path, "--fault", "lglmelt+1:abort")
@@ -73,6 +76,7 @@ def test_it_dies_by_the_librarys_signal(tool: Tool) -> None:
     assert tool("replay", path, "--fault", "none").code == 86
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -107,6 +111,7 @@ def test_a_format_without_a_library(tool: Tool) -> None:
     assert "--cmd names a program that reads it" in done.err
 
 
+@pytest.mark.slow
 def test_other_apis(tool: Tool) -> None:
     path = tool.write("i.trace", IPASIR)
     assert tool("replay", path, "--check-returns", "--model", "ipasir").code == 0
@@ -117,6 +122,7 @@ def test_other_apis(tool: Tool) -> None:
     assert played_by(done.err) == ("cadical195", "replay: passed: 6 calls\n")
 
 
+@pytest.mark.slow
 def test_time_limits(tool: Tool) -> None:
     path = tool.write("slow.trace", endless())
     done = tool("replay", path, "--timeout", "0.5")
@@ -133,6 +139,7 @@ def test_interrupting(tool: Tool) -> None:
     assert tool.end(process).code == 130
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
@@ -166,6 +173,7 @@ def test_nothing_is_left(tool: Tool) -> None:
     assert tool.files() == before
 
 
+@pytest.mark.slow
 @pytest.mark.debian("cadical")
 def test_mobical(tool: Tool) -> None:
     """CaDiCaL's own interpreter of traces, from the Debian package `cadical`."""
@@ -179,6 +187,7 @@ def test_mobical(tool: Tool) -> None:
     assert (done.code, done.err.splitlines()[-1]) == (87, "replay: parse: exit status 1")
 
 
+@pytest.mark.slow
 def test_a_debugger_runs_one_process_that_makes_the_calls(tool: Tool) -> None:
     path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nmelt 1\n")
     fake = tool.script("gdb", 'shift; exec "$@"')

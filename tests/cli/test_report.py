@@ -20,6 +20,7 @@ def reduced(tool: Tool) -> Tool:
     return tool
 
 
+@pytest.mark.slow
 def test_the_report_stands_beside_the_output(reduced: Tool) -> None:
     done = reduced("report", "in.reduced.smt2")
     assert (done.code, done.err) == (0, "")
@@ -30,6 +31,7 @@ def test_the_report_stands_beside_the_output(reduced: Tool) -> None:
     assert len(html) < 60_000
 
 
+@pytest.mark.slow
 def test_it_goes_where_it_is_told(reduced: Tool) -> None:
     assert reduced("report", "in.reduced.smt2", "-o", "r.html").code == 0
     shown = reduced("report", "in.reduced.smt2.journal", "-o", "-")
@@ -44,6 +46,7 @@ def test_of_a_stopped_run_too(tool: Tool) -> None:
     assert "The search finished" not in done.out
 
 
+@pytest.mark.slow
 def test_the_issue_text_has_the_solver_s_version(tool: Tool) -> None:
     solver = tool.folder / "boolector"
     solver.write_text(
@@ -81,6 +84,7 @@ def test_it_does_not_overwrite_the_journal(reduced: Tool) -> None:
     assert "the journal itself" in done.err
 
 
+@pytest.mark.slow
 def test_the_curve_is_a_picture(reduced: Tool) -> None:
     done = reduced("history", "in.reduced.smt2", "--plot", "curve.svg")
     assert (done.code, done.err) == (0, "")

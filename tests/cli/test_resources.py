@@ -27,6 +27,7 @@ def test_too_few_open_files(tool: Tool, files: int) -> None:
     assert "Too many open files" in told["error"]
 
 
+@pytest.mark.slow
 def test_open_files_that_run_out_on_the_way(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     codes = []
@@ -41,6 +42,7 @@ def test_open_files_that_run_out_on_the_way(tool: Tool) -> None:
     assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
 
 
+@pytest.mark.slow
 def test_too_little_memory(tool: Tool) -> None:
     tool.write("in.smt2", problem(60_000))
     done = limited(tool, "ulimit -v 120000", "-q")
@@ -84,6 +86,7 @@ def test_a_full_disk_for_the_output(tool: Tool) -> None:
     assert is_smaller(Path(elsewhere).read_bytes())
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     tool.write(

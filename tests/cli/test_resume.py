@@ -27,6 +27,7 @@ def killed(tool: Tool, oracle: str, log: Path, *options: str) -> None:
     process.wait()
 
 
+@pytest.mark.slow
 def test_it_ends_as_if_nothing_had_been(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -44,6 +45,7 @@ def test_it_ends_as_if_nothing_had_been(tool: Tool) -> None:
     assert len(asked) - len(set(asked)) <= 1 + 3 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_no_check_in_the_journal_is_run_again(tool: Tool, jobs: int) -> None:
     """Checks that were cut off or cancelled are not in it: what they would say is not known."""
@@ -59,6 +61,7 @@ def test_no_check_in_the_journal_is_run_again(tool: Tool, jobs: int) -> None:
     assert again <= {digest(result).hex()}, "only the result is run again"
 
 
+@pytest.mark.slow
 def test_the_width_is_that_of_before(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -69,6 +72,7 @@ def test_the_width_is_that_of_before(tool: Tool) -> None:
     assert "is of another width: 3 (this one is: 5)" in refused.err
 
 
+@pytest.mark.slow
 def test_another_input_is_refused(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -87,6 +91,7 @@ def test_without_a_journal_it_begins(tool: Tool) -> None:
     assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -110,6 +115,7 @@ def test_the_same_command_goes_on(tool: Tool) -> None:
     assert (tool.folder / "in.reduced.smt2").read_bytes() == result
 
 
+@pytest.mark.slow
 def test_what_another_run_has_left_is_kept_under_a_numbered_name(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, _ = counting(tool)
@@ -130,6 +136,7 @@ def test_what_another_run_has_left_is_kept_under_a_numbered_name(tool: Tool) -> 
     assert "needle" in (tool.folder / "mine.smt2").read_text()
 
 
+@pytest.mark.slow
 def test_a_refused_run_leaves_the_journal_of_what_is_there(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, _ = counting(tool)
@@ -141,6 +148,7 @@ def test_a_refused_run_leaves_the_journal_of_what_is_there(tool: Tool) -> None:
     assert tool("history", "in.reduced.smt2") == history
 
 
+@pytest.mark.slow
 def test_in_place_it_goes_on_from_the_original(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)
@@ -158,6 +166,7 @@ def test_options_that_do_not_go_together(tool: Tool) -> None:
     assert "--resume and --no-journal are mutually exclusive" in refused.err
 
 
+@pytest.mark.slow
 def test_jobs_and_size(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, _ = counting(tool)
@@ -170,6 +179,7 @@ def test_jobs_and_size(tool: Tool) -> None:
     assert tool("smt2", "in.smt2", "--oracle", oracle, "-j", "many").code == 2
 
 
+@pytest.mark.slow
 def test_a_result_whose_journal_is_lost_is_kept(tool: Tool) -> None:
     """`--resume` has nothing to resume then, and begins; what is there was overwritten once."""
     tool.write("in.smt2", problem())
@@ -186,6 +196,7 @@ def test_a_result_whose_journal_is_lost_is_kept(tool: Tool) -> None:
     assert journal.read_text() == "not a journal"
 
 
+@pytest.mark.slow
 def test_in_place_a_file_that_was_deleted_comes_back(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)

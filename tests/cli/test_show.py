@@ -27,6 +27,7 @@ def test_the_summary(tool: Tool) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "begin"), [("x.svg", "<svg "), ("x.dot", "digraph "), ("x.graphml", "<graphml ")]
 )
@@ -56,6 +57,7 @@ def test_what_is_wrong_is_said(tool: Tool, arguments: list[str], code: int, word
     assert not (tool.folder / "x.png").exists()
 
 
+@pytest.mark.slow
 def test_the_time_line_of_a_trace(tool: Tool) -> None:
     text = (
         "init\noption verbose 1\nadd 1\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\n"
@@ -78,6 +80,7 @@ def test_the_time_line_of_a_trace(tool: Tool) -> None:
     assert "2 calls, line 3: add 1 to line 4: add 0" in drawn
 
 
+@pytest.mark.slow
 def test_the_state_chart_of_a_model(tool: Tool) -> None:
     done = tool("show", "ipasir")
     assert done.code == 0

@@ -60,6 +60,7 @@ def test_json(tool: Tool, source: Path) -> None:
     assert "accepted" in done.err
 
 
+@pytest.mark.slow
 def test_quiet(tool: Tool, source: Path) -> None:
     done = tool("smt2", source.name, "--oracle", NEEDLE, "--quiet")
     assert done == Done(0, "", "")
@@ -103,6 +104,7 @@ def closing(redirection: str) -> list[str]:
     return ["sh", "-c", f'exec "$@" {redirection}', "sh"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
 def test_closed_streams(tool: Tool, source: Path, redirection: str) -> None:
     """The candidate's output must not land where ours is closed, nor ours in a file."""
@@ -155,6 +157,7 @@ def unset(tool: Tool) -> list[str]:
 SLOW = f"sh -c 'sleep 0.01; {NEEDLE.replace(chr(39), chr(34))} $0'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [140, 40])
 def test_the_live_block(tool: Tool, source: Path, columns: int) -> None:
     sent = on_a_terminal(
@@ -180,6 +183,7 @@ def test_no_colour(tool: Tool, source: Path) -> None:
     assert re.findall(r"\x1b\[[0-9;]*m", sent) == []
 
 
+@pytest.mark.slow
 def test_a_terminal_without_utf8(tool: Tool, source: Path) -> None:
     sent = on_a_terminal(
         tool, 140, "smt2", source.name, "--oracle", SLOW, TERM="xterm", PYTHONIOENCODING="ascii"

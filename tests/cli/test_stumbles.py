@@ -56,6 +56,7 @@ def files(tool: Tool) -> Tool:
     return tool
 
 
+@pytest.mark.slow
 def test_01_running_again_loses_nothing(files: Tool) -> None:
     seen = typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh --max-checks 6")
     assert "run the same command again to continue" in seen
@@ -66,6 +67,7 @@ def test_01_running_again_loses_nothing(files: Tool) -> None:
     assert (files.folder / "in.reduced.smt2").read_bytes() == small
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["btor f.btor2.gz", "f.btor2.zip"])
 def test_02_compressed_models(files: Tool, line: str) -> None:
     (files.folder / "f.btor2.gz").write_bytes(gzip.compress(BTOR2.encode()))
@@ -83,6 +85,7 @@ def test_02_an_archive_of_two_files(files: Tool) -> None:
     assert seen == "reducekit: the archive holds 2 files: unpack the one to reduce\n[2]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "command"),
     [
@@ -107,6 +110,7 @@ def test_03_the_format_is_guessed(files: Tool) -> None:
     assert (files.folder / "f.reduced.btor2").exists()
 
 
+@pytest.mark.slow
 def test_04_an_own_ipasir_library(files: Tool) -> None:
     files.write("own.c", OWN)
     build = ["cc", "-shared", "-fPIC", "-DLIES=0", "-o", "libmysat.so", "own.c"]
@@ -118,6 +122,7 @@ def test_04_an_own_ipasir_library(files: Tool) -> None:
     assert (files.folder / "own.reduced.trace").read_text().count("add 0") == 5
 
 
+@pytest.mark.slow
 @pytest.mark.debian("z3")
 def test_06_a_wrong_answer_stays_well_sorted(files: Tool) -> None:
     files.write(
@@ -134,6 +139,7 @@ def test_06_a_wrong_answer_stays_well_sorted(files: Tool) -> None:
     assert typed(files, "z3 div.reduced.smt2 | sort -u").strip() == "unsat\n[0]"
 
 
+@pytest.mark.slow
 def test_07_a_slow_command_is_held_to_the_time(files: Tool) -> None:
     files.script("hang.sh", "sleep 1000")
     seen = typed(files, "reducekit smt2 in.smt2 --cmd ./hang.sh --max-time 1")
@@ -141,6 +147,7 @@ def test_07_a_slow_command_is_held_to_the_time(files: Tool) -> None:
     assert seen.endswith("[1]\n")
 
 
+@pytest.mark.slow
 def test_08_a_test_for_cvise(files: Tool) -> None:
     files.script("cvise.sh", f"{NEEDLE} in.smt2")
     seen = typed(files, "reducekit smt2 in.smt2 --oracle ./cvise.sh")
@@ -158,6 +165,7 @@ def test_09_a_wrapper_that_sees_one_folder(files: Tool) -> None:
     assert "keeping this failure: exit status 139" in seen, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "sign"),
     [("cat {} | ./crash.sh -in", "|"), ("FOO=1 ./crash.sh", "FOO=1"), ("$HOME/crash.sh", "$HOME")],
@@ -171,6 +179,7 @@ def test_10_a_shell(files: Tool, command: str, sign: str) -> None:
         assert "keeping this failure: exit status 139" in seen
 
 
+@pytest.mark.slow
 def test_11_the_order_of_ddsmt(files: Tool) -> None:
     seen = typed(files, "reducekit smt2 in.smt2 out.smt2 ./crash.sh")
     assert "keeping this failure: signal SIGSEGV" in seen
@@ -178,6 +187,7 @@ def test_11_the_order_of_ddsmt(files: Tool) -> None:
     assert "out2.smt2\n" in seen
 
 
+@pytest.mark.slow
 def test_12_cross_checks(files: Tool) -> None:
     files.script("strict.sh", "grep -q check-sat $1")
     typed(files, "reducekit smt2 in.smt2 --cmd ./crash.sh --also-passes ./strict.sh")
@@ -188,6 +198,7 @@ def test_12_cross_checks(files: Tool) -> None:
     assert "keeping this failure: takes 0.2 s or more, and the reference less" in seen, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["crlf", "bom"])
 def test_13_models_from_windows(files: Tool, kind: str) -> None:
     text = BTOR2.replace("\n", "\r\n") if kind == "crlf" else "\ufeff" + BTOR2
@@ -234,6 +245,7 @@ def test_15_two_commands(files: Tool) -> None:
     assert "Try 'reducekit smt2 --help'." in seen
 
 
+@pytest.mark.slow
 def test_15_standard_input(files: Tool) -> None:
     seen = typed(files, "cat in.smt2 | reducekit smt2 - --oracle ./test.sh")
     assert "\nstdin.reduced.smt2\n" in seen
@@ -301,6 +313,7 @@ def test_19_the_history_has_no_empty_settings(files: Tool) -> None:
     assert "  timeout   5.0\n" in seen
 
 
+@pytest.mark.slow
 def test_20_check_agrees_with_replay(files: Tool) -> None:
     typed(files, "reducekit generate trace --model mobical --seed 3 -o mobical.trace")
     assert "calls as CaDiCaL" in typed(files, "reducekit trace mobical.trace --check")
@@ -308,6 +321,7 @@ def test_20_check_agrees_with_replay(files: Tool) -> None:
     assert "\nreplay: passed: " in seen
 
 
+@pytest.mark.slow
 def test_20_a_trace_of_murxla(files: Tool) -> None:
     files.write(
         "murxla.trace",

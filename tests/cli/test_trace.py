@@ -20,6 +20,7 @@ PASSES = "init\nadd 1\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\nrelease\n"
 BROKEN = "init\nadd 1\nadd 0\nsat\nadd 1\nadd 0\nsat\n"
 
 
+@pytest.mark.slow
 def test_the_smallest_trace_is_found_and_can_be_seen_again(tool: Tool) -> None:
     path = tool.write("lgl.trace", MELTS)
     done = tool("trace", path, *FAULT, "--json")
@@ -31,6 +32,7 @@ def test_the_smallest_trace_is_found_and_can_be_seen_again(tool: Tool) -> None:
     assert again.code == -signal.SIGILL
 
 
+@pytest.mark.slow
 def test_results_are_recorded_anew(tool: Tool) -> None:
     text = "init\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nreturn 10\nmaxvar\nreturn 2\nmelt 1\n"
     path = tool.write("lgl.trace", text)
@@ -38,6 +40,7 @@ def test_results_are_recorded_anew(tool: Tool) -> None:
     assert path.with_name("lgl.reduced.trace").read_text() == text
 
 
+@pytest.mark.slow
 def test_wrong_results_are_recorded_anew_in_what_is_left(tool: Tool) -> None:
     text = "init\nincvar\nreturn 99\nmaxvar\nreturn 1\nlkhd\nsat\nreturn 20\nassume 1\n"
     path = tool.write("lgl.trace", text)
@@ -48,6 +51,7 @@ def test_wrong_results_are_recorded_anew_in_what_is_left(tool: Tool) -> None:
     assert tool("replay", reduced, "--check-returns").code == -signal.SIGSEGV
 
 
+@pytest.mark.slow
 def test_a_real_failure_needs_no_option(tool: Tool) -> None:
     """Lingeling itself dies here: a solve behind a look-ahead over a variable made by incvar."""
     text = (
@@ -62,6 +66,7 @@ def test_a_real_failure_needs_no_option(tool: Tool) -> None:
     assert tool("replay", reduced).code == -signal.SIGSEGV
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["none", "explicit", "all"])
 def test_modes_of_options(tool: Tool, options: str) -> None:
     path = tool.write("lgl.trace", MELTS)
@@ -80,6 +85,7 @@ def test_a_trace_that_passes(tool: Tool) -> None:
     assert "with the lines 'return'" in done.err
 
 
+@pytest.mark.slow
 def test_a_seeded_fault_that_a_trace_does_not_reach(tool: Tool) -> None:
     path = tool.write("lgl.trace", PASSES)
     done = tool("trace", path, "--fault", "lglfailed+1:abort")
@@ -103,6 +109,7 @@ def test_a_broken_contract_is_no_failure(tool: Tool) -> None:
     assert "line 5" in done.err
 
 
+@pytest.mark.slow
 def test_a_wrong_result(tool: Tool) -> None:
     text = "init\nadd 1\nadd 0\nmaxvar\nreturn 1\nsat\nreturn 20\nflush\n"
     path = tool.write("lgl.trace", text)
@@ -150,6 +157,7 @@ def test_an_interpreter_of_ones_own(tool: Tool) -> None:
     assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool, jobs: str) -> None:
     """Neither of the empty file, which with three jobs runs beside the input, and ends first."""
@@ -167,6 +175,7 @@ def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool,
     assert "freeze 1" in path.with_name("lgl.reduced.trace").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["dump", "unheard"], ids=["in the model", "not in the model"])
 @pytest.mark.parametrize("more", [(), ("--match-err", "invalid keyword")])
 def test_a_parse_error_of_the_interpreter_is_reduced(
@@ -184,12 +193,14 @@ def test_a_parse_error_of_the_interpreter_is_reduced(
     assert reduced.removeprefix("init\n") == f"{word}\n"
 
 
+@pytest.mark.slow
 def test_what_does_not_go_together(tool: Tool) -> None:
     path = tool.write("lgl.trace", MELTS)
     assert tool("trace", path, "--reference", "true").code == 2
     assert tool("trace", path, "--cmd", "true", *FAULT).code == 2
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_result(tool: Tool) -> None:
     path = tool.write("lgl.trace", MELTS)
     for jobs, output in (("1", "one"), ("2", "two")):
@@ -198,6 +209,7 @@ def test_jobs_do_not_change_the_result(tool: Tool) -> None:
     assert (tool.folder / "one").read_bytes() == (tool.folder / "two").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_output_of_a_packed_trace_is_not_named_like_a_packed_one(tool: Tool) -> None:
     path = tool.write("lgl.trace.gz", gzip.compress(MELTS.encode()))
     done = tool("trace", path, *FAULT, "-q")
@@ -210,6 +222,7 @@ def test_the_output_of_a_packed_trace_is_not_named_like_a_packed_one(tool: Tool)
     assert gzip.decompress(path.read_bytes()) == MELTS.encode()
 
 
+@pytest.mark.slow
 def test_a_core_asked_for_after_a_satisfiable_round_is_not_the_failure(tool: Tool) -> None:
     # Without the clauses `failed` comes after an answer that forbids it; the fault strikes anyway.
     text = "init\nadd -1\nadd 2\nadd 0\nadd -2\nadd 0\nassume 1\nsat\nfailed 1\n"

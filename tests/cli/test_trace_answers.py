@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.tool import Tool
 
 SOURCE = Path(__file__).parents[1] / "frontends" / "trace" / "replay" / "tiny_ipasir.c"
@@ -17,6 +19,7 @@ def library(tool: Tool, *flags: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_replayed_and_reduced(tool: Tool) -> None:
     wrong, trace = library(tool, "-DWRONG"), tool.write("in.trace", TRACE)
     words = ("--model", "ipasir", "--library", wrong)

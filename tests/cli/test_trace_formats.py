@@ -34,6 +34,7 @@ library.boolector_sat(btor)
 """
 
 
+@pytest.mark.slow
 def test_a_compressed_trace(tool: Tool) -> None:
     path = tool.folder / "lgl.trace.gz"
     path.write_bytes(gzip.compress(MELTS.encode()))
@@ -43,6 +44,7 @@ def test_a_compressed_trace(tool: Tool) -> None:
     assert output.read_text() == "init\nfreeze 1\nmelt 1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [CADICAL, MOBICAL], ids=["plain", "numbered"])
 def test_a_trace_of_cadical(tool: Tool, text: str) -> None:
     path = tool.write("cadical.trace", text)
@@ -54,6 +56,7 @@ def test_a_trace_of_cadical(tool: Tool, text: str) -> None:
     assert tool(*command.split()[3:]).code == -signal.SIGILL
 
 
+@pytest.mark.slow
 def test_a_trace_of_boolector(tool: Tool) -> None:
     """Recorded by Boolector itself; what is left still makes its handles before it uses them."""
     path = tool.folder / "btor.trace"

@@ -38,6 +38,7 @@ def typed(part: Part, folder: Path) -> None:
         assert normalised(run(step.command, folder)) == normalised(step.said), step.command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", [pytest.param(each, id=each.title, marks=marks(each)) for each in _PARTS[1:]]
 )

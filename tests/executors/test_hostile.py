@@ -348,6 +348,7 @@ def test_what_cannot_be_removed_is_left_behind() -> None:
     assert settled(removed)  # the start of another program may be about it already
 
 
+@pytest.mark.slow
 def test_deep_and_wide_trees_are_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
     top.mkdir()

@@ -492,6 +492,7 @@ os._exit(0 if interesting else 1)
     assert check(python(script)).status == 0
 
 
+@pytest.mark.slow
 def test_inside_of_itself() -> None:
     script = """
 from reducekit.executors.local import LocalExecutor

@@ -59,6 +59,7 @@ def runs(folder: Path) -> int:
     return len((folder / "runs").read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_a_quick_run_is_not_slow_because_we_were_stopped(tmp_path: Path) -> None:
     process = start("sleep 0.2", "slow", tmp_path)
     pause([process.pid])
@@ -74,6 +75,7 @@ def test_a_slow_run_is_slow_all_the_same(tmp_path: Path) -> None:
     assert runs(tmp_path) == 2
 
 
+@pytest.mark.slow
 def test_the_deadline_waits_when_all_is_stopped(tmp_path: Path) -> None:
     script = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
     process = start(script, "zero", tmp_path)

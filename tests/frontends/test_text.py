@@ -183,6 +183,7 @@ def test_no_line_or_token_that_is_left_can_go(text: bytes) -> None:
         assert not interesting(document.render({node: ()}))
 
 
+@pytest.mark.slow
 def test_deep_nesting() -> None:
     depth = 200_000
     tree = groups_of(b"(f " * depth + b"x" + b")" * depth)

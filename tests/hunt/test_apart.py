@@ -58,6 +58,7 @@ def kept(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_by_the_operators_that_are_left(tmp_path: Path) -> None:
     texts = [text("div", 1), text("div", 2), text("mod", 3), text("div", 4), text("mod", 5)]
     stats, folder = hunted(tmp_path, "found", texts)
@@ -72,6 +73,7 @@ def test_by_the_operators_that_are_left(tmp_path: Path) -> None:
     assert len([name for name in kept(folder) if name.endswith(".reduced.txt")]) == 2
 
 
+@pytest.mark.slow
 def test_what_is_alike_is_one_bug_however_often(tmp_path: Path) -> None:
     """Of many inputs only the first few are reduced."""
     texts = [text("div", number) for number in range(SAMPLES + 5)]
@@ -80,6 +82,7 @@ def test_what_is_alike_is_one_bug_however_often(tmp_path: Path) -> None:
     assert list(stats.samples.values()) == [SAMPLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_a_hunt_that_was_cut_off_has_the_same_bugs_in_the_end(tmp_path: Path, cut: int) -> None:
     texts = [text("div", 1), text("div", 2), text("mod", 3), text("div", 4)]

@@ -79,6 +79,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in folder.iterdir() if each.suffix == ".btor"}
 
 
+@pytest.mark.slow
 def test_the_same_bugs_on_the_same_inputs_as_here(program: Path, cluster: Machines) -> None:
     here = hunted(options(program, "here"))
     before = runs_of(program)
@@ -143,6 +144,7 @@ def test_killed_and_started_again_it_repeats_nothing(program: Path, cluster: Mac
     assert repeated <= 2 * 4 * 10 * 5
 
 
+@pytest.mark.slow
 def test_a_hunt_that_is_done_is_done(program: Path, cluster: Machines) -> None:
     chosen = options(program, "there", cluster=cluster.address, count=20)
     first, runs = hunted(chosen), runs_of(program)
@@ -152,6 +154,7 @@ def test_a_hunt_that_is_done_is_done(program: Path, cluster: Machines) -> None:
     assert runs_of(program) == runs
 
 
+@pytest.mark.slow
 def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(
     program: Path, cluster: Machines
 ) -> None:
@@ -173,6 +176,7 @@ def test_a_bug_that_was_not_reduced_when_the_hunt_was_killed(
     }
 
 
+@pytest.mark.slow
 def test_a_library_of_a_format_is_tested_on_the_cluster(tmp_path: Path, cluster: Machines) -> None:
     def stats(folder: str, **more: Any) -> HuntStats:
         chosen = HuntOptions(format="trace", folder=tmp_path / folder, count=40, **more)
@@ -183,6 +187,7 @@ def test_a_library_of_a_format_is_tested_on_the_cluster(tmp_path: Path, cluster:
     assert there.counts == here.counts
 
 
+@pytest.mark.slow
 def test_restart_begins_with_the_first_seed(tmp_path: Path, cluster: Machines) -> None:
     chosen = HuntOptions(
         format="btor",
@@ -203,6 +208,7 @@ def test_a_file_that_is_no_progress(program: Path, cluster: Machines) -> None:
         hunted(chosen)
 
 
+@pytest.mark.slow
 def test_tasks_whose_workers_go_while_others_are_idle(program: Path) -> None:
     hold, log = Path(f"{program}.hold"), Path(f"{program}.log")
     hold.touch()

@@ -39,6 +39,7 @@ def reduced(bugs: Mapping[str, bytes]) -> int:
     return sum(".reduced." in name for name in bugs)
 
 
+@pytest.mark.slow
 def test_killed_while_a_bug_is_reduced(tmp_path: Path) -> None:
     """The reduction is finished, and no seed is tested that was done before."""
     words = (*BTOR, *program(tmp_path, " udiv ", " sra "), "--json")
@@ -60,18 +61,21 @@ def test_killed_while_a_bug_is_reduced(tmp_path: Path) -> None:
     assert after == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first_of(4))
 def test_btor(tmp_path: Path, seed: int) -> None:
     words = (*BTOR, *program(tmp_path, " udiv ", " sra "))
     assert reduced(survives(tmp_path, words, seed)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first_of(4))
 def test_smt2(tmp_path: Path, seed: int) -> None:
     words = (*SMT2, *program(tmp_path, "bvudiv", "bvshl"))
     assert reduced(survives(tmp_path, words, seed)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first_of(6))
 def test_traces_of_a_library(tmp_path: Path, seed: int) -> None:
     words = (*TRACE, "--fault", "lglmelt+1:abort", "--no-compare", "--jobs", str(seed % 2 + 1))

@@ -132,6 +132,7 @@ def test_flips_tell_one_unknown_from_another() -> None:
     assert not verdict(kept, [run(b"unsat\n"), spent])
 
 
+@pytest.mark.slow
 def test_a_flip_is_kept(tmp_path: Path) -> None:
     """Seed 0 has no limit here, the others have too little."""
     spare = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(20))

@@ -54,6 +54,7 @@ SCATTERED = {1: (489, 489), 2: (485, 243), 8: (517, 70), 32: (518, 30), 128: (85
 DECLARED = {1: (176, 176), 2: (194, 109), 8: (222, 40), 32: (324, 22), 128: (740, 21)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", SCATTERED)
 def test_scattered(width: int) -> None:
     """5,000 items, 50 needed; runs, and time in runs."""

@@ -52,6 +52,7 @@ def reduced(oracle: Path, notices: list[str] | None = None, **more: Any) -> Repo
     return Session(options, listen).run()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_as_here(oracle: Path, cluster: Machines) -> None:
     here = reduced(oracle, jobs=3)
     there = reduced(oracle, cluster=cluster.address)
@@ -60,6 +61,7 @@ def test_the_same_bytes_as_here(oracle: Path, cluster: Machines) -> None:
     assert there.counts.checks == here.counts.checks
 
 
+@pytest.mark.slow
 def test_the_same_bytes_with_workers_killed_on_the_way(oracle: Path, cluster: Machines) -> None:
     here = reduced(oracle, jobs=3)
     with Killer(cluster, most=5, pause=0.2) as killer:
@@ -89,6 +91,7 @@ def test_this_machine_takes_over_when_no_worker_is_left(oracle: Path) -> None:
     assert any("on this machine" in each for each in notices)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_sessions_share(oracle: Path, cluster: Machines) -> None:
     with Cluster(cluster.address) as shared:
         texts = [reduced(oracle, cluster=shared, max_checks=20).text for _ in range(2)]

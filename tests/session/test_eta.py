@@ -49,6 +49,7 @@ def curve(seed: int) -> list[tuple[int, int, int]]:
     return points
 
 
+@pytest.mark.slow
 def test_the_range_holds_mostly() -> None:
     said = held = 0
     for seed in range(16):

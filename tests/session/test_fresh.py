@@ -82,6 +82,7 @@ def test_texts_to_go_back_to_have_ten_times_the_bytes_of_the_input_at_most() -> 
     assert [len(steps.texts[0]), len(steps.texts[-1])] == [10_000, 1]
 
 
+@pytest.mark.slow
 def test_a_result_that_fails_by_luck_is_given_up(tmp_path: Path) -> None:
     source, output = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_bytes(TEXT)

@@ -70,6 +70,7 @@ def test_it_says_that_it_resumes_only_if_it_does(tmp_path: Path) -> None:
     assert said.startswith(f"resuming from {tmp_path / 'in.reduced.txt'} (7 bytes, ")
 
 
+@pytest.mark.slow
 def test_it_does_not_say_that_it_resumes_from_the_input(tmp_path: Path) -> None:
     whole = [f"^{len(TEXT)}$"]  # its size is printed
     found, _ = reduced(tmp_path, match_out=whole)

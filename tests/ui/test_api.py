@@ -65,6 +65,7 @@ def test_positions_in_a_text_that_is_not_ascii(served: Serving) -> None:
     assert said == ["|ä𝄞|", "(assert (not |ä𝄞|))", "(not |ä𝄞|)", "(assert true)", "true"]
 
 
+@pytest.mark.slow
 def test_reduce_history_diff_and_going_on(served: Serving) -> None:
     number = reduced(served)
     run = served.finished(number)
@@ -92,6 +93,7 @@ def test_reduce_history_diff_and_going_on(served: Serving) -> None:
     assert "there is no step 99" in served.refused("step", run=number, step=99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     ["adaptive", "ddmin", "hdd", "hdd+", "hdd*", "bfs", "lw", "changeref", "changeref+",
@@ -107,6 +109,7 @@ def test_each_algorithm_runs(served: Serving, strategy: str) -> None:
     assert run.state["size"] < len(GRAPH) / 2
 
 
+@pytest.mark.slow
 def test_stop_pause_and_resume(served: Serving) -> None:
     slow = served.folder / "slow.sh"
     slow.write_text('#!/bin/sh\nsleep 0.1\ngrep -q sext "$1"\n')
@@ -204,6 +207,7 @@ def test_bug_search(served: Serving) -> None:
     )
 
 
+@pytest.mark.slow
 def test_random_inputs(served: Serving) -> None:
     found = served.ask("generate", format="btor", seed=7, values={"nodes": 50, "no_arrays": True})
     again = served.ask("generate", format="btor", seed=7, values={"nodes": 50, "no_arrays": True})

@@ -102,6 +102,7 @@ def test_some_checks_wait_on_the_workers(connection: Connection) -> None:
         assert len(until(executor, 5)) == 5
 
 
+@pytest.mark.slow
 def test_this_machine_gets_no_more_checks_than_it_has_slots(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,6 +142,7 @@ def test_closing_ends_all_checks(connection: Connection) -> None:
     assert marked() == []
 
 
+@pytest.mark.slow
 def test_the_base_travels_once_and_candidates_as_edits(connection: Connection) -> None:
     lines = [b"(assert (> x%d %d))\n" % (each, each * each % 7919) for each in range(20000)]
     with opened(connection, sh('test "$(wc -l < "$1")" -lt 20000')) as executor:
@@ -171,6 +173,7 @@ def test_candidates_travel_as_edits_of_what_they_are_made_from(connection: Conne
     assert sent[1] < sent[0] / 2
 
 
+@pytest.mark.slow
 def test_checks_of_a_killed_worker_are_made_elsewhere(connection: Connection) -> None:
     told: list[str] = []
     first = next(iter(pids(connection).values()))
@@ -206,6 +209,7 @@ def test_no_check_outlives_a_killed_worker(connection: Connection) -> None:
         assert marked() == []
 
 
+@pytest.mark.slow
 def test_the_answer_of_each_worker_that_lacks_the_program(connection: Connection) -> None:
     missing = Command(("/nowhere/solver",))
     with pytest.raises(UsageError, match="there is no program /nowhere/solver") as caught:

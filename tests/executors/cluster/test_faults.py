@@ -46,6 +46,7 @@ def until(it: Executor, count: int) -> dict[int, bool]:
     return {each.ticket: each.interesting for each in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["connection", "relayed"])
 def test_a_worker_that_is_stopped_loses_its_checks(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -65,6 +66,7 @@ def test_a_worker_that_is_stopped_loses_its_checks(
             os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.slow
 def test_a_killed_checking_process_is_started_again(connection: Connection) -> None:
     oracle = Oracle((sh(f'grep -q x "$1" || sleep {NAP}'),), ExitZero())
     with ClusterExecutor(connection, oracle, 2) as it:
@@ -287,6 +289,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_a_client_that_is_stopped_for_a_while_gives_up_no_worker(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
+
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.executor import Executor
@@ -34,6 +36,7 @@ def verdicts(executor: Executor, texts: dict[int, bytes]) -> dict[int, bool]:
     return found
 
 
+@pytest.mark.slow
 def test_verdicts(relayed: Connection) -> None:
     with opened(relayed, 'grep -q x "$1"') as executor:
         for _ in range(5):
@@ -41,6 +44,7 @@ def test_verdicts(relayed: Connection) -> None:
     assert not relayed.client.direct_to_workers
 
 
+@pytest.mark.slow
 def test_cancelled_and_closed(relayed: Connection) -> None:
     with opened(relayed, f'grep -q x "$1" || exec sleep {NAP}') as executor:
         for ticket in range(3):
@@ -54,6 +58,7 @@ def test_cancelled_and_closed(relayed: Connection) -> None:
     assert marked() == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed(relayed: Connection) -> None:
     first = next(iter(on_workers(relayed.address, os.getpid).values()))
     with opened(relayed, 'sleep 1; grep -q x "$1"') as executor:

@@ -41,6 +41,7 @@ def test_models_of_real_solvers_are_right(solver: str, tmp_path: Path) -> None:
     assert 5 < satisfied < 20
 
 
+@pytest.mark.slow
 @pytest.mark.debian("cadical")
 def test_a_wrong_model_is_told_and_reduced(tmp_path: Path) -> None:
     path, liar, out = tmp_path / "in.cnf", tmp_path / "liar", tmp_path / "out.cnf"

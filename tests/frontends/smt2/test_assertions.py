@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from reducekit import reduce
 from reducekit.events import Event, PassEnded
 
@@ -31,6 +33,7 @@ def passes(command: str, **options: object) -> dict[str, PassEnded]:
     return found
 
 
+@pytest.mark.slow
 def test_most_go_where_texts_fail_as_if_by_chance() -> None:
     only: Sequence[str] = ("assertions",)
     after = passes(SOLVER, unstable=2, only=only)["assertions"]

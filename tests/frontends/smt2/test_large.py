@@ -48,12 +48,14 @@ def reduce(text: bytes, needed: bytes) -> tuple[bytes, int]:
     return result.text, result.counts.checks
 
 
+@pytest.mark.slow
 def test_two_names_deep_in_a_chain_of_lets_take_few_checks() -> None:
     result, checks = reduce(lets(10_000), b"(v6000 (and v5999")
     assert len(result) < 100
     assert checks < 300
 
 
+@pytest.mark.slow
 def test_a_chain_of_lets_of_a_sort_that_nobody_knows_takes_few_checks() -> None:
     # An undeclared name innermost: all lets are of its sort.
     text = lets(3000).replace(b"v2999)", b"nowhere)").replace(b"(and v1499 v)", b"deep")

@@ -61,6 +61,7 @@ def test_models_of_packaged_solvers_are_right(script: Path, solver: tuple[str, .
     assert exit_code(script, *solver) == (1, "")
 
 
+@pytest.mark.slow
 def test_a_wrong_model_is_told_and_reduced(script: Path, liar: str, tmp_path: Path) -> None:
     assert exit_code(script, liar) == (0, "assertion 3 is false under the model\n")
     out = tmp_path / "out.smt2"

@@ -111,6 +111,7 @@ def complaints(text: bytes) -> list[bytes]:
     return [line for line in run.stdout.splitlines() if line.startswith(b"(error")]
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False), st.floats(0, 1))
 @settings(max_examples=10, deadline=None)
 def test_every_candidate_parses(choose: Random, share: float) -> None:

@@ -61,6 +61,7 @@ def test_arbitrary_nested_junk(parts: list[str]) -> None:
 DEPTH = 60_000  # far beyond any stack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("opening", "inner", "closing"),
     [
@@ -90,6 +91,7 @@ def test_terms_nested_deep(opening: str, inner: str, closing: str) -> None:
     assert is_constant(document, script, script.commands[-1] + 2) in (True, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["(declare-const c {})", "(assert (as x {}))", "(unknown {})"])
 def test_sorts_nested_deep(command: str) -> None:
     for opening in ("(Array Int ", "(", "(Set ", "(_ "):

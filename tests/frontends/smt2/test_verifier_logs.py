@@ -93,6 +93,7 @@ def test_a_scope_goes_with_those_inside_it() -> None:
     assert blocks.problem(ScriptView(parse(4 * NESTED))) is not None
 
 
+@pytest.mark.slow
 def test_the_command_of_the_document(tool: Tool) -> None:
     text = (CHECKOUT / "docs" / "verifiers.md").read_text(encoding="utf-8")
     words = re.search(r"^    reducekit (smt2 .*)$", text, re.MULTILINE)

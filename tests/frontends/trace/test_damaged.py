@@ -8,6 +8,7 @@ import reducekit
 from benchmarks.trace_mutants import problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(0, 200, 20))
 def test_damaged_traces_are_reduced_or_refused(seed: int) -> None:
     for each in range(seed, seed + 10):

@@ -47,6 +47,7 @@ def candidates(view: TraceView, each: object) -> Iterator[bytes]:
         search = search.after(number % 3 == 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "each",
     [Begin(), Skeleton("all"), Halves(), Units("kinds", drop.kinds), Units("rounds", drop.rounds)],
@@ -72,6 +73,7 @@ def test_the_first_line_of_a_long_trace_stays() -> None:
         assert text.startswith(head.encode())
 
 
+@pytest.mark.slow
 def test_a_long_trace_takes_a_small_multiple_of_its_size() -> None:
     text = trace()
     tracemalloc.start()

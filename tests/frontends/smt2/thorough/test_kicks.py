@@ -79,6 +79,7 @@ def test_kicks_that_succeed_are_not_the_best_text_unless_they_are_smaller() -> N
     assert larger > 0
 
 
+@pytest.mark.slow
 def test_thorough_works_with_several_candidates_in_flight() -> None:
     first, second = run("thorough", width=3), run("thorough", width=3)
     assert first[:2] == second[:2]

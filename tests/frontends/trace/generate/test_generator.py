@@ -350,6 +350,7 @@ def test_models_that_say_too_little(text: bytes, said: str) -> None:
     assert said in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_removing_a_call_breaks_the_contract_where_the_model_says_so(api: str) -> None:
     """The model and the library agree on nearly all traces from which one call was taken."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.hunt.library_tests import (
     CHECKED,
@@ -67,6 +69,7 @@ def test_no_answer_is_wrong_after_a_broken_contract() -> None:
     assert verdicts == [True, False]
 
 
+@pytest.mark.slow
 def test_candidates_of_a_bug_share_replays() -> None:
     library = find_library("lingeling")
     fault = read_fault(WRONG_MODELS)

@@ -75,6 +75,7 @@ def test_notation() -> None:
     assert str(read_fault("lgladd+16:delete")) == "lgladd+0x10:delete"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["abort", "delete"])
 def test_an_instruction_is_found_and_replaced(code: Code, path: str, kind: str) -> None:
     offset = second(code)
@@ -145,6 +146,7 @@ def test_the_inside_of_an_instruction_is_refused(code: Code, path: str) -> None:
         resolve(Fault("lglmelt", offset + 1, "abort"), path)
 
 
+@pytest.mark.slow
 def test_a_list_of_faults(code: Code, path: str, tmp_path: Path) -> None:
     offset = second(code)
     length = instruction_length(at(code, "lglmelt", offset, 16))

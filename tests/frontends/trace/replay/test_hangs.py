@@ -154,6 +154,7 @@ def asleep(place: str, folder: Path) -> str:
     return str(library)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["INIT", "RELEASE", "ADD", "SOLVE", "VAL"])
 def test_a_trace_that_sleeps_in_a_call_is_out_of_time(place: str, tmp_path: Path) -> None:
     library = find_library("ipasir", asleep(place, tmp_path))

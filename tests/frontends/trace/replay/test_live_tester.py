@@ -85,6 +85,7 @@ def test_the_same_seeds_give_the_same_bytes() -> None:
     assert len(set(made[0].values())) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", ["none", "lglextend+0x110:delete=eb07", "lglmelt+1:abort", "lglfixate+1:abort"]
 )
@@ -147,6 +148,7 @@ def test_what_dies_of_several_traces_is_all_of_them() -> None:
     assert (third.outcome.signal, third.company) == (signal.SIGILL, 1)
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_the_same_by_one_replay_or_by_several() -> None:
     library, reference = find_library("lingeling"), find_library("ipasir", OTHER)
     generator = Generator(load_model("lingeling"), variables=12)

@@ -288,6 +288,7 @@ def new_children(before: Sequence[int]) -> list[int]:
     return sorted(set(children(os.getpid())) - set(before))
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_replaced(library: Library) -> None:
     before = children(os.getpid())
     with ReplayServer(library) as server:
@@ -385,6 +386,7 @@ def test_the_heap_is_the_same_in_every_folder(
         assert places(server) == expected
 
 
+@pytest.mark.slow
 def test_closing_leaves_no_process(library: Library) -> None:
     before = children(os.getpid())
     server = ReplayServer(library, jobs=2)
@@ -397,6 +399,7 @@ def test_closing_leaves_no_process(library: Library) -> None:
     until_gone([*pids, *running])
 
 
+@pytest.mark.slow
 def test_no_process_outlives_a_client_that_is_killed(tmp_path: Path) -> None:
     trace = tmp_path / "slow.trace"
     trace.write_text(endless())
