@@ -9,7 +9,7 @@ at most one digit after the point, and texts and attributes are escaped.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from reducekit.text import printable
 
@@ -31,13 +31,13 @@ def element(tag: str, *parts: str, **attributes: _Value) -> str:
     for name, value in attributes.items():
         shown = value if isinstance(value, str) else number(value)
         if shown:
-            head += f" {name.rstrip('_').replace('_', '-')}={quoteattr(shown)}"
+            head += f' {name.rstrip("_").replace("_", "-")}="{escape(shown)}"'
     return f"<{head}>{''.join(parts)}</{tag}>" if parts else f"<{head}/>"
 
 
 def text(x: float, y: float, words: str, **attributes: _Value) -> str:
     """Return words on the base line `y`, from `x` on (see `text_anchor`)."""
-    return element("text", escape(printable(words)), x=x, y=y, **attributes)
+    return element("text", escape(printable(words), quote=False), x=x, y=y, **attributes)
 
 
 def rect(x: float, y: float, width: float, height: float, **attributes: _Value) -> str:
@@ -64,12 +64,12 @@ def group(parts: Iterable[str], x: float = 0, y: float = 0, **attributes: _Value
 
 def tooltip(words: str) -> str:
     """Return what a browser shows of the element around it: the first part of a group."""
-    return element("title", escape(printable(words)))
+    return element("title", escape(printable(words), quote=False))
 
 
 def style(rules: str) -> str:
     """Return a style sheet (CSS) for the picture."""
-    return element("style", escape(rules))
+    return element("style", escape(rules, quote=False))
 
 
 def picture(

@@ -15,7 +15,6 @@ from reducekit.cli.interrupts import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.live import watch
 from reducekit.cli.options import adding
 from reducekit.cli.reduce_options import options_from, reduce_options
-from reducekit.cli.report import write_page
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
@@ -102,6 +101,8 @@ def run(
         signal.signal(signal.SIGCONT, lambda *_: session.continued())
         report = session.run()
     if page is not None and report.output is not None:
+        from reducekit.cli.report import write_page  # takes a tenth of the time to start
+
         write_page(report.output, page)
     if json:
         print(report.json())
