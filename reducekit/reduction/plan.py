@@ -137,14 +137,8 @@ class SchedulePosition:
             if stage == _END or position._is_quick_end():
                 return None
             begins = stage == _ROUNDS
-            position = SchedulePosition(
-                schedule,
-                stage,
-                0,
-                position.round + begins,
-                swept=swept,
-                allow_growth=self.allow_growth,
-            )
+            # `allow_growth` is of the first stage, which no position comes back to.
+            position = SchedulePosition(schedule, stage, 0, position.round + begins, swept=swept)
         return position
 
 

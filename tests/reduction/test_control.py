@@ -159,6 +159,25 @@ def test_a_paused_reduction_can_be_stopped() -> None:
     assert (results[0].text, results[0].stopped) == (TEXT, "enough")
 
 
+def test_a_paused_reduction_can_be_stopped_while_its_check_never_ends() -> None:
+    executor = Stuck()
+    run = reduction(needs, executor=executor)
+    results: list[Result] = []
+    thread = threading.Thread(target=lambda: results.append(run.run(TEXT, 0.0)))
+    thread.start()
+    assert executor.started.wait(60)
+    run.control.pause()
+    assert run.control.paused
+    time.sleep(0.3)
+    run.control.resume()
+    assert run.control.paused is False
+    run.control.pause()
+    time.sleep(0.3)
+    run.control.stop("enough")
+    thread.join(60)
+    assert (results[0].text, results[0].stopped) == (TEXT, "enough")
+
+
 @pytest.mark.parametrize("width", [1, 2, 8])
 def test_a_skipped_pass_is_left_and_the_next_one_begins(width: int) -> None:
     events: list[Event] = []

@@ -94,7 +94,7 @@ def test_what_a_journal_knows_is_taken_alike() -> None:
     result = resumed.run(TEXT, 0.0)
     assert result.text == whole.text
     assert result.counts.runs == 0
-    assert result.counts.checks == whole.counts.checks
+    assert result.counts.checks == result.counts.replayed == whole.counts.checks
 
 
 def test_a_refuted_text_like_the_best_one_ends_it() -> None:

@@ -466,3 +466,17 @@ def test_what_was_drawn_in_vain_is_left_out_until_the_text_is_much_smaller(
     result = reduction(oracle, frontend=Drawing(), width=width).run(text, 0.0)
     assert result.text == b"needed " * 10 + b"\n"
     assert sum(each.startswith(b"-") for each in oracle.asked) == draws
+
+
+def test_limits_are_those_of_the_best_text() -> None:
+    """In seconds: what a check may take depends on what the best text took."""
+    asked: list[float] = []
+
+    def limits(seconds: float) -> Limits:
+        asked.append(seconds)
+        return Limits()
+
+    oracle = InProcess(contains(b"count"))
+    Reduction(Smt2(), adaptive, oracle, limits, budget=Budget(checks=3)).run(TEXT, 12.5)
+    assert asked[0] == 12.5
+    assert all(isinstance(each, float) for each in asked)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.events import Accepted, Event, RolledBack
+from reducekit.events import Accepted, Checked, Event, RolledBack
 from reducekit.executors.inprocess import InProcess
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontends.text import Text
@@ -204,3 +204,43 @@ def test_an_earlier_run_has_looked_already() -> None:
     for _ in range(100):
         off.take(False, replayed=False)
     assert not off.due
+
+
+@pytest.mark.parametrize(("looks", "again"), [(0, 5), (1, 4), (3, 2), (4, 1), (7, 1)])
+def test_a_look_at_the_result_replaces_one_of_its_reruns(looks: int, again: int) -> None:
+    """Each pause is followed by a look, here once the result has been found."""
+    asked, best = looks, TEXT
+
+    def listen(event: Event) -> None:
+        nonlocal asked, best
+        if isinstance(event, Accepted):
+            best = event.text
+        if isinstance(event, Checked) and asked and best == alone.text:
+            asked -= 1
+            run.control.continued()
+
+    alone = Reduction(Text(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
+    run = Reduction(
+        Text(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
+    )
+    result = run.run(TEXT, 0.0)
+    assert result.text == alone.text
+    assert asked == 0
+    assert result.counts.repeats == looks + again
+
+
+def test_a_look_at_an_earlier_text_replaces_none() -> None:
+    accepted: list[bytes] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Accepted):
+            accepted.append(event.text)
+            if len(accepted) <= 3:
+                run.control.continued()
+
+    run = Reduction(
+        Text(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
+    )
+    result = run.run(TEXT, 0.0)
+    assert len(accepted) > 3
+    assert result.counts.repeats == 3 + 5
