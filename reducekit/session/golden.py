@@ -210,7 +210,7 @@ def _runs(
     ended: dict[int, tuple[Outcome, ...]] = {}
     started = 0
     while any(each not in ended for each in range(number)):
-        while started <= number and executor.free and (started < number or number > len(ended)):
+        while started <= number and executor.free:
             executor.submit(started, text if started < number else b"", limits)
             started += 1
         ended |= {finished.ticket: finished.outcomes for finished in executor.wait()}

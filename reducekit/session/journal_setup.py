@@ -123,9 +123,6 @@ def open_for(
     found = earlier_run(output)
     recorded = None if found is None else found.head
     any_width = options.width is None
-    if recorded is not None and any_width and options.resume:
-        with contextlib.suppress(ValueError):
-            width = int(recorded.settings.get(WIDTH, ""))
     files = partial(
         files_of,
         commands,
@@ -142,7 +139,7 @@ def open_for(
         if not resume and options.interesting is None:
             resume = goes_on(found, head, any_width=any_width)
         if resume and any_width:
-            width = int(recorded.settings.get(WIDTH, width))
+            width = int(recorded.settings[WIDTH])
             head = replace(head, settings={**head.settings, WIDTH: str(width)})
         if resume and not recorded.differences(head):
             changed = _changed(found, head)

@@ -11,8 +11,14 @@ from typing import get_type_hints
 import pytest
 
 from reducekit.api import ReduceOptions, reduce
-from reducekit.errors import StoppedError, UsageError
+from reducekit.errors import (
+    NotInterestingError,
+    OtherFormatError,
+    StoppedError,
+    UsageError,
+)
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Started
+from reducekit.executors.repeating import Repeat
 from reducekit.session import Options, Session
 
 SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
@@ -182,3 +188,44 @@ def test_a_text_has_no_output_in_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         reduce(path, needle, in_place=True, output=tmp_path / "out.smt2")
     assert str(caught.value) == "`in_place` and `output` are mutually exclusive: give one"
+
+
+def test_an_interrupt_after_the_input_was_seen_to_fail_leaves_the_best_text(
+    tmp_path: Path,
+) -> None:
+    asked: list[bytes] = []
+
+    def interrupted(text: bytes) -> bool:
+        asked.append(text)
+        if len(asked) == 8:
+            raise KeyboardInterrupt
+        return needle(text)
+
+    output = tmp_path / "out.smt2"
+    report = Session(Options(input=SCRIPT, interesting=interrupted, output=output)).run()
+    assert report.stopped == "interrupted"
+    assert needle(report.text)
+    assert len(report.text) < len(SCRIPT)
+    assert output.read_bytes() == report.text
+    assert report.counts.checks == 8 - 2 - 1, "without the input, the empty text, the last one"
+
+
+def test_a_failure_in_two_of_three_runs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    test = script(
+        tmp_path,
+        f'echo >> {log}; [ $(($(wc -l < {log}) % 3)) = 0 ] && exit 1; grep -q "> x7 7" "$1"',
+    )
+    report = reduce(SCRIPT, oracle=test, max_checks=0, repeat=Repeat(2, 3))
+    assert report.text == SCRIPT
+    log.unlink()
+    with pytest.raises(NotInterestingError, match="in 2 of 3 runs"):
+        reduce(SCRIPT, oracle=test, max_checks=0, repeat=Repeat(3, 3))
+
+
+def test_another_format_is_named_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "in.smt2"
+    path.write_bytes(b"1 var 8\n2 root 8 1\n")
+    with pytest.raises(OtherFormatError) as caught:
+        reduce(path, needle, format="smt2")
+    assert str(caught.value) == f"{path} looks like a BTOR or BTOR2 file: use the format 'btor'"
