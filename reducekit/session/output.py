@@ -34,7 +34,6 @@ class OutputFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.written = False
         self.write_error: OSError | None = None
         if path == Path("-"):
             raise UsageError("the output is replaced at every improvement: name a file, not -")
@@ -71,7 +70,6 @@ class OutputFile:
                     os.unlink(name)
             return False
         self.write_error = None
-        self.written = True
         return True
 
     def _temporary(self) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
+from reducekit.executors.executor import Finished
 from reducekit.executors.inprocess import InProcess
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontend import Frontend, Schedule, by_size
@@ -24,6 +25,7 @@ from reducekit.frontends.text.parser import TextView
 from reducekit.frontends.text.passes import drop_lines
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
+from reducekit.reduction.control import POLL
 from reducekit.search.independent import IndependentChanges
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.adaptive import adaptive
@@ -480,3 +482,33 @@ def test_limits_are_those_of_the_best_text() -> None:
     Reduction(Smt2(), adaptive, oracle, limits, budget=Budget(checks=3)).run(TEXT, 12.5)
     assert asked[0] == 12.5
     assert all(isinstance(each, float) for each in asked)
+
+
+def test_what_smaller_texts_to_begin_with_came_to() -> None:
+    def ended(*starts: bytes) -> PassEnded:
+        oracle = Watched(contains(b"count"))
+        reduction(oracle).run(TEXT, 0.0, starts)
+        return next(each for each in oracle.events if isinstance(each, PassEnded))
+
+    assert ended(b"(exit)") == PassEnded("earlier steps", 0, 1, 0, len(TEXT))
+    good = b"(declare-fun count () Int)"
+    assert ended(b"(exit)", good, TEXT[:200]) == PassEnded("earlier steps", 0, 2, 1, len(good))
+
+
+def test_no_wait_is_longer_than_the_time_that_is_left() -> None:
+    class Slow(InProcess):
+        """Has no result before the second wait."""
+
+        waits: list[float]
+
+        def wait(self, timeout: float | None = None) -> list[Finished]:
+            assert timeout is not None
+            self.waits.append(timeout)
+            return super().wait(timeout) if len(self.waits) % 2 == 0 else []
+
+    executor = Slow(contains(b"count"))
+    executor.waits = []
+    limit = Budget(seconds=POLL / 2)
+    Reduction(Smt2(), adaptive, executor, lambda seconds: Limits(), budget=limit).run(TEXT, 0.0)
+    assert executor.waits
+    assert all(0 < each <= POLL / 2 for each in executor.waits)

@@ -10,7 +10,8 @@ import pytest
 
 from reducekit import reduce
 from reducekit.events import Event, Notice
-from reducekit.session.fresh import Ends, Steps, as_unstable
+from reducekit.session import Options, Session
+from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
 
 TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
 LUCKY = """sh -c 'grep -q 42 $1 || exec echo sat
@@ -120,3 +121,20 @@ def test_other_failures_have_no_fresh_variants() -> None:
     report = reduce(TEXT, format="text", interesting=lambda text: b"42" in text)
     assert report.fresh is None
     assert "fresh" not in json.loads(report.json())
+
+
+def test_a_stop_while_fresh_variants_run_leaves_the_result() -> None:
+    def listen(event: Event) -> None:
+        if isinstance(event, Notice) and "other variants" in event.text:
+            session.stop("enough")
+
+    options = Options(input=TEXT, format="text", command=LUCKY, unstable=8)
+    session = Session(options, listen)
+    report = session.run()
+    assert (report.text, report.fresh) == (b"42\n", None)
+
+
+@pytest.mark.parametrize(("before", "often"), [((8, 8), 6), ((15, 1), 1), ((14, 2), 1)])
+def test_more_variants_are_advised_in_words(before: tuple[int, int], often: int) -> None:
+    said = in_words(Ends(*before), Ends(16, 0), 8, went_back=True)
+    assert said.endswith(f"try `unstable` 24 with `good` {often} and `bad` {often}")

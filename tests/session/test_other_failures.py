@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -136,3 +138,17 @@ def test_trouble_is_remembered(tmp_path: Path) -> None:
     kept.keep(CRASH, b"1")
     assert "is not an index" in str(kept.write_error.strerror)
     assert [path.name for path in folder.iterdir()] == [INDEX]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0, 0o666)])
+def test_files_may_be_read_by_whom_the_user_lets(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        kept = OtherFailures(tmp_path, ".smt2")
+        kept.keep(CRASH, b"text")
+    finally:
+        os.umask(before)
+    path = kept.file(CRASH)
+    assert path is not None
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / INDEX).stat().st_mode)
+    assert stat.S_IMODE(path.stat().st_mode) == mode

@@ -103,6 +103,17 @@ def test_a_loosened_test(tmp_path: Path) -> None:
     assert second.counts.checks < fresh.counts.checks
 
 
+def test_a_test_that_no_earlier_step_passes_is_told_once(tmp_path: Path) -> None:
+    test = script(tmp_path / "t.sh", holds(9))
+    run(tmp_path, oracle=test)
+    script(tmp_path / "t.sh", holds(9, 30, 41, 50))
+    second, said = run(tmp_path, oracle=test)
+    assert b"line 50 " in second.text
+    words = "t.sh has changed since: no earlier step still fails; starting from the input"
+    assert said.count(words) == 1
+    assert "resuming from" not in said
+
+
 def test_a_tightened_test_resumes_from_a_larger_step(tmp_path: Path) -> None:
     test = script(tmp_path / "t.sh", holds(9))
     run(tmp_path, oracle=test)

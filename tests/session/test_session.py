@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
 import time
 from dataclasses import fields
@@ -17,7 +19,7 @@ from reducekit.errors import (
     StoppedError,
     UsageError,
 )
-from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Started
+from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.repeating import Repeat
 from reducekit.session import Options, Session
 
@@ -229,3 +231,65 @@ def test_another_format_is_named_with_the_file(tmp_path: Path) -> None:
     with pytest.raises(OtherFormatError) as caught:
         reduce(path, needle, format="smt2")
     assert str(caught.value) == f"{path} looks like a BTOR or BTOR2 file: use the format 'btor'"
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0, 0o666)])
+def test_the_output_may_be_read_by_whom_the_user_lets(
+    tmp_path: Path, umask: int, mode: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        reduce(SCRIPT, needle, output=tmp_path / "new.smt2", max_checks=9)
+        old = tmp_path / "old.smt2"
+        old.write_bytes(SCRIPT)
+        old.chmod(0o640)
+        reduce(old, needle, in_place=True, max_checks=9)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.smt2").stat().st_mode) == mode
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+
+
+def test_a_crash_on_an_empty_file_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+    test = script(tmp_path, "kill -SEGV $$")
+    report = reduce(
+        SCRIPT,
+        command=test,
+        max_checks=3,
+        listen=lambda event: said.append(event.text) if isinstance(event, Notice) else None,
+    )
+    assert said[0] == "an empty file fails in the same way (signal SIGSEGV)"
+    assert report.stopped == "after 0 checks" or report.text == b""
+
+
+def test_a_journal_in_use_is_named(tmp_path: Path) -> None:
+    output = tmp_path / "out.smt2"
+
+    def again(text: bytes) -> bool:
+        if not tried:
+            tried.append(text)
+            with pytest.raises(UsageError) as caught:
+                reduce(SCRIPT, needle, output=output)
+            assert f"the journal {output}.journal is in use" in str(caught.value)
+        return needle(text)
+
+    tried: list[bytes] = []
+    reduce(SCRIPT, again, output=output, max_checks=3)
+    assert tried
+
+
+def test_all_commands_of_a_failure_are_changed() -> None:
+    options = Options(
+        input=SCRIPT,
+        command="z3 {}",
+        reference="cvc5 {}",
+        also_passes=["grep x {}"],
+        also_match=[("yices {}", "sat")],
+    )
+    changed = options.with_commands(lambda words: f"nice {words}")
+    assert (changed.command, changed.reference, changed.oracle) == (
+        "nice z3 {}", "nice cvc5 {}", None,
+    )  # fmt: skip
+    assert changed.also_passes == ("nice grep x {}",)
+    assert changed.also_match == (("nice yices {}", "sat"),)

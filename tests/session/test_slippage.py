@@ -17,6 +17,7 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, signature
 from reducekit.session.slippage import Captured, SlippageTracker, captured
+from reducekit.session.slippage import _ends as ends
 
 SEGV = Outcome(None, 11, b"", b"", None, 0.1)
 ABORT = Outcome(None, 6, b"", b"a.c:7: Assertion `x' failed.\n", None, 0.1)
@@ -174,3 +175,17 @@ def test_no_end_of_kinds_is_bounded() -> None:
         seen.see(b"", False, (replace(ABORT, stderr=f"Assertion `{line}' failed".encode()),))
     assert len(seen.met) + seen.uncounted == 1000
     assert seen.uncounted > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "left"),
+    [
+        (b"one\ntwo\n", 8, b"one\ntwo\n"),
+        (b"one\ntwo\nthree\nfour\n", 12, b"one\nfour\n"),
+        (b"one\n" + b"-" * 20, 12, b"one\n" + b"-" * 6),
+        (b"-" * 20 + b"\nend\n", 12, b"-" * 6 + b"end\n"),
+        (b"0123456789abcdef", 8, b"0123cdef"),
+    ],
+)
+def test_the_ends_of_a_long_text_are_whole_lines(text: bytes, size: int, left: bytes) -> None:
+    assert ends(text, size) == left
