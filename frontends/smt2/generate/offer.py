@@ -13,6 +13,7 @@ from reducekit.errors import UsageError
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.mutants import Seed, mutant, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
+from reducekit.frontends.smt2.generate.solver_options import drawn, read_options
 from reducekit.offers import (
     FormatOption,
     Generated,
@@ -56,6 +57,13 @@ OPTIONS: tuple[FormatOption, ...] = (
     FormatOption(
         "seed_options", "Keep the options and :status of the scripts.", "flag", False, rare=True
     ),
+    FormatOption(
+        "solver_options",
+        "Set one to three options of a solver in each script: z3, cvc5, or a file of lines "
+        "`name = values`.",
+        metavar="WHICH",
+        default=None,
+    ),
     _most("queries", 2, "Maximum number of check-sat commands; above 1 also push and pop.", 10_000),
 )
 
@@ -75,21 +83,30 @@ class ScriptGenerator(InputGenerator):
             self.well_formed = False
             self.files = _scripts(Path(values["mutate"]))
         self._seed_of = cache(self._read)
+        which = values["solver_options"]
+        self._options = None if which is None else read_options(which)
 
     def generate(self, seed: int) -> Generated:
         """Make the script of a seed. Raises UsageError if no file can be mutated."""
         dice = Random(seed)
+        made = self._script(dice, seed)
+        if self._options is not None:
+            # First in the script: some options cannot be set once there is a logic.
+            made = drawn(dice, self._options) + made
+        return Generated(made)
+
+    def _script(self, dice: Random, seed: int) -> bytes:
         if not self.files or (
             self._parameters.logic is not None and dice.random() >= self._values["mix"]
         ):
-            return Generated(generate_script(self._parameters, seed).encode())
+            return generate_script(self._parameters, seed).encode()
         text = mutant(dice, self._seed_of, len(self.files))
         if text is None:
             raise UsageError(
                 f"no mutant of {self._values['mutate']} is well sorted: give SMT-LIB scripts that "
                 "declare what they use, and have a check-sat"
             )
-        return Generated(text)
+        return text
 
     def _read(self, number: int) -> Seed | None:
         try:

@@ -1,0 +1,112 @@
+"""Options of solvers in scripts: read from a list, drawn, and known to the solver."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.frontends.smt2.generate.offer import ScriptGenerator
+from reducekit.frontends.smt2.generate.solver_options import (
+    Option,
+    drawn,
+    known,
+    parse,
+    read_options,
+)
+from reducekit.hunt.inputs import generation_of
+from reducekit.offers import with_defaults
+
+
+def generator(**values: object) -> ScriptGenerator:
+    generation = generation_of("smt2")
+    assert generation is not None
+    made = generation.make(with_defaults(generation.options, {"logic": "QF_BV", **values}))
+    assert isinstance(made, ScriptGenerator)
+    return made
+
+
+def test_lines_of_a_list() -> None:
+    text = '# of mine\n\nsat.restart = luby ema\n :n=0..3 10\nname = "a b" x  \nd = -1..1 0.5\n'
+    assert parse(text, "f") == [
+        Option("sat.restart", ["luby", "ema"]),
+        Option("n", ["0", "1", "2", "3", "10"]),
+        Option("name", ['"a b"', "x"]),
+        Option("d", ["-1", "0", "1", "0.5"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["a", "a =", "= 1", "a b = 1", "a = 2..1", "a = 1..1000000", "a = (", "a = x)(y"]
+)
+def test_other_lines_are_named(line: str) -> None:
+    with pytest.raises(UsageError, match=r"line 2 of my\.txt is not `name = values`, such as"):
+        parse(f"# mine\n{line}\n", "my.txt")
+
+
+def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("# nothing\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    for name, words in (
+        ("empty", "has no options"),
+        ("binary", "it is not UTF-8"),
+        ("missing", "No such file or directory.*or one of cvc5, z3"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            read_options(str(tmp_path / name))
+
+
+def test_one_to_three_options_of_a_script() -> None:
+    options = read_options("z3")
+    scripts = [drawn(Random(seed), options).decode() for seed in range(300)]
+    assert {text.count("\n") for text in scripts} == {1, 2, 3}
+    of = dict(options)
+    for text in scripts:
+        names = []
+        for line in text.splitlines():
+            match = re.fullmatch(r"\(set-option :(\S+) (\S+)\)", line)
+            assert match is not None
+            assert match[2] in of[match[1]]
+            names.append(match[1])
+        assert len(set(names)) == len(names)
+    assert drawn(Random(1), options[:1]).count(b"set-option") == 1
+
+
+def test_they_come_first_in_random_scripts_and_mutants(tmp_path: Path) -> None:
+    (tmp_path / "in.smt2").write_text("(set-logic QF_BV)\n(assert (= #b1 #b0))\n(check-sat)\n")
+    for made in (generator(), generator(mutate=str(tmp_path), mix=1.0)):
+        plain = made.generate(5).text
+        assert b"set-option" not in plain
+    made = generator(solver_options="z3")
+    text = made.generate(5).text
+    assert text == generator(solver_options="z3").generate(5).text
+    assert text.startswith(b"(set-option :")
+    assert text.splitlines()[-1] == b"(check-sat)"
+    assert made.words(5)[-2:] == ["--solver-options", "z3"]
+    mutant = generator(mutate=str(tmp_path), mix=1.0, solver_options="z3").generate(5).text
+    assert mutant.startswith(b"(set-option :")
+
+
+def test_lists_that_come_with_reducekit() -> None:
+    assert known() == ["cvc5", "z3"]
+    for name in known():
+        options = read_options(name)
+        assert len(options) > 50
+        assert all(len(values) > 1 for _, values in options)
+
+
+@pytest.mark.slow
+@pytest.mark.debian("z3")
+def test_z3_takes_its_options(tmp_path: Path) -> None:
+    """A few, in a script each: `benchmarks.solver_options` has tried all."""
+    options = read_options("z3")
+    path = tmp_path / "in.smt2"
+    for seed in range(40):
+        script = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+        path.write_bytes(drawn(Random(seed), options) + script.encode())
+        done = subprocess.run(["z3", path], capture_output=True, text=True, check=False)
+        assert done.stdout in ("sat\n", "unknown\n"), path.read_text()
