@@ -92,12 +92,11 @@ class Visit:
         self.page.wait_for_selector(f"#graph[data-nodes{count}]")
 
     def complaints(self) -> list[str]:
-        """Return what axe finds that is serious or critical."""
+        """Return what axe finds, of any impact."""
         found = Axe().run(self.page).response["violations"]
         return [
             f"{each['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
             for each in found
-            if each["impact"] in ("serious", "critical")
             for node in each["nodes"]
         ]
 

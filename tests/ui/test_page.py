@@ -228,16 +228,24 @@ def test_errors_are_said_where_they_arise(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 480])
+@pytest.mark.parametrize("width", [1280, 390])
 def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, width: int) -> None:
     (served.folder / "graph.btor").write_text(GRAPH)
     visit = Visit(browser, served, color_scheme=scheme, viewport={"width": width, "height": 800})
     page = visit.start()
+    page.wait_for_selector("#open:not(:disabled)")
     assert visit.complaints() == []
     visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
+    done, slow = served.folder / "done", served.folder / "slow.sh"
+    slow.write_text(f'#!/bin/sh\ntest -e {done} || sleep 1\ngrep -q sext "$1"\n')
+    slow.chmod(0o755)
+    visit.fails(f"{slow} {{}}")
     page.click("summary")
+    assert visit.complaints() == []
     page.click("#start")
+    page.wait_for_selector(".run[data-status=running]")
+    assert visit.complaints() == []
+    done.touch()
     page.wait_for_selector(".run[data-status=done]")
     visit.drawn(3)
     assert visit.complaints() == []
