@@ -122,6 +122,31 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
     expect(page.locator("#tabs")).to_contain_text("graph@adaptive-1.btor")
 
 
+def test_a_click_on_the_curve_goes_to_the_step(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    curve = page.locator("svg.curve")
+    box = curve.bounding_box()
+    assert box is not None
+    steps = visit.served.api.runs.get(1).points
+    checks, _, size = steps[1]
+    most = max(visit.served.api.runs.get(1).state["checks"], steps[-1][0])
+    left, right = 58, 12  # the margins of the curve
+    at = left + (box["width"] - left - right) * (checks + 0.5) / most
+    curve.hover(position={"x": at, "y": 30})
+    expect(page.locator(".curve-box .tip")).to_have_text(
+        re.compile(rf"^adaptive: {size} bytes after {checks} checks?, ")
+    )
+    curve.click(position={"x": at, "y": 30})
+    chosen = page.locator("#pane-steps tr[aria-selected=true]")
+    expect(chosen.locator("td").nth(1)).to_have_text(str(size))
+    expect(page.locator("#text")).to_contain_text("sext")
+    assert page.evaluate("location.hash").endswith(f"step={chosen.get_attribute('data-step')}")
+
+
 def test_stop_pause_and_resume(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")

@@ -1,11 +1,12 @@
-// The curves of all runs: bytes by checks or by time, linear or logarithmic.
+// The curves of all runs: bytes by checks or by time, linear or logarithmic. A click leads to a step.
 
-import { h, number, s, visible } from "./dom.js";
+import { h, number, s, seconds, visible } from "./dom.js";
 
 const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
 
 export class CurveView {
-  constructor(element) {
+  // `pick` is called with a run and the checks of the step that is clicked.
+  constructor(element, pick) {
     this.axis = "checks";
     this.scale = "log";
     this.svg = s("svg", { class: "curve", role: "img", "aria-label": "Bytes that are left" });
@@ -14,8 +15,16 @@ export class CurveView {
       h("div", { class: "choice", role: "radiogroup", "aria-label": name },
         options.map(([value, words]) =>
           h("label", {}, h("input", { type: "radio", name: `curve-${name}`, value, checked: this[name] === value, onchange: () => { this[name] = value; this.draw(); } }), h("span", {}, words))));
+    this.tip = h("div", { class: "tip", hidden: true });
+    this.mark = s("circle", { r: 5, class: "mark" });
+    this.svg.addEventListener("pointermove", (event) => this.hover(event));
+    this.svg.addEventListener("pointerleave", () => this.hover(null));
+    this.svg.addEventListener("click", (event) => {
+      const near = this.nearest(event);
+      if (near) pick(near.run, near.point[0]);
+    });
     element.append(
-      h("div", { class: "curve-box" }, this.svg,
+      h("div", { class: "curve-box" }, this.svg, this.tip,
         h("div", {}, choice("axis", [["checks", "checks"], ["time", "time"]]), " ", choice("scale", [["linear", "lin"], ["log", "log"]]), this.legend)),
     );
     this.runs = [];
@@ -49,6 +58,7 @@ export class CurveView {
     const [w, t] = [width - LEFT - RIGHT, height - TOP - BELOW];
     const x = (value) => LEFT + (value / most) * w;
     const y = (value) => TOP + t - (log ? (Math.log10(Math.max(value, bottom) / bottom) / Math.log10(Math.max(largest / bottom, 10))) * t : (value / largest) * t);
+    Object.assign(this, { x, y, at });
     const parts = [];
     for (const mark of marks(log, bottom, largest, Math.max(2, t / 34))) {
       parts.push(s("path", { class: "rule", d: `M${LEFT} ${y(mark)}h${w}` }), s("text", { x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
@@ -72,7 +82,37 @@ export class CurveView {
       dot.style.fill = `var(${run.color})`;
       parts.push(line, dot);
     });
-    this.svg.replaceChildren(...parts);
+    this.svg.replaceChildren(...parts, this.mark);
+  }
+
+  // Returns the run whose line is nearest to the pointer, and its last step before that.
+  nearest(event) {
+    if (!this.x) return null;
+    const box = this.svg.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    let near = null;
+    for (const run of this.runs.filter(({ points }) => points.length)) {
+      const point = run.points.findLast((each) => this.x(each[this.at]) <= px + 2) || run.points[0];
+      const far = Math.abs(this.y(point[2]) - py);
+      if (!near || far < near.far) near = { run, point, far };
+    }
+    return near;
+  }
+
+  hover(event) {
+    const near = event && this.nearest(event);
+    this.tip.hidden = !near;
+    this.mark.style.visibility = near ? "visible" : "hidden";
+    if (!near) return;
+    const { run, point } = near;
+    this.tip.textContent = `${visible(run.title)}: ${number(point[2])} bytes after ${number(point[0])} ${point[0] === 1 ? "check" : "checks"}, ${seconds(point[1])}`;
+    const [px, py] = [this.x(point[this.at]), this.y(point[2])];
+    this.mark.setAttribute("cx", px);
+    this.mark.setAttribute("cy", py);
+    this.mark.style.fill = `var(${run.color})`;
+    const width = this.svg.getBoundingClientRect().width;
+    this.tip.style.left = `${Math.max(0, Math.min(px + 12, width - this.tip.offsetWidth))}px`;
+    this.tip.style.top = `${Math.max(0, py - 36)}px`;
   }
 }
 

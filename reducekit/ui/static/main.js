@@ -45,7 +45,7 @@ async function fromAddress() {
     showRun(run.number);
     if (named.get("step")) {
       pane("steps");
-      steps.wanted = Number(named.get("step"));
+      steps.want(() => Number(named.get("step")));
     }
   } else {
     const wanted = Number(named.get("text"));
@@ -552,7 +552,11 @@ async function begin() {
   text = new TextView($("text"), clicked);
   graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
   timeline = new Timeline($("graph"), (range) => text.select(range));
-  curve = new CurveView($("pane-curve"));
+  curve = new CurveView($("pane-curve"), (run, checks) => {
+    showRun(run.number);
+    steps.want((all) => all.findLastIndex((step) => step[3] <= checks));
+    pane("steps");
+  });
   steps = new StepsView($("pane-steps"), showStep, async (found, goOn) => {
     await opened(found);
     if (goOn) await start();

@@ -17,6 +17,12 @@ export class StepsView {
     this.clear();
   }
 
+  // Chooses a step once the steps of a run are known: `find` gives its number.
+  want(find) {
+    this.wanted = find;
+    this.known = -1;
+  }
+
   clear() {
     this.run = null;
     this.table = null;
@@ -70,9 +76,10 @@ export class StepsView {
         h("td", {}, visible(pass)), h("td", {}, visible(step === 0 ? "the input" : what))));
     this.table.replaceChildren(...rows);
     this.last = current;
-    if (this.wanted !== undefined && this.wanted < steps.length) {
-      this.choose(this.wanted);
-      this.wanted = undefined;
+    const wanted = this.wanted?.(steps);
+    if (wanted >= 0 && wanted < steps.length) {
+      this.choose(wanted);
+      this.wanted = null;
     } else if (this.chosen === null || this.follows) this.choose(current, false);
   }
 
