@@ -230,17 +230,25 @@ def test_a_look_at_the_result_replaces_one_of_its_reruns(looks: int, again: int)
 
 
 def test_a_look_at_an_earlier_text_replaces_none() -> None:
+    """Three looks at earlier texts, and one at the result."""
     accepted: list[bytes] = []
+    looked = False
 
     def listen(event: Event) -> None:
+        nonlocal looked
         if isinstance(event, Accepted):
             accepted.append(event.text)
             if len(accepted) <= 3:
                 run.control.continued()
+        if isinstance(event, Checked) and accepted and accepted[-1] == alone.text and not looked:
+            looked = True
+            run.control.continued()
 
+    alone = Reduction(Text(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
     run = Reduction(
         Text(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
     )
     result = run.run(TEXT, 0.0)
     assert len(accepted) > 3
-    assert result.counts.repeats == 3 + 5
+    assert looked
+    assert result.counts.repeats == 3 + 1 + 4
