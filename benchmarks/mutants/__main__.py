@@ -78,12 +78,13 @@ class Reason:
     equivalent: bool
 
 
-def sample(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
+def sample(mutants: Sequence[Mutant], count: int, seed: int = 0) -> list[Mutant]:
     """Return a sample of the mutants of each room, or all if there are fewer.
 
-    Which ones depends on their names alone, so they are the same while a function stays as it is.
+    Which ones depends on the seed and their names alone, so they are the same while a function
+    stays as it is. Take another seed to see what tests that were written for one sample are worth.
     """
-    ranked = sorted(mutants, key=lambda each: sha256(each.name.encode()).digest())
+    ranked = sorted(mutants, key=lambda each: sha256(f"{seed} {each.name}".encode()).digest())
     return [
         each
         for room in ROOMS
@@ -167,6 +168,7 @@ def main() -> int:
     """Sample, run, write the table; 1 if too few are killed."""
     parser = argparse.ArgumentParser(prog="benchmarks.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=40, help="mutants of each room; 0: all")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this room")
     parser.add_argument(
@@ -180,7 +182,7 @@ def main() -> int:
 
     engine = Engine(options.jobs)
     total = [each for each in engine.mutants() if each.room in (options.room or ROOMS)]
-    tried = sample(total, options.sample)
+    tried = sample(total, options.sample, options.seed)
     engine.run([each for each in tried if not (options.survivors and each.status == "killed")])
     now = {each.name: each for each in engine.mutants()}
     survivors = {
