@@ -97,6 +97,8 @@ class Frontend(ABC):
 
     Then candidates that mix the changes of several passes are parsed before they run.
     """
+    baseline: bytes = b""
+    """A text that must not fail: if the empty one does, everything would be reduced to nothing."""
     options: ClassVar[tuple[FormatOption, ...]] = ()
     """What its command offers besides the options of all formats."""
     help: ClassVar[str] = ""

@@ -50,6 +50,8 @@ class FormatOption:
     """The smallest and largest number that is accepted."""
     rare: bool = False
     """Whether only the full help lists it, where there are other options."""
+    required: bool = False
+    """Whether the command line has to give it."""
 
     @property
     def long(self) -> str:

@@ -14,8 +14,10 @@ def format_option(option: FormatOption, group: str = "Format") -> Added:
     """Return the option of a command for one that a format declares."""
     shown = option.default not in (None, False, ())
     spelled = option.long
-    given: dict[str, Any] = {"default": option.default, "show_default": shown, "help": option.help}
+    given: dict[str, Any] = {"show_default": shown, "help": option.help}
     given |= {"cls": GroupedOption, "group": group, "rare": option.rare}
+    # A default of None would do for an option that is required.
+    given |= {"required": True} if option.required else {"default": option.default}
     if option.kind == "flag":
         given["is_flag"] = True
         if option.default is not False:

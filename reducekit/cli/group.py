@@ -44,6 +44,7 @@ TITLES = {
     "btor": "a BTOR or BTOR2 file",
     "smt2": "an SMT-LIB v2 script",
     "cnf": "a DIMACS CNF, WCNF, QDIMACS or ICNF file",
+    "isolate": "the difference between a file that fails and one that passes",
     "text": "any text, by lines and tokens",
     "trace": "a trace of API calls",
 }

@@ -91,7 +91,7 @@ def reduce(bug: Bug, session: Session) -> str | None:
     except GoldenRunError as error:
         bug.not_reduced = (
             FAILS_WHEN_EMPTY
-            if error.problem == "empty fails too"
+            if error.problem == "baseline fails too"
             else "it does not show every time"
         )
     except NotInterestingError:

@@ -33,7 +33,7 @@ _TWICE = Repeat(2, 2)
 _EXAMPLES = 3  # runs shown of those that ended differently
 
 
-Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "empty fails too"]
+Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "baseline fails too"]
 
 
 class GoldenRunError(NotInterestingError):
@@ -60,8 +60,8 @@ class Golden:
     seconds: float
     runs: tuple[tuple[Outcome, ...], ...] = ()
     """The outcomes of all runs on the input."""
-    empty: tuple[Outcome, ...] | None = None
-    """Those of a run on an empty file, if there was room for it beside the others."""
+    baseline: tuple[Outcome, ...] | None = None
+    """Those of a run on the baseline, if there was room for it beside the others."""
 
 
 def timeout_for(seconds: float) -> float:
@@ -91,10 +91,12 @@ def establish(
     path: str = "input",
     repeat: Repeat | None = None,
     recorded: Sequence[tuple[Outcome, ...]] = (),
+    baseline: bytes = b"",
 ) -> Golden:
     """Run the commands on the input and return what to keep alive.
 
-    The runs are not made again if they are `recorded`, as many as are asked for.
+    The runs are not made again if they are `recorded`, as many as are asked for. The `baseline`
+    runs beside them where there is room.
 
     It has to show in as many runs as `repeat` says, else in two of two; they run
     side by side as far as the executor has room. What they show is up to the
@@ -106,10 +108,10 @@ def establish(
     if criterion.wall is not None:
         limits = replace(limits, wall=criterion.wall)
 
-    runs, empty = list(recorded), None
+    runs, other = list(recorded), None
     if len(runs) != repeat.runs:
         with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
-            runs, empty = _runs(executor, text, limits, repeat.runs)
+            runs, other = _runs(executor, text, baseline, limits, repeat.runs)
     kinds = [criterion.shown_by(run, limits) for run in runs]
 
     def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
@@ -136,36 +138,42 @@ def establish(
             examples,
         )
     seconds = max(outcome.seconds for run in runs for outcome in run)
-    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs), empty)
+    return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs), other)
 
 
-def empty_input_fails(
+def baseline_fails(
     commands: tuple[Command, ...],
     golden: Golden,
     limits: Limits,
     open_executor: Callable[[Oracle], Executor],
     *,
     repeat: Repeat | None = None,
+    baseline: bytes = b"",
 ) -> bool:
-    """Say whether the empty file is as interesting as the input, in as many runs.
+    """Say whether the baseline is as interesting as the input, in as many runs.
 
-    Then everything would be reduced to nothing: usually the criterion is too weak.
+    With the empty file, everything would then be reduced to nothing: usually the criterion is too
+    weak.
     """
-    if golden.empty is not None and repeat is None and not verdict(golden.criterion, golden.empty):
+    seen = golden.baseline
+    if seen is not None and repeat is None and not verdict(golden.criterion, seen):
         return False
     # What opens executors may know more: a format refuses what breaks its rules.
     opened = open_executor(Oracle(commands, golden.criterion))
     with opened if repeat is None else Repeating(opened, repeat) as executor:
         chosen = limits_for(golden.criterion, limits, golden.seconds)
-        return run_once(executor, b"", chosen).interesting
+        return run_once(executor, baseline, chosen).interesting
 
 
 def ask_predicate(
-    criterion: Criterion, text: bytes, open_executor: Callable[[Oracle], Executor]
+    criterion: Criterion,
+    text: bytes,
+    open_executor: Callable[[Oracle], Executor],
+    baseline: bytes = b"",
 ) -> Golden:
-    """Ask a Python function about the input, and about the empty text.
+    """Ask a Python function about the input, and about the baseline.
 
-    Raises GoldenRunError if it is false for the input, or true for the empty text. A function
+    Raises GoldenRunError if it is false for the input, or true for the baseline. A function
     says the same each time, so once is enough.
     """
     with open_executor(Oracle((), criterion)) as executor:
@@ -174,21 +182,22 @@ def ask_predicate(
             raise GoldenRunError("the predicate is false for the input", "not shown")
         seconds = time.monotonic() - begin
         try:
-            empty = run_once(executor, b"", Limits()).interesting
+            fails = run_once(executor, baseline, Limits()).interesting
         except Exception:  # it need not expect an empty text, which many formats never make
-            empty = False
-    if empty:
+            fails = False
+    if fails:
         raise GoldenRunError(
-            f"{empty_too(criterion)}: there is nothing to reduce. "
+            f"{fails_too(criterion, baseline)}: there is nothing to reduce. "
             "Does the predicate look at its argument?",
-            "empty fails too",
+            "baseline fails too",
         )
     return Golden(criterion, (), seconds)
 
 
-def empty_too(criterion: Criterion) -> str:
-    """Return what to say if the empty file is as interesting as the input."""
-    return f"an empty file fails in the same way ({criterion.describe()})"
+def fails_too(criterion: Criterion, baseline: bytes) -> str:
+    """Return what to say if the baseline is as interesting as the input."""
+    which = "the baseline" if baseline else "an empty file"
+    return f"{which} fails in the same way ({criterion.describe()})"
 
 
 def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
@@ -200,18 +209,18 @@ def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
 
 
 def _runs(
-    executor: Executor, text: bytes, limits: Limits, number: int
+    executor: Executor, text: bytes, baseline: bytes, limits: Limits, number: int
 ) -> tuple[list[tuple[Outcome, ...]], tuple[Outcome, ...] | None]:
-    """Run a text so often, and an empty one beside it where there is room.
+    """Run a text so often, and the baseline beside it where there is room.
 
-    Returns the outcomes in the order of the starts; None for the empty text if
+    Returns the outcomes in the order of the starts; None for the baseline if
     it took longer than all others.
     """
     ended: dict[int, tuple[Outcome, ...]] = {}
     started = 0
     while any(each not in ended for each in range(number)):
         while started <= number and executor.free:
-            executor.submit(started, text if started < number else b"", limits)
+            executor.submit(started, text if started < number else baseline, limits)
             started += 1
         ended |= {finished.ticket: finished.outcomes for finished in executor.wait()}
     executor.cancel(number)

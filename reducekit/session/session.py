@@ -55,10 +55,10 @@ from reducekit.session.golden import (
     Golden,
     GoldenRunError,
     ask_predicate,
+    baseline_fails,
     doubtful,
-    empty_input_fails,
-    empty_too,
     establish,
+    fails_too,
     limits_for,
     run_once,
 )
@@ -160,13 +160,13 @@ class Session:
                 Executors(job.opener, self.options.repeat, self._guard) as executors,
             ):
                 self._announce(job)
-                job, golden, empty = self._seen_to_fail(job, executors)
+                job, golden, failing = self._seen_to_fail(job, executors)
                 job = self._started(job, golden)
                 slippage = self._slippage(job, golden)
                 saved = self._best_so_far(job)
                 opened.enter_context(saved.rescued())
                 steps = Steps([job.text])
-                result = self._reduce(job, golden, empty, executors, slippage, saved, steps)
+                result = self._reduce(job, golden, failing, executors, slippage, saved, steps)
                 if job.opened.journal is not None:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)
@@ -303,7 +303,7 @@ class Session:
             return self._golden(job, executors)
         except GoldenRunError as error:
             moved = in_own_folders(job.commands, self.options.input)
-            if moved is None or error.problem not in ("passes", "not shown", "empty fails too"):
+            if moved is None or error.problem not in ("passes", "not shown", "baseline fails too"):
                 raise
             fresh = in_own_folders(job.fresh, self.options.input) or ()
             moved_job = replace(job, commands=moved, fresh=fresh)
@@ -320,14 +320,14 @@ class Session:
             return found
 
     def _golden(self, job: Job, executors: Executors) -> tuple[Job, Golden, bool]:
-        """Make sure that the input fails every time; say whether an empty one does, by a crash.
+        """Make sure that the input fails every time; say whether the baseline does, by a crash.
 
         Returns the job with what was learnt about its journal.
         """
-        options, journal = self.options, job.opened.journal
+        options, journal, baseline = self.options, job.opened.journal, job.frontend.baseline
         opener = partial(self._open_stoppable, executors, job.jobs)
         if not job.commands:
-            golden = ask_predicate(job.criterion, job.text, opener)
+            golden = ask_predicate(job.criterion, job.text, opener, baseline)
             return self._same_function(job, opener), golden, False
         known = None if journal is None else journal.found.golden
         wall = options.first_timeout or job.limits.wall
@@ -343,6 +343,7 @@ class Session:
             path=job.name,
             repeat=options.repeat,
             recorded=known.runs if known is not None and known.whole else (),
+            baseline=baseline,
         )
         if isinstance(golden.criterion, TimesOut) and not given:
             raise GoldenRunError(
@@ -350,12 +351,17 @@ class Session:
                 "that it hangs, `slower_than` to keep that it is slow",
                 "not shown",
             )
-        said = None if journal is None else journal.found.verdicts.get(digest(b""))
+        said = None if journal is None else journal.found.verdicts.get(digest(baseline))
         if said is not None:
-            empty = said[0]
+            fails = said[0]
         else:
-            empty = empty_input_fails(
-                job.commands, golden, job.limits, opener, repeat=options.repeat
+            fails = baseline_fails(
+                job.commands,
+                golden,
+                job.limits,
+                opener,
+                repeat=options.repeat,
+                baseline=baseline,
             )
         if journal is not None:
             if known is None:
@@ -364,20 +370,25 @@ class Session:
                 journal_setup.note_written(job.opened, job.commands)
                 journal.golden(golden.runs)
             if said is None:
-                journal.verdict(digest(b""), empty, 0.0)
-        if empty:
-            self._accept_empty(job, golden.criterion)
-        return job, golden, empty
+                journal.verdict(digest(baseline), fails, 0.0)
+        if fails:
+            self._accept_failing_baseline(job, golden.criterion)
+        return job, golden, fails
 
-    def _accept_empty(self, job: Job, criterion: Criterion) -> None:
-        """Say that an empty input fails, too. Raises GoldenRunError unless it is by a crash."""
-        words = empty_too(criterion)
-        if not (isinstance(criterion, SameSignature) and criterion.expected.signal):
+    def _accept_failing_baseline(self, job: Job, criterion: Criterion) -> None:
+        """Say that an empty file crashes, too. Raises GoldenRunError if the baseline fails else."""
+        baseline = job.frontend.baseline
+        words = fails_too(criterion, baseline)
+        if baseline or not (isinstance(criterion, SameSignature) and criterion.expected.signal):
+            hint = (
+                "give one that passes"
+                if baseline
+                else "there is nothing to reduce. Does the command read the file? "
+                "Is what is looked for in every run?"
+            )
             raise GoldenRunError(
-                f"{words}: there is nothing to reduce. Does the command read the file? "
-                "Is what is looked for in every run?\n"
-                f"command: {job.commands[0].shell_line(job.name)}",
-                "empty fails too",
+                f"{words}: {hint}\ncommand: {job.commands[0].shell_line(job.name)}",
+                "baseline fails too",
             )
         self._listen(Notice(words))
 
@@ -420,7 +431,7 @@ class Session:
         self,
         job: Job,
         golden: Golden,
-        empty: bool,
+        failing: bool,
         executors: Executors,
         slippage: SlippageTracker | None,
         saved: SavedBest,
@@ -492,7 +503,7 @@ class Session:
                     begin=self._begin,
                     control=self.control,
                 )
-                reduction.preload(b"", interesting=empty)
+                reduction.preload(job.frontend.baseline, interesting=failing)
                 if journal is not None:
                     reduction.restore(journal.found.verdicts)
                 earlier = None if journal is None else journal.earlier

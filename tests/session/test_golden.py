@@ -21,7 +21,7 @@ from reducekit.oracle.criterion import (
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.session.golden import Golden, empty_input_fails, establish, limits_for, timeout_for
+from reducekit.session.golden import Golden, baseline_fails, establish, limits_for, timeout_for
 from reducekit.usage.advice import explained
 
 LIMITS = Limits(wall=20)
@@ -164,8 +164,8 @@ def test_a_disagreement_now_and_then(tmp_path: Path) -> None:
 def test_trivial_in_as_many_runs(tmp_path: Path) -> None:
     command = (sh(by_turns(tmp_path / "log", "exit 0", "exit 1")),)
     found = Golden(ExitZero(), (), 0.1)
-    assert empty_input_fails(command, found, LIMITS, open_local, repeat=Repeat(1, 2))
-    assert not empty_input_fails(command, found, LIMITS, open_local, repeat=Repeat(2, 2))
+    assert baseline_fails(command, found, LIMITS, open_local, repeat=Repeat(1, 2))
+    assert not baseline_fails(command, found, LIMITS, open_local, repeat=Repeat(2, 2))
 
 
 def test_a_hanging_run_is_the_failure() -> None:
@@ -191,7 +191,7 @@ def test_trivial() -> None:
     def empty_too(script: str) -> bool:
         command = (sh(script),)
         found = establish(command, ExitZero(), b"text\n", Limits(), open_local)
-        return empty_input_fails(command, found, Limits(), open_local)
+        return baseline_fails(command, found, Limits(), open_local)
 
     assert empty_too("exit 0")
     assert not empty_too('grep -q text "$1"')
@@ -208,8 +208,8 @@ def test_all_runs_go_side_by_side_where_there_is_room(tmp_path: Path) -> None:
         command, ExitZero(), b"text\n", LIMITS, lambda oracle: LocalExecutor(oracle, 3, ".txt")
     )
     assert len(found.runs) == 2
-    if found.empty is not None:  # else the two have overtaken it
-        assert found.empty[0].status == 1
+    if found.baseline is not None:  # else the two have overtaken it
+        assert found.baseline[0].status == 1
     assert len(log.read_text()) == 3
 
 

@@ -1,0 +1,77 @@
+"""The isolate frontend: which changes to a file that passes make it fail?
+
+Small is not the text here, but what is left of its difference to the passing file: a pass undoes
+changes, first whole hunks of lines, then single words. What remains is a set of changes from which
+none can be taken back (A. Zeller, "Yesterday, my program worked. Today, it does not. Why?",
+ESEC/FSE 1999).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reducekit.frontend import Frontend, Schedule
+from reducekit.frontends.isolate.changes import View, distance, undo_hunks, undo_words
+from reducekit.journal.differences import unified
+from reducekit.offers import FormatOption
+from reducekit.search.strategy import Passes
+from reducekit.session.output import read_input
+
+_SHOWN = 20
+"""Lines of the difference that the remark shows."""
+
+
+class Isolate(Frontend):
+    """The frontend for a file that fails, beside one that passes."""
+
+    name = "isolate"
+    title = "the difference between a file that fails and one that passes"
+    unit = "changes"
+    options = (
+        FormatOption("baseline", "The file that passes.", "path", metavar="FILE", required=True),
+    )
+    help = (
+        "Undoes changes between the file of --baseline, which passes, and the input, as long as it "
+        "fails: the result differs from the baseline only in what the failure needs."
+    )
+
+    def __init__(self, baseline: str | None = None) -> None:
+        """Take the file that passes; without one, the empty file."""
+        self.path = baseline
+        if baseline is not None:
+            self.suffix = Path(baseline).suffix
+            self.baseline = read_input(Path(baseline))
+            # A journal of a reduction towards another file is of no use.
+            self.name = f"isolate from {hashlib.sha256(self.baseline).hexdigest()[:16]}"
+
+    def parse(self, text: bytes) -> View:
+        """Compare a text with the passing one; every text can be compared."""
+        return View(text, self.baseline)
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return the passes: the same for all kinds."""
+        return Schedule(rounds=(undo_hunks, undo_words))
+
+    def order(self, text: bytes) -> Any:
+        """Return the bytes by which a text differs from the passing one, then the text."""
+        return distance(text, self.baseline), text
+
+    def measure(self, view: View) -> Mapping[str, int]:
+        """Count the changes of words, the bytes that differ, and those of the text."""
+        text = view.document.text
+        return {"changes": len(view.changes), "differing": distance(text, self.baseline),
+                "bytes": len(text)}  # fmt: skip
+
+    def pretty(self, text: bytes) -> bytes:
+        """Return the text as it is."""
+        return text
+
+    def remark(self, text: bytes) -> str | None:
+        """Show what is left of the difference."""
+        lines = list(unified(self.baseline, text, str(self.path), "result"))
+        said = b"".join(lines[:_SHOWN]).decode("utf-8", "backslashreplace").rstrip("\n")
+        more = f"\n(and {len(lines) - _SHOWN} more lines)" if len(lines) > _SHOWN else ""
+        return f"what is left of the difference:\n{said}{more}"
