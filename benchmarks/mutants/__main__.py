@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 ROOMS = ("search", "strategies", "oracle", "reduction", "journal", "session")
+SEARCH = ("search", "strategies", "reduction")
+"""The rooms that none of them does anything without: the tests of each are about all."""
 LEAST = 85
 """Percent of the mutants that can be noticed: fewer killed ones are an error."""
 SECONDS = 30.0
@@ -256,7 +258,9 @@ class Engine:
         """Return the tests to run, and how long they took in the clean run."""
         state, function = self._mutmut.state(), mutant.name.partition("__mutmut_")[0]
         took = state.duration_by_test
-        own = (f"tests/{mutant.room}/", f"tests/test_{mutant.room}")
+        room = mutant.room
+        rooms = SEARCH if room in SEARCH else (room,)
+        own = tuple(f"tests/{each}" for room in rooms for each in (f"{room}/", f"test_{room}"))
         found: list[str] = []
         seconds = 0.0
         # Nearly every test reaches the engine: those that are about it come first.
