@@ -1,9 +1,9 @@
 """The isolate frontend: which changes to a file that passes make it fail?
 
-Small is not the text here, but what is left of its difference to the passing file: a pass undoes
-changes, first whole hunks of lines, then single words. What remains is a set of changes from which
-none can be taken back (A. Zeller, "Yesterday, my program worked. Today, it does not. Why?",
-ESEC/FSE 1999).
+Small is not the text here, but what is left of its difference to the passing file: passes undo
+changes, first whole hunks of lines, then those of words and lines in them. What remains is a set of
+changes from which none can be taken back (A. Zeller, "Yesterday, my program worked. Today, it does
+not. Why?", ESEC/FSE 1999).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.frontend import Frontend, Schedule
-from reducekit.frontends.isolate.changes import View, distance, undo_hunks, undo_words
+from reducekit.frontends.isolate.changes import View, distance, undo_changes, undo_hunks
 from reducekit.journal.differences import unified
 from reducekit.offers import FormatOption
 from reducekit.search.strategy import Passes
@@ -53,7 +53,7 @@ class Isolate(Frontend):
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes: the same for all kinds."""
-        return Schedule(rounds=(undo_hunks, undo_words))
+        return Schedule(rounds=(undo_hunks, undo_changes))
 
     def order(self, text: bytes) -> Any:
         """Return the bytes by which a text differs from the passing one, then the text."""

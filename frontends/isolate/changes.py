@@ -48,31 +48,34 @@ def _compared(part: re.Pattern[bytes], text: bytes, baseline: bytes) -> Iterator
 class View:
     """A failing text, and where it differs from a baseline.
 
-    Below the root each word that is new is a node, and so is each that is missing: an empty one,
-    where the word would stand. To undo the change of a word is to remove the node, or to fill it.
+    Below the root each change is a node: words that became others; a line, or part of one, that is
+    new; and one that is missing, as an empty node where it would stand. Words are not undone one by
+    one: half a change is seldom a text that a program reads.
     """
 
     def __init__(self, text: bytes, baseline: bytes) -> None:
         self.hunks = differences(text, baseline, words=False)
         self.changes = differences(text, baseline, words=True)
         spans: list[tuple[int, int]] = [(0, len(text))]
-        self.missing: list[bytes] = [b""]
-        """For each node the word that is missing there; empty if it is new."""
+        self.before: list[bytes] = [b""]
+        """For each node what the baseline has there."""
         for begin, end, old in self.changes:
-            for word in _WORD.findall(old):
-                spans.append((begin, begin))
-                self.missing.append(word)
-            for match in _WORD.finditer(text, begin, end):
-                spans.append(match.span())
-                self.missing.append(b"")
+            if old and begin < end:
+                parts = [(begin, end, old)]
+            else:
+                parts = [(begin, begin, line) for line in _LINE.findall(old)]
+                parts += [(*match.span(), b"") for match in _LINE.finditer(text, begin, end)]
+            for first, last, line in parts:
+                spans.append((first, last))
+                self.before.append(line)
         starts, ends = (array("i", each) for each in zip(*spans, strict=True))
         stops = array("i", [len(spans), *range(2, len(spans) + 1)])
         self.document = Document(text, starts, ends, stops)
 
     def undone(self, *nodes: int) -> Change:
-        """Return the change that undoes those of some words."""
-        missing = self.missing
-        return Change(tuple(Edit(n, (missing[n],) if missing[n] else ()) for n in nodes), "undo")
+        """Return the change that undoes some changes."""
+        before = self.before
+        return Change(tuple(Edit(n, (before[n],) if before[n] else ()) for n in nodes), "undo")
 
 
 @pass_("hunks", lambda view: bool(view.hunks))
@@ -86,7 +89,7 @@ def undo_hunks(view: View) -> Iterator[Change]:
         yield view.undone(*range(first, node))
 
 
-@pass_("words", lambda view: bool(view.changes))
-def undo_words(view: View) -> Iterator[Change]:
-    """Puts back words of the baseline, and removes others."""
-    return map(view.undone, range(1, len(view.missing)))
+@pass_("changes", lambda view: bool(view.changes))
+def undo_changes(view: View) -> Iterator[Change]:
+    """Puts back words, and lines or parts of them, one by one."""
+    return map(view.undone, range(1, len(view.before)))
