@@ -67,7 +67,8 @@ def test_what_is_reported_is_in_the_file_after_an_earlier_result_is_refuted(
     assert len(second.text) < 100
 
 
-@pytest.mark.parametrize("checks", [10, pytest.param(14, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("checks", [10, 14])
 def test_a_flaky_failure_and_a_stop(tmp_path: Path, checks: int) -> None:
     """Short texts fail in their first four runs, so the stopped run finds nothing amiss."""
     count = tmp_path / "runs"
