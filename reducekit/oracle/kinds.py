@@ -233,11 +233,13 @@ class _Statistics(NamedTuple):
 
     counter: str
     option: str
+    """Empty: it prints them anyway."""
 
 
 _STATISTICS = {
     "z3": _Statistics("rlimit-count", "-st"),
     "cvc5": _Statistics("resource::resourceUnitsUsed", "--stats"),
+    "cadical": _Statistics("propagations", ""),
 }
 _WORSE = 4.0
 """How many times more steps count as a regression, unless said otherwise."""
@@ -250,7 +252,7 @@ def _statistics(words: Words) -> _Statistics:
     found = next((each for name, each in _STATISTICS.items() if program.startswith(name)), None)
     if found is None:
         raise UsageError(
-            f"`regression` knows the steps of {' and '.join(_STATISTICS)} only, not of "
+            f"`regression` knows the steps of {', '.join(_STATISTICS)} only, not of "
             f"{program!r}: give `cost`, the counter that it prints"
         )
     return found
@@ -259,7 +261,7 @@ def _statistics(words: Words) -> _Statistics:
 def _with_statistics(words: Words) -> Words:
     asked = _statistics(words).option
     given = words.split() if isinstance(words, str) else list(words)
-    if asked in given:
+    if not asked or asked in given:
         return words
     return f"{words} {asked}" if isinstance(words, str) else [*given, asked]
 

@@ -77,6 +77,20 @@ def test_more_steps_than_the_reference(tool: Tool) -> None:
     assert "the reference gives no answer" in done.err
 
 
+@pytest.mark.debian("cadical")
+@pytest.mark.slow
+def test_a_sat_solver_takes_more_steps_with_other_options(tool: Tool) -> None:
+    made = "--variables 130 --no-vary --shape uniform --seed 5 -o in.cnf"
+    tool("generate", "cnf", *made.split())
+    given = ["--cmd", "cadical", "--reference", "cadical --restart=0 --reduce=0 --chrono=0"]
+    options = [*given, "--regression", "--times", "2", "--max-checks", "40", "--json"]
+    done = tool("cnf", "in.cnf", *options)
+    assert done.code == 5, done.err  # the most checks
+    report = json.loads(done.out)
+    assert report["failure"] == "propagations is 2 times that of the reference, or more"
+    assert report["after"]["clauses"] < report["before"]["clauses"]
+
+
 QUANTIFIED = """(declare-fun f (Int) Int)
 (declare-fun g (Int Int) Int)
 (assert (forall ((x Int)) (! (> (f (+ x 1)) (f x)) :pattern ((f x)) :qid increases)))
@@ -120,7 +134,10 @@ def test_what_does_not_show_is_told(tool: Tool) -> None:
     assert "--times requires --reference" in done.err
     done = tool("smt2", "in.smt2", "--cmd", "cat", "--reference", "cat", "--regression")
     assert done.code == 2
-    assert "--regression knows the steps of z3 and cvc5 only, not of 'cat': give --cost" in done.err
+    assert (
+        "--regression knows the steps of z3, cvc5, cadical only, not of 'cat': give --cost"
+        in done.err
+    )
     done = tool(*given, "--regression")
     assert done.code == 2
     assert "--regression requires --reference" in done.err
