@@ -236,7 +236,7 @@ class Epoch:
         # What follows a success is searched in the next epoch, on the new text.
         if self.accepted or self._scheduler.merging.unproved:
             return False
-        return self.width > 1 and len(self.positions) < _PASSES and bool(self.flight)
+        return len(self.positions) < _PASSES and bool(self.flight)
 
     def _look_ahead(self) -> bool:
         """Search the next pass as well if none has changed anything; return whether there is one.
@@ -409,8 +409,9 @@ class Epoch:
         The answer does not depend on verdicts that arrived early.
         """
         shared, frontend = self.shared, self.shared.frontend
-        if candidate.key is None:
-            return None if candidate.skip is None else (_NOT_WORTH_A_RUN, candidate.skip)
+        if candidate.skip is not None:
+            return _NOT_WORTH_A_RUN, candidate.skip
+        assert candidate.key is not None
         known = shared.verdicts.used(candidate.key)
         if known is not None:
             return known, Skip.KNOWN

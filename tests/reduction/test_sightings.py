@@ -100,6 +100,21 @@ def test_the_verdicts_since_it_was_seen_last_are_dropped(tmp_path: Path) -> None
     assert set(load(path).verdicts) == {digest(text) for text in (b"a", b"b", b"c", b"f")}
 
 
+def test_the_verdicts_of_a_journal_are_those_of_the_test(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    class Recording(Solver):
+        def __call__(self, text: bytes) -> bool:
+            asked.append(text)
+            return super().__call__(text)
+
+    result, _ = reduce(Recording(10**9), tmp_path / "journal")
+    found = load(tmp_path / "journal").verdicts
+    assert found == {digest(text): (needs(text), 0.0) for text in asked}
+    assert {said for said, _ in found.values()} == {True, False}
+    assert len(found) == result.counts.checks
+
+
 def test_what_fails_less_often_than_the_input_is_taken_back_at_once() -> None:
     """Only short texts fail no more: the program is still there."""
     runs = 0

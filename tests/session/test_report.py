@@ -8,10 +8,12 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts, Skip
 from reducekit.session.progress import Progress
-from reducekit.session.report import SCHEMA, FailureChanged, OtherFailure, Report, Reproducer
+from reducekit.session.report import SCHEMA, FailureChanged, OtherFailure, Report, Reproducer, left
 from reducekit.usage.summary import summary
 
 SKIPPED = Counter({Skip.UNCHANGED: 4, Skip.KNOWN: 2, Skip.REFUTED: 1})
@@ -173,3 +175,17 @@ def test_in_a_notebook() -> None:
     assert result.splitlines()[0] == "(assert (< x 0))"
     assert result.splitlines()[-1] == "[11 more lines]"
     assert again.splitlines() == ["./solver out.smt2", "./other out.smt2"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "nothing"),
+        (["a", "", "b", "a", ""], "a, b, 2 without a name"),
+        ([f"n{n}" for n in range(43)], "n0, "),
+    ],
+)
+def test_what_is_left_is_named(labels: list[str], said: str) -> None:
+    found = left(labels)
+    assert found.startswith(f"left of the input: {said}")
+    assert found.endswith(", 3 more names") == (len(labels) == 43)
