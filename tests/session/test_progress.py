@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from reducekit.events import Event
+from reducekit.events import Checked, Event, FailureFound, PassStarted, Started
 from reducekit.journal import journal_path, load
 from reducekit.reports.account import account
 from reducekit.session import Options, Session
-from reducekit.session.progress import Progress
+from reducekit.session.progress import Limit, Progress
 
 TEXT = b"".join(b"(declare-fun x%d () Int) (assert (> x%d 7))\n" % (n, n) for n in range(30))
 
@@ -45,3 +45,18 @@ def test_it_says_what_the_report_says(tmp_path: Path) -> None:
     assert {each.name: (each.accepted, each.removed, each.checks) for each in told.passes} == {
         name: (each.accepted, each.removed, each.checks) for name, each in progress.passes.items()
     }
+
+
+def test_what_is_left_is_limited_by_the_time() -> None:
+    now = 0.0
+    progress = Progress(clock=lambda: now, limit=Limit(seconds=100.0))
+    progress.see(Started(1000, None))
+    progress.see(FailureFound("it fails"))
+    progress.see(PassStarted("lines", 1))
+    for number in range(40):
+        now += 2.0
+        progress.see(Checked(False, number % 2 == 0, "drop", 900))
+    assert (progress.checks, progress.remembered) == (20, 20)
+    left = progress.left()
+    assert left is not None
+    assert left.low < left.high == 100.0 - now

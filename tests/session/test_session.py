@@ -21,7 +21,10 @@ from reducekit.errors import (
 )
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.repeating import Repeat
+from reducekit.oracle.limits import Limits
 from reducekit.session import Options, Session
+from reducekit.session.golden import GoldenRunError
+from reducekit.session.session import _first_wall as first_wall
 
 SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
 
@@ -293,3 +296,48 @@ def test_all_commands_of_a_failure_are_changed() -> None:
     )  # fmt: skip
     assert changed.also_passes == ("nice grep x {}",)
     assert changed.also_match == (("nice yices {}", "sat"),)
+
+
+def test_candidates_have_the_suffix_of_their_format(tmp_path: Path) -> None:
+    test = script(tmp_path, 'case "$1" in *.smt2) grep -q "> x7 7" "$1";; *) exit 1;; esac')
+    assert needle(reduce(SCRIPT, oracle=test, max_checks=5).text)
+
+
+def test_the_baseline_is_not_asked_again_of_a_run_that_is_resumed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    test = script(tmp_path, f'[ -s "$1" ] || echo empty >> {log}; grep -q "> x7 7" "$1"')
+    for checks in (3, 6):
+        reduce(SCRIPT, oracle=test, output=tmp_path / "out.smt2", max_checks=checks)
+        assert log.read_text() == "empty\n"
+
+
+def test_the_output_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    for path, reason in (
+        (tmp_path / "no" / "out.smt2", f"there is no folder {tmp_path / 'no'}"),
+        (loop, "[Ss]ymlink|levels of symbolic links"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            reduce(SCRIPT, needle, output=path)
+
+
+@pytest.mark.parametrize(
+    ("given", "wall"), [(None, 600.0), (0.5, 1.0), (3.0, 1.5), (100.0, 50.0), (5000.0, 600.0)]
+)
+def test_the_first_run_has_half_of_the_time(given: float | None, wall: float) -> None:
+    assert first_wall(given) == wall
+
+
+def test_limits_of_each_run() -> None:
+    limits = Options(
+        input=SCRIPT, command="z3", timeout=3.0, cpu=2.0, memory=1 << 20, max_output=1 << 10
+    ).limits()
+    assert limits == Limits(3.0, 2.0, 1 << 20, 1 << 10)
+    assert Options(input=SCRIPT, command="z3").limits() == Limits()
+
+
+def test_a_predicate_that_is_false_for_the_input() -> None:
+    with pytest.raises(GoldenRunError, match="the predicate is false for the input") as caught:
+        reduce(SCRIPT, lambda text: False)
+    assert caught.value.problem == "not shown"
