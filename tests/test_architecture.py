@@ -20,6 +20,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 BASE = (
     "reducekit.change",
     "reducekit.delta",
+    "reducekit.differences",
     "reducekit.document",
     "reducekit.errors",
     "reducekit.events",
@@ -69,6 +70,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.linechart": ("reducekit.svg",),
     "reducekit.change": (),
     "reducekit.delta": (),
+    "reducekit.differences": (),
     "reducekit.document": ("reducekit.change", "reducekit.errors"),
     "reducekit.events": (),
     # What to try: pure, so no process and no file.

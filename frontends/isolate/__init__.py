@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reducekit.differences import unified
+from reducekit.errors import UsageError
 from reducekit.frontend import Frontend, Schedule
 from reducekit.frontends.isolate.changes import View, distance, undo_changes, undo_hunks
-from reducekit.journal.differences import unified
 from reducekit.offers import FormatOption
 from reducekit.search.strategy import Passes
-from reducekit.session.output import read_input
 
 _SHOWN = 20
 """Lines of the difference that the remark shows."""
@@ -43,7 +43,10 @@ class Isolate(Frontend):
         self.path = baseline
         if baseline is not None:
             self.suffix = Path(baseline).suffix
-            self.baseline = read_input(Path(baseline))
+            try:
+                self.baseline = Path(baseline).read_bytes()
+            except OSError as error:
+                raise UsageError(f"`baseline`: cannot read {baseline}: {error.strerror}") from None
             # A journal of a reduction towards another file is of no use.
             self.name = f"isolate from {hashlib.sha256(self.baseline).hexdigest()[:16]}"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from reducekit.change import Change, Edit
+from reducekit.differences import changed
 from reducekit.document import Document
-from reducekit.journal.differences import changed
 from reducekit.passes import pass_
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reducekit.journal.differences import changed
+from reducekit.differences import changed
 from reducekit.text import printable_lines, without_middle
 
 _LINES = 6  # on each side of a change

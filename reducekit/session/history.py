@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from reducekit.differences import unified
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Step, journal_path, load
-from reducekit.journal.differences import unified
 from reducekit.session.output import reduced_path
 from reducekit.text import shortened
 
