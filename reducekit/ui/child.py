@@ -27,6 +27,7 @@ from reducekit.session.progress import Limit, Progress
 from reducekit.session.report import Report
 from reducekit.session.trial import Trial
 from reducekit.text import printable, shortened
+from reducekit.ui.wording import worded
 
 if TYPE_CHECKING:
     from reducekit.hunt.events import HuntEvent
@@ -349,8 +350,7 @@ def main() -> None:
     try:
         TASKS[task["kind"]](task, out, sys.stdin)
     except ReducekitError as error:
-        notes = getattr(error, "__notes__", ())
-        _say(out, error="\n".join([str(error), *notes]))
+        _say(out, error=worded(error))
     except (OSError, ValueError, TypeError) as error:
         _say(out, error=f"{type(error).__name__}: {error}")
     _say(out, over=True)

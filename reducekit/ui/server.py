@@ -20,6 +20,7 @@ from typing import Any
 from reducekit.errors import ReducekitError
 from reducekit.ui import safety
 from reducekit.ui.api import Api, summary
+from reducekit.ui.wording import worded
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -131,8 +132,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             found = method(**body)
         except ReducekitError as error:
-            notes = getattr(error, "__notes__", ())
-            self._say(HTTPStatus.BAD_REQUEST, {"error": "\n".join([str(error), *notes])})
+            self._say(HTTPStatus.BAD_REQUEST, {"error": worded(error)})
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             # Usually a request with wrong arguments.
             self._say(HTTPStatus.BAD_REQUEST, {"error": f"{type(error).__name__}: {error}"})
