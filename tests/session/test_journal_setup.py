@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from reducekit.api import reduce
 from reducekit.errors import UsageError
 from reducekit.events import Event, Notice
 from reducekit.journal import Contents, journal_path, load
@@ -54,6 +55,14 @@ def test_the_report_in_the_journal_has_the_last_run(tmp_path: Path) -> None:
         "Python": platform.python_version(),
         "system": platform.platform(),
     }
+
+
+def test_output_that_is_no_text_is_in_the_report_all_the_same(tmp_path: Path) -> None:
+    output = tmp_path / "out.txt"
+    command = ["sh", "-c", "printf 'a\\377b'; grep -q 'line 7' \"$1\" && exit 3", "sh"]
+    reduce(TEXT, command=command, format="text", output=output, max_checks=3)
+    (run,) = json.loads(load(journal_path(output)).notes["report"])["last_runs"]
+    assert run["stdout"] == "a\\xffb"
 
 
 def test_all_steps_are_walked_from_the_first(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from dataclasses import fields
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -341,3 +341,37 @@ def test_a_predicate_that_is_false_for_the_input() -> None:
     with pytest.raises(GoldenRunError, match="the predicate is false for the input") as caught:
         reduce(SCRIPT, lambda text: False)
     assert caught.value.problem == "not shown"
+    with pytest.raises(GoldenRunError) as caught:
+        reduce(SCRIPT, command="sh -c 'echo wrong; exit 3' sh")
+    assert caught.value.problem == "baseline fails too"
+
+
+@pytest.mark.parametrize(
+    ("spelling", "seconds", "ratio"), [("10x", None, 10.0), ("2m", 120.0, None)]
+)
+def test_a_ratio_is_read_from_its_spelling(
+    spelling: Any, seconds: float | None, ratio: float | None
+) -> None:
+    given = Options(input=SCRIPT, command="z3", reference="cvc5", slower_than=spelling)
+    assert (given.slower_than, given.slower_ratio) == (seconds, ratio)
+
+
+def test_the_report_names_the_input(tmp_path: Path) -> None:
+    path = tmp_path / "in.smt2"
+    path.write_bytes(SCRIPT)
+    assert reduce(path, needle, max_checks=1).input == path
+    assert reduce(SCRIPT, needle, max_checks=1).input is None
+
+
+@pytest.mark.parametrize(("name", "said"), [("text", True), ("smt2", False)])
+def test_formats_without_variants_are_told(name: str, said: bool) -> None:
+    notices: list[str] = []
+    with pytest.raises(NotInterestingError):
+        reduce(
+            SCRIPT,
+            format=name,
+            command="sh -c 'echo sat' sh {seed}",
+            unstable=2,
+            listen=lambda event: notices.append(event.text) if isinstance(event, Notice) else None,
+        )
+    assert any("have no variants" in text for text in notices) is said
