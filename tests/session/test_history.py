@@ -71,3 +71,14 @@ def test_no_journal(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         open_history(other)
     assert caught.value.__notes__ == [f"(and there is no journal {other}.journal)"]
+
+
+def test_the_input_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    options = Options(
+        input=TEXT, format="text", interesting=lambda text: text == TEXT, output=path, max_checks=1
+    )
+    Session(options).run()
+    journal, found = open_history(path)
+    with pytest.raises(UsageError, match=r"has no step 1: there is only step 0, the input$"):
+        step_of(journal, found, 1)

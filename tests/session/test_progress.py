@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from reducekit.events import Checked, Event, FailureFound, PassStarted, Started
+from reducekit.events import Checked, Event, FailureFound, Notice, PassStarted, Started
 from reducekit.journal import journal_path, load
 from reducekit.reports.account import account
 from reducekit.session import Options, Session
@@ -60,3 +60,11 @@ def test_what_is_left_is_limited_by_the_time() -> None:
     left = progress.left()
     assert left is not None
     assert left.low < left.high == 100.0 - now
+
+
+def test_notices_are_kept_and_nothing_is_known_before_the_start() -> None:
+    progress = Progress(clock=lambda: 5.0, limit=Limit(seconds=100.0))
+    assert progress.left() is None
+    progress.see(Notice("one"))
+    progress.see(Notice("two"))
+    assert progress.notices == ["one", "two"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,26 @@ def test_a_test_that_no_earlier_step_passes_is_told_once(tmp_path: Path) -> None
     words = "t.sh has changed since: no earlier step still fails; starting from the input"
     assert said.count(words) == 1
     assert "resuming from" not in said
+
+
+def test_two_files_of_a_test_that_have_changed_are_named(tmp_path: Path) -> None:
+    helper = script(tmp_path / "helper.sh", "exit 0")
+    test = script(tmp_path / "t.sh", f"{holds(9)} && {helper}")
+    command = f"{test} {{}} {helper}"
+    run(tmp_path, oracle=command)
+    script(tmp_path / "helper.sh", "exit 0 # again")
+    script(tmp_path / "t.sh", f"{holds(9, 30)} && {helper}")
+    _, said = run(tmp_path, oracle=command)
+    assert re.search(r"(t\.sh and helper|helper\.sh and t)\.sh have changed since: ", said)
+
+
+def test_what_stood_there_is_kept_without_a_journal_too(tmp_path: Path) -> None:
+    output = tmp_path / "in.reduced.txt"
+    output.write_text("mine")
+    test = script(tmp_path / "t.sh", holds(9))
+    _, said = run(tmp_path, oracle=test, journal=False)
+    assert (tmp_path / "in.reduced.1.txt").read_text() == "mine"
+    assert "(another run, as this one keeps no journal) is kept as" in said
 
 
 def test_a_tightened_test_resumes_from_a_larger_step(tmp_path: Path) -> None:
