@@ -38,7 +38,8 @@ NOT_CVC5 = re.compile(
     r"dump|print|output|err$|^in$|out$|trace|stats|limit|lang|parse|preprocess-only|interactive"
     r"|sygus|proof|check|produce|dag|verbos|segv|filesystem|portfolio|partition|declarations"
     r"|fp-exp|no-partial|incremental|show|copyright|force|help|version|quiet|abstract|debug"
-    r"|solve-|learned|oracle|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user|thresh|early-exit|difficulty|minisat-dump|unsat-cores|model-cores",
+    r"|solve-|learned|oracle|thresh|early-exit|difficulty|minisat-dump|unsat-cores|model-cores"
+    r"|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user",
 )
 _VERSION = re.compile(r"\d+\.\d+[\w.]*")
 TITLE = "# Options of {name}, as `python -m benchmarks.solver_options` found them in {versions}."

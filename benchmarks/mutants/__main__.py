@@ -24,7 +24,7 @@ from typing import Any
 
 ROOMS = ("search", "strategies", "oracle", "reduction", "journal", "session")
 SEARCH = ("search", "strategies", "reduction")
-"""The rooms that none of them does anything without: the tests of each are about all."""
+"""Rooms that only work together: the tests of each exercise all three."""
 LEAST = 85
 """Percent of the mutants that can be noticed: fewer killed ones are an error."""
 SECONDS = 30.0
@@ -84,7 +84,7 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int = 0) -> list[Mutant]
     """Return a sample of the mutants of each room, or all if there are fewer.
 
     Which ones depends on the seed and their names alone, so they are the same while a function
-    stays as it is. Take another seed to see what tests that were written for one sample are worth.
+    stays as it is. Another seed shows whether tests written for one sample help elsewhere.
     """
     ranked = sorted(mutants, key=lambda each: sha256(f"{seed} {each.name}".encode()).digest())
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import accumulate
 
 from reducekit.change import Change, Edit
@@ -31,6 +32,7 @@ def differences(text: bytes, baseline: bytes, *, words: bool) -> list[Difference
     ]
 
 
+@lru_cache(maxsize=4)  # candidates are compared with one base, again and again
 def distance(text: bytes, baseline: bytes) -> int:
     """Return by how many bytes two texts differ: those of either that are not in the other."""
     found = differences(text, baseline, words=True)

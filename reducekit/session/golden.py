@@ -211,7 +211,7 @@ def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
 def _runs(
     executor: Executor, text: bytes, baseline: bytes, limits: Limits, number: int
 ) -> tuple[list[tuple[Outcome, ...]], tuple[Outcome, ...] | None]:
-    """Run a text so often, and the baseline beside it where there is room.
+    """Run a text `number` times, and the baseline alongside if there is room.
 
     Returns the outcomes in the order of the starts; None for the baseline if
     it took longer than all others.

@@ -13,7 +13,7 @@ from reducekit.session.stoppable import Stoppable
 
 
 class Slow(Executor):
-    """Has a result after so many waits."""
+    """Returns a result after `waits` empty waits."""
 
     def __init__(self, waits: int) -> None:
         self.waits = waits
