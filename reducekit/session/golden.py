@@ -186,11 +186,12 @@ def ask_predicate(
         except Exception:  # it need not expect an empty text, which many formats never make
             fails = False
     if fails:
-        raise GoldenRunError(
-            f"{fails_too(criterion, baseline)}: there is nothing to reduce. "
-            "Does the predicate look at its argument?",
-            "baseline fails too",
+        hint = (
+            "give one for which the predicate is false"
+            if baseline
+            else "there is nothing to reduce. Does the predicate look at its argument?"
         )
+        raise GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}", "baseline fails too")
     return Golden(criterion, (), seconds)
 
 
