@@ -186,12 +186,7 @@ def ask_predicate(
         except Exception:  # it need not expect an empty text, which many formats never make
             fails = False
     if fails:
-        hint = (
-            "give one for which the predicate is false"
-            if baseline
-            else "there is nothing to reduce. Does the predicate look at its argument?"
-        )
-        raise GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}", "baseline fails too")
+        raise unfit_baseline(criterion, baseline, "Does the predicate look at its argument?")
     return Golden(criterion, (), seconds)
 
 
@@ -199,6 +194,15 @@ def fails_too(criterion: Criterion, baseline: bytes) -> str:
     """Return what to say if the baseline is as interesting as the input."""
     which = "the baseline" if baseline else "an empty file"
     return f"{which} fails in the same way ({criterion.describe()})"
+
+
+def unfit_baseline(
+    criterion: Criterion, baseline: bytes, question: str, command: str | None = None
+) -> GoldenRunError:
+    """Return the error that the baseline fails too; the `question` is asked of an empty one."""
+    hint = "give one that passes" if baseline else f"there is nothing to reduce. {question}"
+    where = "" if command is None else f"\ncommand: {command}"
+    return GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}{where}", "baseline fails too")
 
 
 def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:

@@ -61,6 +61,7 @@ from reducekit.session.golden import (
     fails_too,
     limits_for,
     run_once,
+    unfit_baseline,
 )
 from reducekit.session.guesses import guesses
 from reducekit.session.options import Options
@@ -378,19 +379,14 @@ class Session:
     def _accept_failing_baseline(self, job: Job, criterion: Criterion) -> None:
         """Say that an empty file crashes, too. Raises GoldenRunError if the baseline fails else."""
         baseline = job.frontend.baseline
-        words = fails_too(criterion, baseline)
         if baseline or not (isinstance(criterion, SameSignature) and criterion.expected.signal):
-            hint = (
-                "give one that passes"
-                if baseline
-                else "there is nothing to reduce. Does the command read the file? "
-                "Is what is looked for in every run?"
+            raise unfit_baseline(
+                criterion,
+                baseline,
+                "Does the command read the file? Is what is looked for in every run?",
+                job.commands[0].shell_line(job.name),
             )
-            raise GoldenRunError(
-                f"{words}: {hint}\ncommand: {job.commands[0].shell_line(job.name)}",
-                "baseline fails too",
-            )
-        self._listen(Notice(words))
+        self._listen(Notice(fails_too(criterion, baseline)))
 
     def _same_function(self, job: Job, opener: Callable[[Oracle], executor.Executor]) -> Job:
         """Ask a function about the best text of the run to be resumed; return the job to do.
