@@ -35,16 +35,12 @@ def test_one_file_in_it_is_the_input(packed: bytes) -> None:
         unpacked(packed[: len(packed) // 2], "a.smt2")
 
 
-def test_other_text_stays_as_it_is() -> None:
-    assert unpacked(TEXT, "a.gz") == TEXT
+@pytest.mark.parametrize("text", [TEXT, archive()], ids=["text", "empty zip"])
+def test_what_no_method_begins_with_stays_as_it_is(text: bytes) -> None:
+    assert unpacked(text, "a.zip") == text
 
 
-@pytest.mark.parametrize("names", [[], ["dir/"], ["a", "b"]])
-def test_an_archive_that_does_not_hold_one_file(names: list[str]) -> None:
-    packed = archive(*names)
-    if not names:  # then its first bytes are others
-        assert unpacked(packed, "a.zip") == packed
-        return
-    files = sum(not each.endswith("/") for each in names)
+@pytest.mark.parametrize(("names", "files"), [(["dir/"], 0), (["a", "b"], 2)])
+def test_an_archive_that_does_not_hold_one_file(names: list[str], files: int) -> None:
     with pytest.raises(UsageError, match=f"the archive holds {files} files: unpack the one"):
-        unpacked(packed, "a.zip")
+        unpacked(archive(*names), "a.zip")
