@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,20 @@ from reducekit.oracle.criterion import (
     SlowerThan,
     TimesOut,
 )
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.session.golden import Golden, baseline_fails, establish, limits_for, timeout_for
+from reducekit.oracle.signature import Signature
+from reducekit.session.golden import (
+    Golden,
+    GoldenRunError,
+    baseline_fails,
+    doubtful,
+    establish,
+    limits_for,
+    timeout_for,
+    unfit_baseline,
+)
 from reducekit.usage.advice import explained
 
 LIMITS = Limits(wall=20)
@@ -219,3 +231,128 @@ def test_limits() -> None:
     assert limits_for(ExitZero(), Limits(memory=5), 2.0) == Limits(wall=8.2, memory=5)
     assert limits_for(ExitZero(), Limits(wall=3.0), 2.0).wall == 3.0
     assert limits_for(SlowerThan(7.0), Limits(wall=3.0), 2.0).wall == 7.0
+
+
+def refused(*scripts: str, **options: Any) -> tuple[str, str]:
+    """Return the whole message, without the times, and which problem it is about."""
+    with pytest.raises(GoldenRunError) as caught:
+        golden(*scripts, **options)
+    return re.sub(r" \(\d+\.\d\d s\)", "", str(caught.value)), caught.value.problem
+
+
+def test_the_whole_message(tmp_path: Path) -> None:
+    script = "echo sat; printf '\\na\\tb' >&2"
+    assert refused(script) == (
+        "the input does not fail\n"
+        "\n"
+        f"command: {sh(script).shell_line('in.txt')}\n"
+        "ended: exit status 0\n"
+        "stdout:\n"
+        "  sat\n"
+        "stderr:\n"
+        "  a       b",
+        "passes",
+    )
+    assert refused("exit 1", criterion=ExitZero(), repeat=Repeat(1, 3)) == (
+        "the input does not show what is looked for in 3 runs "
+        "(the test said no: exit status 1; exit status 0 means yes)\n"
+        "\n"
+        f"command: {sh('exit 1').shell_line('in.txt')}\n"
+        "ended: exit status 1\n"
+        "stdout: empty\n"
+        "stderr: empty",
+        "not shown",
+    )
+    script = by_turns(tmp_path / "log", "exit 5", "exit 6")
+    line = sh(script).shell_line("in.txt")
+    runs = "".join(
+        f"\n\nrun {number}: {line}\nended: exit status {status}\nstdout: empty\nstderr: empty"
+        for number, status in ((1, 5), (2, 6))
+    )
+    assert refused(script) == (f"two runs on the same input ended differently{runs}", "flaky")
+    assert refused(script, repeat=Repeat(2, 2)) == (
+        f"two runs on the same input ended differently{runs}",
+        "flaky",
+    )
+    assert refused(script, repeat=Repeat(4, 4)) == (
+        "this failure (exit status 5) showed in 2 of 4 runs on the input, "
+        f"and `repeat` asks for 4{runs}",
+        "rare",
+    )
+
+
+def test_three_ways_to_end_are_shown_of_many(tmp_path: Path) -> None:
+    script = by_turns(tmp_path / "log", *(f"exit {status}" for status in range(2, 9)))
+    message, _ = refused(script, repeat=Repeat(7, 7))
+    assert [line for line in message.splitlines() if line.startswith("ended")] == [
+        f"ended: exit status {status}" for status in (2, 3, 4)
+    ]
+
+
+def test_what_is_left_out_of_an_output_is_counted() -> None:
+    for size, more in ((2000, ""), (2001, "\n  ... 1 more bytes")):
+        message, _ = refused(f"head -c {size} /dev/zero | tr '\\0' x")
+        assert f"stdout:\n  {'x' * 2000}{more}\nstderr: empty" in message
+
+
+def test_a_baseline_that_fails_too() -> None:
+    crash = SameSignature(Signature(None, 11, None, None))
+    empty = unfit_baseline(crash, b"", "Is it read?", "z3 in.txt")
+    assert (str(empty), empty.problem) == (
+        "an empty file fails in the same way (signal SIGSEGV): there is nothing to reduce. "
+        "Is it read?\ncommand: z3 in.txt",
+        "baseline fails too",
+    )
+    assert str(unfit_baseline(crash, b"x", "Is it read?")) == (
+        "the baseline fails in the same way (signal SIGSEGV): give one that passes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "signal", "line", "doubted"),
+    [
+        (1, None, b"(error 'Parse error: x')", True),
+        (1, None, b"cannot open it", True),
+        (1, None, b"unexpected character", True),
+        (1, None, b"Assertion `x' failed", False),
+        (1, None, None, False),
+        (None, 6, b"syntax error", False),
+    ],
+)
+def test_a_parse_error_may_not_be_meant(
+    status: int | None, signal: int | None, line: bytes | None, doubted: bool
+) -> None:
+    said = doubtful(SameSignature(Signature(status, signal, None, line)))
+    words = (
+        "this looks like a parse error, not a bug: is it the right format, and are the options "
+        "of the program right?"
+    )
+    assert said == (words if doubted else None)
+    assert doubtful(ExitZero()) is None
+
+
+def test_a_run_whose_steps_are_counted_has_five_seconds() -> None:
+    counted = Flips(1, 1)
+    assert counted.counts_steps
+    assert limits_for(counted, Limits(), 0.1).wall == 5.0
+    assert limits_for(counted, Limits(), 2.0).wall == 8.2
+    assert limits_for(counted, Limits(cpu=1.0, output=7), 0.1) == Limits(5.0, 1.0, None, 7)
+
+
+@pytest.mark.parametrize(
+    ("script", "recorded", "made"), [("exit 5", 2, 0), ("exit 5", 1, 2), ("exit 5", 0, 2)]
+)
+def test_runs_that_are_recorded_are_not_made_again(
+    tmp_path: Path, script: str, recorded: int, made: int
+) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    commands = (sh(f"echo >> {log}; {script}"),)
+    before = golden(script).runs[:recorded]
+    found = establish(
+        commands, OwnFailure(), b"text\n", LIMITS, open_local, recorded=before, baseline=b"b"
+    )
+    assert len(log.read_text()) in (made, made + bool(made))  # the baseline beside them
+    assert found.criterion.describe() == "exit status 5"
+    assert len(found.runs) == 2
+    assert found.seconds == max(run[0].seconds for run in found.runs)

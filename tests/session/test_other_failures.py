@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -112,16 +113,18 @@ def test_two_runs_share_a_folder(tmp_path: Path) -> None:
 def test_what_cannot_be_a_folder(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
-    with pytest.raises(UsageError, match="is not a folder"):
-        OtherFailures(file, ".x")
-    with pytest.raises(UsageError, match="there is no folder"):
-        OtherFailures(tmp_path / "no" / "where", ".x")
     (tmp_path / "link").symlink_to("nothing")
-    with pytest.raises(UsageError, match="leads nowhere"):
-        OtherFailures(tmp_path / "link", ".x")
     (tmp_path / INDEX).write_text("name\tsize\n")
-    with pytest.raises(UsageError, match="is not an index"):
-        OtherFailures(tmp_path, ".x")
+    for folder, words in (
+        (file, f"{file} is not a folder"),
+        (tmp_path / "no" / "where", f"there is no folder {tmp_path / 'no'}"),
+        (tmp_path / "link", f"{tmp_path / 'link'} leads nowhere"),
+        (tmp_path, f"{tmp_path / INDEX} is not an index of reducekit"),
+        (file / "x", f"there is no folder {file}"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            OtherFailures(folder, ".x")
+        assert str(caught.value) == words
     assert (tmp_path / INDEX).read_text() == "name\tsize\n"
 
 
@@ -152,3 +155,42 @@ def test_files_may_be_read_by_whom_the_user_lets(tmp_path: Path, umask: int, mod
     assert path is not None
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / INDEX).stat().st_mode)
     assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_files_are_named_by_what_failed_and_a_hash(tmp_path: Path) -> None:
+    kept = OtherFailures(tmp_path, ".smt2")
+    names = {}
+    for found in KINDS:
+        kept.keep(found, b"1")
+        path = kept.file(found)
+        assert path is not None
+        names[found] = path.name
+    pattern = r"(.*)-[0-9a-f]{8}\.smt2"
+    slugs = [match[1] for name in names.values() if (match := re.fullmatch(pattern, name))]
+    assert slugs == [
+        "signal-sigsegv",
+        "signal-sigabrt-a-c-assertion-x-ty-z-xff-failed-and-so-on",
+        "exit-3",
+        "time-limit",
+    ]
+
+
+def test_names_that_others_have_taken_get_a_number(tmp_path: Path) -> None:
+    first = OtherFailures(tmp_path / "a", ".x")
+    first.keep(CRASH, b"1")
+    path = first.file(CRASH)
+    assert path is not None
+    folder = tmp_path / "b"
+    folder.mkdir()
+    (folder / path.name).touch()
+    for number in range(2, 100):
+        second = OtherFailures(folder, ".x")
+        if number in (2, 99):
+            second.keep(CRASH, b"1")
+            assert second.file(CRASH) == folder / f"{path.stem}-{number}.x"
+            (folder / INDEX).unlink()
+        (folder / f"{path.stem}-{number}.x").touch()
+    second = OtherFailures(folder, ".x")
+    second.keep(CRASH, b"1")
+    assert second.write_error is not None
+    assert second.write_error.strerror == f"there are 100 files {path.stem}* of others"
