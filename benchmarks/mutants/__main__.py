@@ -20,7 +20,10 @@ from hashlib import sha256
 from importlib import import_module
 from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from benchmarks.mutants.hits import FOLDER
 
 ROOMS = ("search", "strategies", "oracle", "reduction", "journal", "session")
 SEARCH = ("search", "strategies", "reduction")
@@ -179,9 +182,15 @@ def main() -> int:
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.chdir(CHECKOUT)
-    # Also for the processes that tests start: they are to import the mutated copy.
-    os.environ["PYTHONPATH"] = str(CHECKOUT / "mutants")
+    # Also for the processes that tests start: they are to import the mutated copy, and to say
+    # what they reach.
+    os.environ["PYTHONPATH"] = f"{CHECKOUT / 'mutants'}{os.pathsep}{HERE / 'started'}"
+    with TemporaryDirectory() as hits:
+        os.environ[FOLDER] = hits
+        return _measure(options)
 
+
+def _measure(options: argparse.Namespace) -> int:
     engine = Engine(options.jobs)
     total = [each for each in engine.mutants() if each.room in (options.room or ROOMS)]
     tried = sample(total, options.sample, options.seed)
