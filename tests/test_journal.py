@@ -28,6 +28,7 @@ from reducekit.journal import (
     Contents,
     Head,
     Journal,
+    Return,
     Step,
     digest,
     journal_path,
@@ -716,3 +717,24 @@ def test_a_file_cut_by_others_is_remembered(tmp_path: Path) -> None:
 def test_a_key_of_another_length_is_no_key(tmp_path: Path) -> None:
     with begin(tmp_path / "j") as journal, pytest.raises(ValueError, match="16 bytes, not 5"):
         journal.verdict(b"again", True, 1)
+
+
+def test_a_return_has_its_place_among_the_steps(tmp_path: Path) -> None:
+    texts = write_some(tmp_path / "j")
+    with begin(tmp_path / "j", resume=True) as journal:
+        journal.step(b"", "all", "lines", seconds=9, checks=9)
+    found = load(tmp_path / "j")
+    assert found.returns == [Return(len(texts) - 1, 2, len(texts))]
+    smallest = list(found.from_the_smallest())
+    assert smallest == [b"", *texts[:0:-1]]
+
+
+def test_an_earlier_text_that_is_no_step_becomes_one(tmp_path: Path) -> None:
+    texts = write_some(tmp_path / "j")
+    with begin(tmp_path / "j", resume=True) as journal:
+        assert journal.rolled_back(b"new") == len(texts)
+    found = load(tmp_path / "j")
+    assert found.text(found.current) == b"new"
+    step = found.steps[found.current]
+    assert (step.what, step.pass_name, step.checks, step.seconds) == ("", "", 0, 0.0)
+    assert found.returns[-1] == Return(2, len(texts), len(texts) + 1)

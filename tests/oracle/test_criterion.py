@@ -241,3 +241,13 @@ def test_who_does_not_understand_a_script_gives_no_answer_to_it() -> None:
     assert not verdict(kept, [run(b"unsupported\nsat\n"), run(b"unsat\n")])
     lax = Disagree((b"sat", b"unsat"))
     assert verdict(lax, [run(b"sat\n"), run(b"unsupported\nunsat\n")])
+
+
+def test_a_match_is_described_in_full() -> None:
+    both = Matches(139, (re.compile(b"^a"), re.compile(b"b")), (re.compile(b"c"),))
+    assert both.describe() == (
+        "exit status 139 or signal SIGSEGV and stdout matching '^a' and stdout matching 'b' "
+        "and stderr matching 'c'"
+    )
+    assert Matches(-6).describe() == "signal SIGABRT"
+    assert Matches(128).describe() == "exit status 128"

@@ -156,3 +156,9 @@ def test_a_flip_is_kept(tmp_path: Path) -> None:
     ]
     assert ends == [b"unsat\n", b"unknown\n", b"unknown\n"]
     assert report.after["asserts"] < report.before["asserts"]
+
+
+def test_a_cost_has_all_that_is_given() -> None:
+    seeds = costly(command="true {seed}", cost="steps", times=2.5, reference="true", floor=7)
+    assert seeds == CostAtLeast("steps", 3, 1, None, 2.5, 7.0)
+    assert costly(command="true", cost="steps", at_least=3) == CostAtLeast("steps", 1, 0, 3.0)

@@ -71,3 +71,14 @@ def test_it_is_enough_at_the_size_asked_for() -> None:
     with pytest.raises(Stopped, match=r"^at 5 bytes \(limit: 5\)$"):
         told.accept(b"x" * 5)
     assert told.best.reported == b"x" * 5
+
+
+def test_large_texts_are_not_kept_for_going_back() -> None:
+    told = Listening()
+    told.best.text = told.best.reported = b"x" * 70_000
+    for size in (65_537, 65_536, 5):
+        told.accept(b"x" * size)
+    told.best.return_to(lambda text: len(text) > 5, b"first")
+    assert len(told.best.text) == 65_536
+    told.best.return_to(lambda text: len(text) > 65_536, b"first")
+    assert told.best.text == b"first"

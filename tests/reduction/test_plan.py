@@ -126,3 +126,9 @@ def test_a_choice_that_cannot_be_made(choice: PassChoice, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         choice.of(WHOLE)
     assert str(caught.value) == message
+
+
+def test_thorough_passes_come_last_and_only_if_asked_for() -> None:
+    thorough = replace(WHOLE, thorough=(Named("T"),))
+    assert order(thorough) == "PABRCS"
+    assert order(replace(thorough, effort="thorough")) == "PABRCST"
