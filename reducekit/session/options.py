@@ -52,7 +52,8 @@ def _repeat(given: str | Repeat) -> Repeat:
 
 
 def _pairs(given: Any) -> Any:
-    pairs = [given] if len(given) == 2 and isinstance(given[1], str) else given
+    one = isinstance(given, str) or (len(given) == 2 and isinstance(given[1], str))
+    pairs = [given] if one else given
     if any(isinstance(each, str) or len(each) != 2 for each in pairs):
         raise ValueError("each is a pair of a command and a regular expression")
     return tuple(map(tuple, pairs))

@@ -148,3 +148,11 @@ def test_options_that_need_others() -> None:
     with pytest.raises(ParseError) as caught:
         reduce(b" \n\t", bool)
     assert str(caught.value) == "input, line 1, column 1: the input is empty"
+
+
+def test_pairs_that_are_none() -> None:
+    for pairs in ("ab", "abc", ["ab", "cd", "ef"], [("a", "b", "c")]):
+        with pytest.raises(UsageError, match="each is a pair of a command and a regular expr"):
+            given(also_match=pairs)
+    assert given(also_match=("a", "b")).also_match == (("a", "b"),)
+    assert given(also_match=[["a", "b"], ("c", "d")]).also_match == (("a", "b"), ("c", "d"))
