@@ -30,8 +30,6 @@ SEARCH = ("search", "strategies", "reduction")
 """Rooms that only work together: the tests of each exercise all three."""
 LEAST = 85
 """Percent of the mutants that can be noticed: fewer killed ones are an error."""
-SECONDS = 30.0
-"""Of the tests that reach a mutant, the first that took so long in the clean run together."""
 MEMORY = 6 << 30
 """Bytes of address space: a mutant may be a loop that allocates."""
 HERE = Path(__file__).resolve().parent
@@ -175,6 +173,12 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=40, help="mutants of each room; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="run of the tests that reach a mutant those that take so long together",
+    )
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this room")
     parser.add_argument(
         "--survivors", action="store_true", help="run again only what no test failed on last time"
@@ -191,7 +195,7 @@ def main() -> int:
 
 
 def _measure(options: argparse.Namespace) -> int:
-    engine = Engine(options.jobs)
+    engine = Engine(options.jobs, options.seconds)
     total = [each for each in engine.mutants() if each.room in (options.room or ROOMS)]
     tried = sample(total, options.sample, options.seed)
     engine.run([each for each in tried if not (options.survivors and each.status == "killed")])
@@ -211,7 +215,8 @@ def _measure(options: argparse.Namespace) -> int:
 class Engine:
     """mutmut, by the parts of its command `run`: that has no samples and no order of tests."""
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, seconds: float) -> None:
+        self._seconds = seconds
         # Not at the top of the file: mutmut reads its configuration while it is imported.
         mutmut: Any = import_module("mutmut.__main__")
         self._mutmut = mutmut
@@ -277,7 +282,7 @@ class Engine:
             state.tests_by_mangled_function_name[function],
             key=lambda test: (not test.startswith(own), took[test]),
         ):
-            if found and seconds + took[test] > SECONDS:
+            if found and seconds + took[test] > self._seconds:
                 break
             found.append(test)
             seconds += took[test]
