@@ -140,3 +140,36 @@ def test_a_large_input_is_not_parsed_again_after_an_interrupt(interrupted: bool)
     assert (report.after.keys() == {"bytes"}) is interrupted
     assert (report.stopped == "interrupted") is interrupted
     assert report.early is interrupted
+
+
+def test_of_a_folder_of_the_output_that_is_gone(source: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Accepted) and folder.exists():
+            for path in folder.iterdir():
+                path.unlink()
+            folder.rmdir()
+
+    output = folder / "out.txt"
+    options = Options(input=source, format="text", interesting=lambda text: b"42" in text,
+                      output=output, journal=False)  # fmt: skip
+    with pytest.raises(UsageError) as caught:
+        Session(options, listen).run()
+    words, _, rescued = str(caught.value).partition("; it is in ")
+    assert words == f"the result could not be written to {output}: No such file or directory"
+    assert Path(rescued).read_bytes() == b"42\n"
+    Path(rescued).unlink()
+
+
+def test_of_how_to_see_the_failure_again(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "a b.txt"
+    options: dict[str, Any] = {"command": "sh -c 'grep -q 42 $1 && exit 3' sh", "format": "text"}
+    report = reduce(source, output=output, **options)
+    (shown,) = report.reproducers
+    assert shown.command.endswith(f" sh '{output}'")
+    assert shown.outcome is not None
+    assert (report.verified, report.tries) == (True, 1)
+    (shown,) = reduce(source.read_bytes(), **options).reproducers
+    assert shown.command.endswith(" sh result")

@@ -194,3 +194,9 @@ def test_names_that_others_have_taken_get_a_number(tmp_path: Path) -> None:
     second.keep(CRASH, b"1")
     assert second.write_error is not None
     assert second.write_error.strerror == f"there are 100 files {path.stem}* of others"
+
+
+def test_an_index_with_bytes_that_are_no_text_is_read(tmp_path: Path) -> None:
+    (tmp_path / INDEX).write_bytes(b"file\tbytes\tended\tfailure line\nx.x\t5\texit 3\t\xff\n")
+    OtherFailures(tmp_path, ".x").keep(CRASH, b"1")
+    assert {row[0] for row in rows(tmp_path)} > {"x.x"}

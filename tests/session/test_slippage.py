@@ -18,6 +18,7 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, signature
 from reducekit.session.slippage import Captured, SlippageTracker, captured
 from reducekit.session.slippage import _ends as ends
+from reducekit.session.slippage import _occurs as occurs
 
 SEGV = Outcome(None, 11, b"", b"", None, 0.1)
 ABORT = Outcome(None, 6, b"", b"a.c:7: Assertion `x' failed.\n", None, 0.1)
@@ -189,3 +190,22 @@ def test_no_end_of_kinds_is_bounded() -> None:
 )
 def test_the_ends_of_a_long_text_are_whole_lines(text: bytes, size: int, left: bytes) -> None:
     assert ends(text, size) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b"x1", True),
+        (b"(x1)", True),
+        (b"(x12) (ax1) (x1.5) x1", True),
+        (b"(x12) (ax1) (x1.5)", False),
+        (b"x1a", False),
+        (b"ax1", False),
+        (b"ax1)", False),
+        (b"(x1a", False),
+        (b"", False),
+    ],
+)
+def test_a_name_occurs_as_a_whole(text: bytes, found: bool) -> None:
+    assert occurs(b"x1", text) is found
+    assert not occurs(b"", text)

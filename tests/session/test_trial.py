@@ -68,3 +68,9 @@ def test_a_pattern() -> None:
     missed = seen(command=sh("echo no"), match_out=["^yes"])
     assert not missed.interesting
     assert missed.words.startswith("Not shown: ")
+
+
+def test_the_candidate_has_the_suffix_of_its_format() -> None:
+    assert seen(oracle=sh('case "$1" in *.txt) exit 0; esac; exit 1')).interesting
+    trial = Trial(Failure(command=sh("exit 3")), b"text", ".smt2")
+    assert [line.endswith("sh FILE.smt2") for line, _ in trial.run()] == [True]
