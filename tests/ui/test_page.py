@@ -359,7 +359,8 @@ def test_nothing_that_is_shown_is_markup(visit: Visit) -> None:
 def test_without_the_token_nothing_is_shown(visit: Visit) -> None:
     page = visit.start(visit.origin + "/")
     expect(page.locator("#locked")).to_contain_text("the token is missing")
-    for hidden in ("#form", "main"):
+    assert visit.complaints() == []
+    for hidden in ("#form", "#page"):
         expect(page.locator(hidden)).not_to_be_visible()
     page.goto("about:blank")
     page.goto(visit.origin + "/#wrong")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from reducekit.ui.documents import Document
 from tests.ui.browser import SECONDS, Visit, chromium
@@ -59,6 +59,18 @@ def test_a_graph_is_in_its_pane(visit: Visit, nodes: int) -> None:
     assert page.evaluate(IN_VIEW) >= 8
     page.click("#graph button:has-text('Fit')")
     assert page.evaluate(IN_VIEW) == drawn
+
+
+def test_the_page_says_that_it_waits_for_the_server(visit: Visit) -> None:
+    waiting: list[Route] = []
+    visit.page.route("**/api/hello", lambda route: waiting.append(route))
+    page = visit.start()
+    expect(page.locator("main:visible p:visible")).to_have_text("Connecting to the server…")
+    assert visit.complaints() == []
+    visit.served.wait(lambda: page.title() and waiting)
+    waiting[0].continue_()
+    expect(page.locator("#empty")).to_be_visible()
+    expect(page.locator("main:visible")).to_have_count(1)
 
 
 def test_seven_tabs_share_one_connection(visit: Visit) -> None:

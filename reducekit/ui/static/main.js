@@ -544,10 +544,12 @@ async function begin() {
   try {
     hello = await ask("hello");
   } catch (error) {
+    $("connecting").hidden = true;
     $("locked").hidden = false;
     $("locked-why").textContent = visible(error.message);
     return;
   }
+  $("waiting").hidden = true;
   $("page").hidden = false;
   text = new TextView($("text"), clicked);
   graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
