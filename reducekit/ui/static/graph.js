@@ -2,7 +2,9 @@
 // the neighbourhood is collapsed into cones that say how many nodes they hold.
 
 import { h, number } from "./dom.js";
+import { matched } from "./matching.js";
 import { Picture } from "./picture.js";
+import { legend } from "./shapes.js";
 
 const WHOLE = 100; // nodes that are drawn at once
 const NEAR = 40; // nodes of a neighbourhood
@@ -37,7 +39,8 @@ export class GraphView {
     });
     this.byStart = data.starts.map((_, node) => node).sort((a, b) => data.starts[a] - data.starts[b]);
     this.shown = null;
-    if (!before || this.selected >= size) this.selected = undefined;
+    const kept = before && this.selected !== undefined ? matched(before, data)[this.selected] : -1;
+    this.selected = kept < 0 ? undefined : kept;
     this.around(undefined, fit);
   }
 
@@ -129,7 +132,11 @@ export class GraphView {
       }
     }
     this.picture.mark(this.selected === undefined ? undefined : String(this.selected), false);
-    this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0) });
+    const { data } = this;
+    const gone = (drawn) => (drawn === data ? [] : matched(drawn, data).flatMap((next, node) => (next < 0 ? [String(node)] : [])));
+    this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0), source: data, gone });
+    this.kinds = new Set(nodes.map(({ style }) => style));
+    this.complemented = lines.some(({ complement }) => complement);
     this.tell();
   }
 
@@ -144,6 +151,7 @@ export class GraphView {
         ? button("Around the selection", "Show what is near the selected node (Enter)", () => this.around(this.selected))
         : null,
       button("Fit", "Show all that is drawn (0)", () => this.picture.fit()),
+      legend(this.kinds, this.complemented),
     ];
     this.hint.replaceChildren(...parts.filter(Boolean));
   }

@@ -1,9 +1,10 @@
 // Draws nodes and edges that were laid out: SVG that can be moved, zoomed and walked by keys.
 
 import { h, s, visible, workerUrl } from "./dom.js";
+import { Minimap } from "./minimap.js";
+import { HEIGHT, outline } from "./shapes.js";
 
 const LETTER = 7.3; // pixels, of the font of labels
-const HEIGHT = 24;
 const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
@@ -19,7 +20,8 @@ export class Picture {
       this.layer,
     );
     this.tip = h("div", { class: "tip", hidden: true });
-    element.append(this.svg, this.tip);
+    this.map = new Minimap((x, y) => this.center(x, y, this.view.k));
+    element.append(this.svg, this.map.svg, this.tip);
     this.events = { pick, hover, open, step, placed };
     this.view = { x: 0, y: 0, k: 1 };
     this.job = 0;
@@ -34,8 +36,9 @@ export class Picture {
   }
 
   // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys.
-  show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null } = {}) {
-    const wanted = { nodes, edges, direction, fit, arrows, center };
+  // The keys fade away that `gone` returns for the `source` of the picture that was drawn before.
+  show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null, source = null, gone = () => [] } = {}) {
+    const wanted = { nodes, edges, direction, fit, arrows, center, source, gone };
     if (!nodes.length) {
       this.job++;
       this.next = null;
@@ -43,6 +46,9 @@ export class Picture {
       this.lines = [];
       this.size = null;
       this.layer.replaceChildren();
+      this.source = null;
+      this.ghosts?.remove();
+      this.map.hide();
       delete this.element.dataset.nodes;
       return;
     }
@@ -56,7 +62,7 @@ export class Picture {
     this.worker.postMessage({
       job: ++this.job,
       direction,
-      nodes: nodes.map(({ label }) => ({ width: Math.max(28, label.length * LETTER + 14), height: HEIGHT })),
+      nodes: nodes.map(({ label }) => ({ width: wide(label), height: HEIGHT })),
       edges: edges.map(({ from, to, label }) => ({ from: place.get(from), to: place.get(to), label })),
     });
   }
@@ -79,14 +85,15 @@ export class Picture {
         ? s("g", {}, path, s("text", { class: "edge-label", x: label[0], y: label[1] }, visible(edge.label)))
         : path;
     });
+    this.fade();
     this.nodes = new Map();
     const boxes = nodes.map(({ key, label, style, said }, number) => {
       const [x, y] = places[number];
-      const width = Math.max(28, label.length * LETTER + 14);
+      const width = wide(label);
       const box = s(
         "g",
         { class: `node ${style}`, transform: `translate(${x} ${y})`, role: "img", "aria-label": said || label, "data-key": key },
-        s("rect", { x: -width / 2, y: -HEIGHT / 2, width, height: HEIGHT, rx: style.includes("leaf") ? 12 : 4 }),
+        outline(style, width),
         s("text", {}, visible(label)),
       );
       this.nodes.set(key, { box, x, y });
@@ -94,11 +101,27 @@ export class Picture {
     });
     this.layer.replaceChildren(...lines, ...boxes);
     this.lines = [...this.layer.querySelectorAll(".edge")];
+    this.map.draw(this.size, places);
     if (fit) this.begin();
+    else this.move();
     this.mark(this.marked, false);
     this.element.dataset.nodes = nodes.length;
     this.events.placed();
     return this.again();
+  }
+
+  // Lets what a step has removed fade where it was, unless motion is unwelcome.
+  fade() {
+    this.ghosts?.remove();
+    const { gone: lost, source } = this.wanted;
+    const gone = new Set(this.source ? lost(this.source) : []);
+    this.source = source;
+    const boxes = [...gone].flatMap((key) => this.nodes.get(key)?.box ?? []);
+    if (!boxes.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const lines = this.lines.filter(({ ends }) => ends.some((key) => gone.has(key)));
+    this.ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: this.layer.getAttribute("transform") }, lines, boxes);
+    this.ghosts.addEventListener("animationend", (event) => event.currentTarget.remove());
+    this.svg.append(this.ghosts);
   }
 
   // Shows what was asked for meanwhile.
@@ -126,11 +149,16 @@ export class Picture {
     const { width, height } = this.svg.getBoundingClientRect();
     const [left, top] = [x * this.view.k + this.view.x, y * this.view.k + this.view.y];
     if (left < 40 || top < 24 || left > width - 40 || top > height - 40) {
-      this.moved = true;
-      this.view.x = width / 2 - x * this.view.k;
-      this.view.y = height / 2 - y * this.view.k;
-      this.move();
+      this.center(x, y, this.view.k);
     }
+  }
+
+  // Brings a place of the picture into the middle of the pane.
+  center(x, y, k) {
+    const { width, height } = this.svg.getBoundingClientRect();
+    this.moved = true;
+    this.view = { k, x: width / 2 - x * k, y: height / 2 - y * k };
+    this.move();
   }
 
   // Shows all that is drawn.
@@ -171,6 +199,8 @@ export class Picture {
   move() {
     const { x, y, k } = this.view;
     this.layer.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})`);
+    const { width, height } = this.svg.getBoundingClientRect();
+    this.map.framed(this.view, width, height);
   }
 
   moving() {
@@ -235,6 +265,8 @@ export class Picture {
     this.tip.style.top = `${below + 70 > box.height ? below - 90 : below}px`;
   }
 }
+
+const wide = (label) => Math.max(28, label.length * LETTER + 14);
 
 function curve(points) {
   const [first, ...rest] = points;
