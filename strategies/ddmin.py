@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Graph, Items
+from reducekit.search.problem import Graph, Items, Search, Tree
 from reducekit.search.selecting import Selecting, Selector
 from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
 from reducekit.strategies.levels import level_by_level
@@ -98,6 +98,9 @@ def over_graph(graph: Graph) -> GraphAlgorithm:
     return Selected(nodes, selector(len(nodes)))
 
 
-ddmin = strategy(
-    "ddmin", over_graph, over_items, tree=lambda tree: level_by_level(tree, over_items)
-)
+def over_tree(tree: Tree) -> Search:
+    """Return ddmin on each level of a tree."""
+    return level_by_level(tree, over_items)
+
+
+ddmin = strategy("ddmin", over_graph, over_items, tree=over_tree)

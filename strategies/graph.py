@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from reducekit.change import Change
@@ -181,13 +182,22 @@ def strategy(
     `items` searches items; `tree` trees, which the algorithm takes as graphs otherwise.
     """
 
-    def over_graph(graph: Graph) -> Search:
-        return walk(graph, algorithm(graph))
+    over_graph = _searching(algorithm)
 
     def over_tree(tree: Tree) -> Search:
         return over_graph(TreeGraph(tree))
 
     return Strategy(name, items, tree or over_tree, over_graph, passes)
+
+
+@cache
+def _searching(algorithm: Callable[[Graph], GraphAlgorithm]) -> Callable[[Graph], Search]:
+    """Return the search by an algorithm: one object for each, by which strategies are compared."""
+
+    def over_graph(graph: Graph) -> Search:
+        return walk(graph, algorithm(graph))
+
+    return over_graph
 
 
 class TreeGraph(Graph):

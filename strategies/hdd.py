@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from reducekit.strategies.ddmin import over_items
+from reducekit.strategies.ddmin import over_items, over_tree
 from reducekit.strategies.graph import strategy
 from reducekit.strategies.hierarchical import hierarchical
-from reducekit.strategies.levels import level_by_level
 
-hdd = strategy(
-    "hdd",
-    hierarchical,
-    over_items,
-    tree=lambda tree: level_by_level(tree, over_items),
-    passes="tree",
-)
+hdd = strategy("hdd", hierarchical, over_items, tree=over_tree, passes="tree")

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from reducekit import __version__, registry
-from reducekit.errors import ReducekitError, UsageError
+from reducekit.compare.likeness import likenesses
+from reducekit.errors import ParseError, ReducekitError, UsageError
 from reducekit.hunt.inputs import own_generation
 from reducekit.journal import Contents, journal_path, load
 from reducekit.offers import Draws, FormatOption
@@ -22,7 +23,7 @@ from reducekit.own_checks import TestsInputs
 from reducekit.reports import account, issue, page
 from reducekit.reports.steps import changes
 from reducekit.session import Failure, Options
-from reducekit.ui.documents import Document, Documents
+from reducekit.ui.documents import Document, Documents, summary
 from reducekit.ui.folders import Folders
 from reducekit.ui.pictures import diagram_json, shown
 from reducekit.ui.runs import Runs, RunState
@@ -31,6 +32,7 @@ from reducekit.ui.settings import Settings
 _SECONDS = 120  # time limit for generating a random input
 _LONGEST_DIFF = 4 << 20  # bytes
 _DRAWN = 2 << 20  # bytes of a text that is drawn: about 3 s and 200,000 nodes
+_LIKENED = 100_000  # bytes of a text on which algorithms are compared: up to 2 s
 _SOLVERS = (
     *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
     *("cvc4", "cadical", "kissat", "minisat", "picosat", "lingeling", "glucose", "btormc", "pono"),
@@ -113,6 +115,16 @@ class Api:
         """Return the diagram of a text."""
         found = self.documents.get(document)
         return _diagram(found.format, found.text)
+
+    def alike(self, document: int) -> dict[str, str]:
+        """Return the algorithms that search a text as another one does, and which one."""
+        found = self.documents.get(document)
+        if found.format is None or len(found.text) > _LIKENED:
+            return {}
+        try:
+            return dict(likenesses(registry.frontend(found.format), found.text))
+        except ParseError:
+            return {}
 
     def best(self, run: int, *, diagram: bool) -> dict[str, Any]:
         """Return the best text of a run so far, and its diagram."""
@@ -406,17 +418,6 @@ def _option(option: FormatOption) -> dict[str, Any]:
     found = asdict(option)
     found["long"] = option.long
     return found
-
-
-def summary(document: Document) -> dict[str, Any]:
-    """Return what the page shows of an open text."""
-    return {
-        "number": document.number,
-        "name": document.name,
-        "path": None if document.path is None else str(document.path),
-        "size": len(document.text),
-        "format": document.format,
-    }
 
 
 def _diagram(format_name: str | None, text: bytes) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 from reducekit import registry
 from reducekit.errors import UsageError
@@ -76,6 +77,17 @@ class Documents:
     def all(self) -> list[Document]:
         """Return all open texts."""
         return list(self._all.values())
+
+
+def summary(document: Document) -> dict[str, Any]:
+    """Return what the page shows of an open text."""
+    return {
+        "number": document.number,
+        "name": document.name,
+        "path": None if document.path is None else str(document.path),
+        "size": len(document.text),
+        "format": document.format,
+    }
 
 
 def format_of(name: str, text: bytes) -> str | None:

@@ -19,7 +19,8 @@ from typing import Any
 
 from reducekit.errors import ReducekitError
 from reducekit.ui import safety
-from reducekit.ui.api import Api, summary
+from reducekit.ui.api import Api
+from reducekit.ui.documents import summary
 from reducekit.ui.wording import worded
 
 _TYPES = {

@@ -1,12 +1,16 @@
 // The curves of all runs: bytes by checks or by time, linear or logarithmic. A click leads to a step.
 
+import { board, drawn, labels, LETTER, lines } from "./board.js";
 import { h, number, s, seconds, visible } from "./dom.js";
 
 const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
+const NAME = 26; // letters of a name at the end of a line
 
 export class CurveView {
-  // `pick` is called with a run and the checks of the step that is clicked.
-  constructor(element, pick) {
+  // `pick` is called with a run and the checks of the step that is clicked, `choose` with the
+  // number of a run whose name is clicked.
+  constructor(element, pick, choose) {
+    this.choose = choose;
     this.axis = "checks";
     this.scale = "log";
     this.svg = s("svg", { class: "curve", role: "img", "aria-label": "Bytes that are left" });
@@ -38,24 +42,25 @@ export class CurveView {
 
   draw() {
     const { width, height } = this.svg.getBoundingClientRect();
-    const runs = this.runs.filter((run) => run.points.length);
-    this.legend.replaceChildren(
-      ...runs.map((run) =>
-        h("div", {}, swatch(run.color), `${visible(run.title)}: ${number(run.state.size ?? run.points[run.points.length - 1][2])}`)),
-    );
-    if (!width || !runs.length) {
+    const found = lines(this.runs);
+    this.lines = found;
+    this.rank(found);
+    if (!width || !found.length) {
       this.svg.replaceChildren(s("text", { x: LEFT, y: 30 }, "The curve of a reduction appears here."));
       return;
     }
     const at = this.axis === "checks" ? 0 : 1;
-    const ends = runs.map((run) => [run.state.checks ?? 0, run.state.seconds ?? 0][at]);
+    const ends = found.map(({ end }) => end[at]);
     const log = this.scale === "log";
     const least = at === 0 ? 1 : 0.1;
-    const most = Math.max(2 * least, ...ends, ...runs.map((run) => run.points[run.points.length - 1][at]));
-    const largest = Math.max(...runs.map((run) => run.points.reduce((high, point) => Math.max(high, point[2]), 1)));
-    const smallest = Math.max(1, Math.min(...runs.map((run) => run.points[run.points.length - 1][2])));
+    const most = Math.max(2 * least, ...ends, ...found.map(({ points }) => points[points.length - 1][at]));
+    const largest = Math.max(...found.map(({ points }) => points.reduce((high, point) => Math.max(high, point[2]), 1)));
+    const smallest = Math.max(1, Math.min(...found.map(({ points }) => points[points.length - 1][2])));
     const bottom = 10 ** Math.floor(Math.log10(smallest));
-    const [w, t] = [width - LEFT - RIGHT, height - TOP - BELOW];
+    // One line needs no name; of several, the right ones have room.
+    const names = found.length > 1 ? found.map(({ name }) => visible(name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name)) : [];
+    const right = names.length ? Math.min(width / 3, RIGHT + LETTER * Math.max(...names.map(({ length }) => length))) : RIGHT;
+    const [w, t] = [width - LEFT - right, height - TOP - BELOW];
     const x = (value) => LEFT + (value / most) * w;
     const y = (value) => TOP + t - (log ? (Math.log10(Math.max(value, bottom) / bottom) / Math.log10(Math.max(largest / bottom, 10))) * t : (value / largest) * t);
     Object.assign(this, { x, y, at });
@@ -66,35 +71,46 @@ export class CurveView {
     for (const mark of marks(false, least, most, Math.max(2, w / 80))) {
       parts.push(s("path", { class: "rule", d: `M${x(mark)} ${TOP}v${t}` }), s("text", { x: x(mark), y: height - 6, "text-anchor": "middle" }, short(mark) + (at ? " s" : "")));
     }
-    runs.forEach((run, index) => {
+    const named = [];
+    found.forEach((each, index) => {
       let path = "";
       let last = null;
-      for (const point of run.points) {
+      for (const point of each.points) {
         const [px, py] = [x(point[at]), y(point[2])];
         if (last && px - last[0] < 0.5 && Math.abs(py - last[1]) < 0.5) continue;
         path += last ? `H${px.toFixed(1)}V${py.toFixed(1)}` : `M${px.toFixed(1)} ${py.toFixed(1)}`;
         last = [px, py];
       }
       const end = Math.max(last[0], x(ends[index]));
-      const line = s("path", { class: "series", d: `${path}H${end.toFixed(1)}` });
-      line.style.stroke = `var(${run.color})`;
       const dot = s("circle", { cx: end, cy: last[1], r: 3.5 });
-      dot.style.fill = `var(${run.color})`;
-      parts.push(line, dot);
+      dot.style.fill = `var(${each.runs[0].color})`;
+      parts.push(drawn(each, s("path", { class: "series", d: `${path}H${end.toFixed(1)}` })), dot);
+      if (names.length) named.push({ at: [end, last[1]], name: names[index] });
     });
+    parts.push(...labels(named, TOP + t));
     this.svg.replaceChildren(...parts, this.mark);
   }
 
-  // Returns the run whose line is nearest to the pointer, and its last step before that.
+  // Lists the lines by their rank; what is focused stays the same while nothing changes.
+  rank(found) {
+    const mark = JSON.stringify(found.map(({ name, points, end, runs }) => [name, points[points.length - 1], end[0], runs[0].status]));
+    if (mark === this.ranked) return;
+    this.ranked = mark;
+    const focused = this.legend.contains(document.activeElement) && document.activeElement.textContent;
+    this.legend.replaceChildren(board(found, this.choose));
+    if (focused) [...this.legend.querySelectorAll("button")].find((each) => each.textContent === focused)?.focus();
+  }
+
+  // Returns the line that is nearest is nearest to the pointer, and its last step before that.
   nearest(event) {
     if (!this.x) return null;
     const box = this.svg.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     let near = null;
-    for (const run of this.runs.filter(({ points }) => points.length)) {
-      const point = run.points.findLast((each) => this.x(each[this.at]) <= px + 2) || run.points[0];
+    for (const { name, points, runs } of this.lines) {
+      const point = points.findLast((each) => this.x(each[this.at]) <= px + 2) || points[0];
       const far = Math.abs(this.y(point[2]) - py);
-      if (!near || far < near.far) near = { run, point, far };
+      if (!near || far < near.far) near = { run: runs[0], name, point, far };
     }
     return near;
   }
@@ -104,8 +120,8 @@ export class CurveView {
     this.tip.hidden = !near;
     this.mark.style.visibility = near ? "visible" : "hidden";
     if (!near) return;
-    const { run, point } = near;
-    this.tip.textContent = `${visible(run.title)}: ${number(point[2])} bytes after ${number(point[0])} ${point[0] === 1 ? "check" : "checks"}, ${seconds(point[1])}`;
+    const { run, name, point } = near;
+    this.tip.textContent = `${visible(name)}: ${number(point[2])} bytes after ${number(point[0])} ${point[0] === 1 ? "check" : "checks"}, ${seconds(point[1])}`;
     const [px, py] = [this.x(point[this.at]), this.y(point[2])];
     this.mark.setAttribute("cx", px);
     this.mark.setAttribute("cy", py);
@@ -114,12 +130,6 @@ export class CurveView {
     this.tip.style.left = `${Math.max(0, Math.min(px + 12, width - this.tip.offsetWidth))}px`;
     this.tip.style.top = `${Math.max(0, py - 36)}px`;
   }
-}
-
-function swatch(color) {
-  const line = s("path", { d: "M0 6h18", "stroke-width": 3 });
-  line.style.stroke = `var(${color})`;
-  return s("svg", { width: 18, height: 12, "aria-hidden": "true" }, line);
 }
 
 function marks(log, least, most, wanted) {

@@ -1,5 +1,6 @@
 // Makes elements. Texts become text nodes only, so nothing that is shown can be markup.
 
+const NOTES = 3; // at a time: they cover what is below
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -61,5 +62,6 @@ export function download(text, name, type) {
 export function note(text, time = 6000) {
   const element = h("div", {}, visible(text));
   $("notes").append(element);
+  while ($("notes").children.length > NOTES) $("notes").firstChild.remove();
   setTimeout(() => element.remove(), time);
 }

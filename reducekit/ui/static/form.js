@@ -57,16 +57,31 @@ export function strategies(names, usual) {
   const kept = settings.strategies || [usual];
   $("strategies").replaceChildren(
     ...[usual, ...names.filter((each) => each !== usual)].map((name) =>
-      h("label", { class: "strategy" }, h("input", { type: "checkbox", name: "strategy", value: name, checked: kept.includes(name), onchange: chosen }), name === usual ? `${name} (automatic)` : name)));
+      h("label", { class: "strategy" }, h("input", { type: "checkbox", name: "strategy", value: name, checked: kept.includes(name), onchange: chosen }),
+        h("span", {}, name === usual ? `${name} (automatic)` : name, h("small")))));
+  chosen();
+}
+
+let same = {};
+// Greys the algorithms that search the present text as another one does.
+export function alike(found) {
+  same = found;
+  for (const box of document.querySelectorAll("[name=strategy]")) {
+    const other = same[box.value];
+    box.disabled = Boolean(other);
+    box.labels[0].querySelector("small").textContent = other ? ` here as ${other}` : "";
+    box.labels[0].title = other ? `It has no other way to search this text than ${other}` : "";
+  }
   chosen();
 }
 
 export function chosen() {
   const boxes = [...document.querySelectorAll("[name=strategy]")];
-  const names = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+  const checked = boxes.filter((each) => each.checked).map(({ value }) => value);
+  const names = [...new Set(checked.map((name) => same[name] || name))];
   $("start").textContent = names.length > 1 ? `Race ${names.length} algorithms` : "Reduce";
   $("algorithm-name").textContent = names.length === 1 && names[0] === boxes[0].value ? "automatic" : names.join(", ") || "none chosen";
-  keep({ strategies: names });
+  keep({ strategies: checked });
   return names;
 }
 

@@ -103,6 +103,7 @@ async function showDocument(number_) {
   result();
   form.verdict("");
   form.formatOptions(state.formats.find(({ name }) => name === current()?.format));
+  algorithms();
   try {
     const { text: content, size } = await ask("text", { document: number_ });
     if (state.shown !== shown) return;
@@ -114,6 +115,15 @@ async function showDocument(number_) {
     note(error.message);
   }
   schedule();
+}
+
+// Says which algorithms are others on this text, once somebody looks at them.
+async function algorithms() {
+  const shown = current();
+  form.alike({});
+  if (!shown || !$("algorithm").open) return;
+  const found = await ask("alike", { document: shown.number }).catch(() => ({}));
+  if (current() === shown) form.alike(found);
 }
 
 async function draw(load, still, fit = true) {
@@ -312,7 +322,7 @@ function took(news) {
   for (const run of news.runs) {
     const known = state.runs.get(run.number);
     run.points = [...(known && run.from ? known.points.slice(0, run.from) : []), ...run.points];
-    run.color = known ? known.color : colorOf(runs().filter(({ kind }) => kind === run.kind).length);
+    Object.assign(run, known ? { color: known.color, dash: known.dash } : colorOf(runs().filter(({ kind }) => kind === run.kind).length));
     run.heard = performance.now();
     for (const message of first ? [] : run.messages.slice(known ? known.messages.length : 0)) note(`${run.title}: ${message}`);
     const ended = over(run) && !(known ? over(known) : first);
@@ -558,7 +568,7 @@ async function begin() {
     showRun(run.number);
     steps.want((all) => all.findLastIndex((step) => step[3] <= checks));
     pane("steps");
-  });
+  }, showRun);
   steps = new StepsView($("pane-steps"), showStep, async (found, goOn) => {
     await opened(found);
     if (goOn) await start();
@@ -573,6 +583,7 @@ async function begin() {
   if (settings.view) document.querySelector(`[name=view][value=${CSS.escape(settings.view)}]`)?.click();
   $("form").addEventListener("submit", start);
   $("form").addEventListener("change", () => { form.kind(); form.remember(); });
+  $("algorithm").addEventListener("toggle", algorithms);
   $("change").addEventListener("click", () => { state.changing = true; mood(); $("command").focus(); });
   $("run").addEventListener("click", run);
   for (const id of ["open", "empty-open"]) $(id).addEventListener("click", () => dialogs.openFile(state.folder, opened));

@@ -6,7 +6,8 @@ import { h, note, number, s, seconds, visible } from "./dom.js";
 const SLOW = 3; // seconds without news after which a running check is named
 const WORDS = { running: "Running", paused: "Paused", stopping: "Stopping", done: "Done", stopped: "Stopped", failed: "Failed", lost: "Lost" };
 
-export const colorOf = (index) => `--c${(index % 10) + 1}`;
+const DASHES = ["", "7 3", "2 3"]; // as in charts of reports
+export const colorOf = (index) => ({ color: `--c${(index % 10) + 1}`, dash: DASHES[Math.floor(index / 10) % 3] });
 export const over = (run) => ["done", "stopped", "failed"].includes(run.status);
 
 // Seconds since the run was heard of, by the browser's clock.
