@@ -97,8 +97,9 @@ def reduce(
     `interesting`, a function that gets the bytes of a candidate, returns a bool and must always
     say the same of the same text, or by the option `command` (its failure is kept) or `oracle`
     (exit status 0 keeps a candidate). All other options are those of `reducekit.Options`, by
-    name, such as `format="btor"`, `jobs=4`, `max_time="1m"`. `listen` gets every event. To stop
-    or pause it from another thread, make a `reducekit.Session` instead.
+    name, such as `format="btor"`, `jobs=4`, `max_time="1m"`. `listen` gets every event; without
+    it, a notebook shows the progress. To stop or pause it from another thread, make a
+    `reducekit.Session` instead.
 
     A file's result is written beside it, with a journal, unless `output` or `journal=False` say
     otherwise; that of a text only if `output` is given.

@@ -64,6 +64,7 @@ from reducekit.session.golden import (
     unfit_baseline,
 )
 from reducekit.session.guesses import guesses
+from reducekit.session.notebook import View
 from reducekit.session.options import Options
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, back_up, rescue
@@ -95,7 +96,8 @@ def ignore(event: Event) -> None:
 class Session:
     """One reduction, which others can watch, pause and stop.
 
-    `listen` is told of every event, in the thread that calls `run`. `guard` says where
+    `listen` is told of every event, in the thread that calls `run`. Without it, a notebook shows
+    the progress below the cell. `guard` says where
     KeyboardInterrupt may be raised; without signals it does nothing. `stop`, `pause`, `resume`
     and `skip_pass` may be called from any thread.
 
@@ -115,7 +117,8 @@ class Session:
         self.last_run: Sequence[Outcome] = ()
         """The outcomes of the last check: what the commands printed, for displays."""
         self._saved: SavedBest | None = None
-        self._listen = listen
+        self._view = View(lambda: self.best)
+        self._told = listen
         self._guard = guard or NoSignals()
         self._begin = time.monotonic()
 
@@ -123,6 +126,14 @@ class Session:
     def best(self) -> bytes:
         """The smallest interesting text so far; empty until the input is known to fail."""
         return b"" if self._saved is None else self._saved.text
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows, while it runs or after."""
+        return self._view._repr_html_()
+
+    def _listen(self, event: Event) -> None:
+        self._view.see(event)
+        self._told(event)
 
     def stop(self, reason: str = "stopped") -> None:
         """End the session soon, with the best text so far; `reason` is told in the report."""
@@ -153,6 +164,7 @@ class Session:
         ends the session with a report that says so.
         """
         self._begin = time.monotonic()
+        self._view.begin(live=self._told is ignore)
         with only_new():
             with self._guard.allowed():
                 job = prepare(self.options, self._guard)
