@@ -32,6 +32,13 @@ class Account:
     """In the order in which they first ran or first succeeded."""
     before: bytes
     after: bytes
+    origin: int | None = None
+    """Bytes of the file of which the input is a step, if it is one of another reduction."""
+
+    @property
+    def size_before(self) -> int:
+        """Bytes of what the reduction began with."""
+        return len(self.before) if self.origin is None else self.origin
 
     @property
     def steps(self) -> Sequence[Step]:

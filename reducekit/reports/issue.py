@@ -52,7 +52,7 @@ def issue(account: Account, version: str | None) -> str:
     assert head is not None
     lines += [
         "",
-        f"Reduced from {len(account.before):,} to {len(account.after):,} bytes by reducekit "
+        f"Reduced from {account.size_before:,} to {len(account.after):,} bytes by reducekit "
         f"{head.version} ({account.checks:,} checks).",
     ]
     return "\n".join([*lines, ""])

@@ -18,6 +18,7 @@ from reducekit.reports.ending import Ending, Run, ending
 from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
 from reducekit.session.progress import PassTotal
+from reducekit.session.report import stop_in_words
 from reducekit.text import excerpt, printable_lines, without_middle
 
 _ROWS = 800
@@ -71,20 +72,21 @@ def page(account: Account) -> str:
 
 def _story(account: Account) -> str:
     """Return what happened in a line: sizes, program, failure."""
-    sizes = f"{len(account.before):,} → {len(account.after):,} bytes"
+    sizes = f"{account.size_before:,} → {len(account.after):,} bytes"
     named = PurePath(program(account) or "").name
     failure = without_middle(account.failure, 80)
     return f"{sizes}: {', '.join(each for each in (named, failure) if each)}"
 
 
 def _opening(account: Account, last: Ending) -> Iterator[str]:
-    before, after = len(account.before), len(account.after)
+    before, after = account.size_before, len(account.after)
     head = account.found.head
     assert head is not None
     yield f"<h1>{_said(_story(account))}</h1>"
     how = "The search finished." if account.ended else "The search was stopped."
     if last.stopped:
-        how = f"Stopped: {last.stopped}."
+        said = stop_in_words(last.stopped)
+        how = f"{said[0].upper()}{said[1:]}."
     again = {
         True: " The result was checked again and shows the failure.",
         False: " The result did not show the failure when it was checked again.",
@@ -137,7 +139,7 @@ def _passes(passes: Sequence[PassTotal]) -> Iterator[str]:
 
 
 def _pass_table(passes: Sequence[PassTotal]) -> Iterator[str]:
-    yield '<div class="wide"><table><tr><th>pass</th><th class="number">checks</th>'
+    yield f'{_wide("Passes")}<table><tr><th>pass</th><th class="number">checks</th>'
     yield '<th class="number">time</th><th class="number">accepted</th>'
     yield '<th class="number">bytes removed</th>'
     yield '<th class="number">bytes per check</th><th>share</th></tr>'
@@ -205,7 +207,7 @@ def _before(account: Account, last: Ending) -> Iterator[str]:
         (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
     ]
     if len(rows) > 1:
-        yield '<div class="wide"><table><tr><th>counted</th><th class="number">before</th>'
+        yield f'{_wide("What is counted")}<table><tr><th>counted</th><th class="number">before</th>'
         yield '<th class="number">after</th></tr>'
         for name, old, new in rows:
             yield (
@@ -228,7 +230,7 @@ def _steps(account: Account) -> Iterator[str]:
             f'<p class="quiet">{len(listed):,} of {len(steps):,} steps, those that removed most; '
             "<code>reducekit history</code> lists all.</p>"
         )
-    yield '<div class="wide"><table class="steps"><tr><th>step</th><th>bytes</th><th>removed</th>'
+    yield f'{_wide("Steps")}<table class="steps"><tr><th>step</th><th>bytes</th><th>removed</th>'
     yield "<th>checks</th><th>time</th><th>pass</th><th>change</th></tr>"
     backs = {back.given_up: back.step for back in account.found.returns}
     for step in listed:
@@ -332,6 +334,11 @@ def _pre(lines: Sequence[str]) -> str:
 
 def _count(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
+
+
+def _wide(name: str) -> str:
+    """Return the start of a part that keys can scroll where it is wider than the window."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{name}">'
 
 
 def _time(seconds: float) -> str:

@@ -89,7 +89,7 @@ class Report:
         before, after = self.before.get("bytes", 0), len(self.text)
         said = f"{self.failure}, {self.counts.checks:,} checks"
         if self.stopped is not None:
-            said += f"; stopped: {self.stopped}"
+            said += f"; {stop_in_words(self.stopped)}"
         blocks = [excerpt(self.text, _LINES, _COLUMNS), [each.command for each in self.reproducers]]
         return "\n".join(
             (
@@ -134,6 +134,11 @@ class Report:
                 **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
             }
         )
+
+
+def stop_in_words(reason: str) -> str:
+    """Return why a session ended early, as part of a sentence."""
+    return reason if reason.startswith("stopped") else f"stopped: {reason}"
 
 
 def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:

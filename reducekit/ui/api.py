@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +236,7 @@ class Api:
                 output=output,
                 command=command,
                 format=found.format,
+                origin=found.origin,
             )
             numbers.append(state.number)
         return {"runs": numbers, "folder": str(folder)}
@@ -325,7 +326,9 @@ class Api:
             before = self.documents.get(state.document)
             stem = Path(before.name).stem
             name, format_name = f"{stem}@{state.title}-{step}{before.suffix}", before.format
-        return summary(self.documents.add(name, found.text(step), format=format_name))
+        origin = state.origin or found.steps[0].size
+        text = found.text(step)
+        return summary(self.documents.add(name, text, format=format_name, origin=origin))
 
     def diff(self, run: int, old: int, new: int, *, other: int | None = None) -> dict[str, Any]:
         """Return the diff of two steps; with `other`, the second step is of that run."""
@@ -345,6 +348,7 @@ class Api:
         state = self._run(run)
         assert state.output is not None
         found = account(self._journal(run), journal_path(state.output))
+        found = replace(found, origin=state.origin)
         return {"text": issue(found, None) if text == "issue" else page(found), "name": found.name}
 
     def _run(self, number: int) -> RunState:

@@ -24,6 +24,8 @@ class Document:
     format: str | None
     """The name of the frontend that reads it; None if there is none."""
     path: Path | None = None
+    origin: int | None = None
+    """Bytes of the file that was reduced to this text, if it is a step of a reduction."""
 
     @property
     def suffix(self) -> str:
@@ -50,10 +52,12 @@ class Documents:
         *,
         path: Path | None = None,
         format: str | None = None,  # noqa: A002
+        origin: int | None = None,
     ) -> Document:
         """Open a text."""
         with self._lock:
-            found = Document(self.last + 1, name, text, format or format_of(name, text), path)
+            read_as = format or format_of(name, text)
+            found = Document(self.last + 1, name, text, read_as, path, origin)
             self._all[found.number] = found
             self.last = found.number
             self.version += 1

@@ -32,6 +32,8 @@ class RunState:
     """What the checks run."""
     format: str | None = None
     """Of the text."""
+    origin: int | None = None
+    """Bytes of the file of which the text is a step."""
     status: str = "running"
     """running, paused, stopping, done, stopped, failed"""
     state: dict[str, Any] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class RunState:
             "document": self.document,
             "output": None if self.output is None else str(self.output),
             "command": self.command,
+            "origin": self.origin,
             "status": self.status,
             "state": self.state,
             "points": self.points[known:],
@@ -206,12 +209,13 @@ class Runs:
         output: Path | None = None,
         command: str = "",
         format: str | None = None,  # noqa: A002
+        origin: int | None = None,
     ) -> RunState:
         """Start a run."""
         with self._changed:
             number = len(self._states) + 1
             run = self._states[number] = RunState(
-                number, kind, title, document, output, command, format
+                number, kind, title, document, output, command, format, origin
             )
             self._changed.notify_all()
 

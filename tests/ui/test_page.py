@@ -425,8 +425,9 @@ def test_the_report_is_readable_without_scripts(browser: Browser, served: Servin
     served.finished(run)
     path = served.folder / "report.html"
     path.write_text(served.ask("report", run=run, text="page")["text"])
-    for scheme in ("light", "dark"):
-        visit = Visit(browser, served, java_script_enabled=True, color_scheme=scheme)
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        window = {"width": width, "height": 800}
+        visit = Visit(browser, served, color_scheme=scheme, viewport=window)
         visit.start(path.as_uri())
         assert visit.complaints() == []
         assert visit.errors == []

@@ -7,7 +7,7 @@ import { $, copy, download, h, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
 import { GraphView } from "./graph.js";
 import { bugs, clickedLine, consoles } from "./lower.js";
-import { button, Card, colorOf, over, percent } from "./runs.js";
+import { before, button, Card, colorOf, over, percent } from "./runs.js";
 import { StepsView } from "./steps.js";
 import { TextView } from "./text.js";
 import { Timeline } from "./timeline.js";
@@ -276,11 +276,11 @@ function result() {
   result.mark = mark;
   element.hidden = !ready;
   if (!ready) return;
-  const { size, before } = run.state;
+  const { size } = run.state;
   const command = run.result?.runs_again?.[0]?.command;
   element.replaceChildren(
-    h("b", { class: "story" }, `${number(before)} → ${number(size)} bytes`),
-    h("span", { class: "quiet" }, visible(`${percent(size, before)} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
+    h("b", { class: "story" }, `${number(before(run))} → ${number(size)} bytes`),
+    h("span", { class: "quiet" }, visible(`${percent(size, before(run))} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
     h("span", { class: "grow" }),
     button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
     button("Save…", "Save the reduced file", save),

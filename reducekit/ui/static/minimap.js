@@ -3,6 +3,7 @@
 import { s } from "./dom.js";
 
 const [WIDTH, HEIGHT] = [150, 96]; // at most
+const ROOT = 40; // half of a node in the middle of the pane, which a map must not hide
 
 export class Minimap {
   // `go` is called with the place of the picture that is to be in the middle.
@@ -37,13 +38,14 @@ export class Minimap {
     this.size = null;
   }
 
-  // Frames what is in view; there is no map of what is in view completely.
+  // Frames what is in view; there is no map of what is in view completely, or in too small a pane.
   framed({ x, y, k }, width, height) {
     if (!this.size || !width) return;
     const [left, top] = [Math.max(0, -x / k), Math.max(0, -y / k)];
     const [right, bottom] = [Math.min(this.size[0], (width - x) / k), Math.min(this.size[1], (height - y) / k)];
     const all = right - left > this.size[0] - 24 && bottom - top > this.size[1] - 24; // but for margins
-    this.svg.style.display = all ? "none" : "";
+    const small = width < 2 * (this.size[0] * this.scale + ROOT) || height < 2 * this.size[1] * this.scale;
+    this.svg.style.display = all || small ? "none" : "";
     const frame = { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
     for (const [name, value] of Object.entries(frame)) this.frame.setAttribute(name, value * this.scale);
   }

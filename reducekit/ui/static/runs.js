@@ -13,6 +13,8 @@ export const over = (run) => ["done", "stopped", "failed"].includes(run.status);
 // Seconds since the run was heard of, by the browser's clock.
 export const silence = (run) => run.age + (performance.now() - run.heard) / 1000;
 const clock = (run) => (run.state.seconds || 0) + (run.status === "running" ? silence(run) : 0);
+// Bytes of what a run began with, if need be in another run.
+export const before = (run) => run.origin || run.state.before;
 export const percent = (size, before) => {
   const removed = 100 * (1 - size / Math.max(1, before));
   return `${removed > 99 && removed < 100 ? Math.min(99.99, removed).toFixed(2) : removed.toFixed(0)} %`;
@@ -85,7 +87,7 @@ export class Card {
   }
 }
 
-function bar({ size, before }) {
+function bar(size, before) {
   // Each halving counts alike: on a linear scale most of a run is at 0 %.
   const done = before > 1 ? 1 - Math.log(Math.max(1, size)) / Math.log(before) : 0;
   const words = `${percent(size, before)} removed`;
@@ -99,8 +101,8 @@ function reducing(run, lost) {
   if (!state.before) return [facts(`starting… ${seconds(silence(run))}`)];
   const time = clock(run);
   const found = [
-    h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(state.before)} · `, h("b", {}, percent(state.size, state.before)), " removed")),
-    bar(state),
+    h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(before(run))} · `, h("b", {}, percent(state.size, before(run))), " removed")),
+    bar(state.size, before(run)),
     facts([`${number(state.checks)} checks`, time ? `${(state.checks / time).toFixed(0)}/s` : "", `${number(state.accepted)} steps`, seconds(time)].filter(Boolean).join(" · ")),
   ];
   if (!over(run) && !lost) {
