@@ -23,8 +23,9 @@ from reducekit.usage.keys import keys
 from reducekit.usage.screenful import Screenful
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Console
     from rich.live import Live
+    from rich.text import Text
 
 NEEDS_TEXTUAL = "needs Textual: pip install 'reducekit[tui]'"
 PLAIN_EVERY = 10.0
@@ -136,7 +137,7 @@ class _Screen:
         if self._full_open.locked():
             self.waiting.append(message)
         else:
-            self.live.console.print(message, markup=False, highlight=False, soft_wrap=True)
+            self.live.console.print(message, markup=False, highlight=False)
 
     def steer(self, session: Session) -> None:
         self.session = session
@@ -244,43 +245,24 @@ def _full(watched: Watched) -> Screenful | None:
 def _live(watched: Watched) -> Iterator[_Screen]:
     # Importing rich takes a fifth of a second.
     from rich.console import Console
-    from rich.live import Live
+
+    from reducekit.usage.redrawing import Redrawing
 
     console: Console = Console(stderr=True)
-
-    class Block:
-        """Renders the current state whenever the screen is drawn."""
-
-        def __rich__(self) -> Group:
-            return _styled(watched, console)
-
-    live = Live(
-        Block(),
-        console=console,
-        refresh_per_second=4,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-        vertical_overflow="crop",
-    )
-    with live:
+    live = Redrawing(lambda: _styled(watched, console), console)
+    with live.stoppable(), live:
         yield _Screen(watched, live, full=_full(watched))
 
 
-def _styled(watched: Watched, console: Console) -> Group:
-    from rich.console import Group
+def _styled(watched: Watched, console: Console) -> list[Text]:
     from rich.text import Text
 
     # One column stays free: some terminals wrap a line that fills all of them.
     unicode = console.encoding.startswith("utf")
     styles = {} if console.no_color else _STYLES
-    return Group(
-        *(
-            Text.assemble(
-                *((text, styles.get(style, "")) for text, style in row),
-                no_wrap=True,
-                overflow="crop",
-            )
-            for row in rows(watched, console.width - 1, unicode=unicode)
+    return [
+        Text.assemble(
+            *((text, styles.get(style, "")) for text, style in row), no_wrap=True, overflow="crop"
         )
-    )
+        for row in rows(watched, console.width - 1, unicode=unicode)
+    ]

@@ -85,12 +85,15 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     rate = progress.rate(seconds)
     share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
     workers = _workers(watched)
-    middle: list[Part] = [
-        (f"{progress.checks:,} checks", "strong"),
-        (f"  {rate:.0f}/s  {share:.0f} % succeed  {progress.remembered:,} known  {workers}", ""),
-        (f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet"),
-    ]
-    found.append(middle)
+    said = [f"{rate:.0f}/s", f"{share:.0f} % succeed", f"{progress.remembered:,} known", workers]
+    found.append(
+        _fitting(
+            (f"{progress.checks:,} checks", "strong"),
+            [(f"  {each}", "") for each in said],
+            [(f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet")],
+            width,
+        )
+    )
     since = "" if progress.since is None else f"  last success {_ago(progress.since)}"
     found.append(
         [
@@ -159,6 +162,17 @@ def _changed(watched: Watched, width: int) -> Row:
             first = first[: max(4, room - len(more) - 6)] + "..."
         parts.append((f"{sign}{first}{more}  ", styles[sign]))
     return parts
+
+
+def _fitting(first: Part, middle: list[Part], last: list[Part], width: int) -> Row:
+    """Return a row without those parts of the middle that have no room, the first ones kept."""
+    room = width - sum(len(text) for text, _ in (first, *last))
+    kept = list[Part]()
+    for part in middle:
+        room -= len(part[0])
+        if room >= 0:
+            kept.append(part)
+    return [first, *kept, *last]
 
 
 def _cut(row: Row, width: int) -> Row:

@@ -68,7 +68,7 @@ export class CurveView {
     for (const mark of marks(log, bottom, largest, Math.max(2, t / 34))) {
       parts.push(s("path", { class: "rule", d: `M${LEFT} ${y(mark)}h${w}` }), s("text", { x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
     }
-    for (const mark of marks(false, least, most, Math.max(2, w / 80))) {
+    for (const mark of marks(false, least, most, Math.max(2, w / 80)).filter((each) => at || Number.isInteger(each))) {
       parts.push(s("path", { class: "rule", d: `M${x(mark)} ${TOP}v${t}` }), s("text", { x: x(mark), y: height - 6, "text-anchor": "middle" }, short(mark) + (at ? " s" : "")));
     }
     const named = [];

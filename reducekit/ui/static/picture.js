@@ -121,7 +121,7 @@ export class Picture {
     const lines = this.lines.filter(({ ends }) => ends.some((key) => gone.has(key)));
     this.ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: this.layer.getAttribute("transform") }, lines, boxes);
     this.ghosts.addEventListener("animationend", (event) => event.currentTarget.remove());
-    this.svg.append(this.ghosts);
+    this.svg.insertBefore(this.ghosts, this.layer); // what is left stays readable
   }
 
   // Shows what was asked for meanwhile.

@@ -1,0 +1,113 @@
+"""A block of rows that is drawn again in place, also where the terminal or a shell has moved it.
+
+Most terminals wrap rows that were drawn wider than a window has become, and a shell writes below
+the block while the process is stopped by Ctrl-Z. Rich knows of neither, so that rows of the block
+would stay, or rows of the shell would go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+
+from rich.console import Console, ConsoleRenderable, Group
+from rich.control import Control
+from rich.live import Live
+from rich.segment import ControlType
+from rich.text import Text
+
+_PATIENCE = 1.0  # seconds for a drawing that is under way
+
+
+class Redrawing(Live):
+    """A live display of the rows that `rows` returns."""
+
+    def __init__(self, rows: Callable[[], list[Text]], console: Console) -> None:
+        self._rows = rows
+        self._columns: list[int] = []
+        """Of each row that is drawn next."""
+        self._drawn: list[int] = []
+        """The same of those on the screen; none while there is no block."""
+        super().__init__(
+            console=console,
+            get_renderable=self._block,
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+
+    def _block(self) -> Group:
+        found = self._rows()
+        self._columns = [len(each) for each in found]
+        return Group(*found)
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Let what is drawn begin where the block begins."""
+        with self._lock:
+            width = self.console.width
+            found = super().process_renderables(renderables)
+            if not self._drawn:
+                found[0] = Control()
+            elif lower := wrapped(self._drawn, width):
+                found.insert(1, _up(lower))
+            self._drawn = [min(width, each) for each in self._columns]
+            return found
+
+    def erase(self) -> None:
+        """Erase the block; it is drawn again below what is written until then."""
+        if self._drawn:
+            lower = len(self._drawn) - 1 + wrapped(self._drawn, self.console.width)
+            start = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
+            shown = Control(ControlType.SHOW_CURSOR)
+            self._write(f"{start}{_up(lower)}{shown}")
+        self._drawn = []
+
+    def _write(self, codes: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self.console.file.write(codes)
+            self.console.file.flush()
+
+    @contextlib.contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """Erase the block when the process is stopped by Ctrl-Z."""
+        if (
+            threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL
+        ):
+            yield
+            return
+
+        def stop(number: int, frame: object) -> None:
+            mine = self._lock.acquire(timeout=_PATIENCE)
+            try:
+                shown = self.is_started
+                if shown:
+                    self.erase()
+                signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+                os.kill(os.getpid(), signal.SIGTSTP)  # returns when the process goes on
+                signal.signal(signal.SIGTSTP, stop)
+                if shown:
+                    self._write(str(Control(ControlType.HIDE_CURSOR)))
+            finally:
+                if mine:
+                    self._lock.release()
+
+        signal.signal(signal.SIGTSTP, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+
+def wrapped(drawn: list[int], width: int) -> int:
+    """Return by how many rows a block has grown in a window of that many columns."""
+    return sum(max(0, length - 1) // width for length in drawn)
+
+
+def _up(rows: int) -> Control:
+    return Control(*((ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)) * rows)
