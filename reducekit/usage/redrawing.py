@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import termios
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.control import Control
@@ -74,7 +76,10 @@ class Redrawing(Live):
 
     @contextlib.contextmanager
     def stoppable(self) -> Iterator[None]:
-        """Erase the block when the process is stopped by Ctrl-Z."""
+        """Erase the block when the process is stopped by Ctrl-Z.
+
+        The keyboard is left to the shell as it is now: not every shell sees to that.
+        """
         if (
             threading.current_thread() is not threading.main_thread()
             or signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL
@@ -82,12 +87,17 @@ class Redrawing(Live):
             yield
             return
 
+        keyboard = _keyboard()
+
         def stop(number: int, frame: object) -> None:
             mine = self._lock.acquire(timeout=_PATIENCE)
             try:
                 shown = self.is_started
                 if shown:
                     self.erase()
+                if keyboard is not None:
+                    with contextlib.suppress(termios.error):
+                        termios.tcsetattr(0, termios.TCSANOW, keyboard)
                 signal.signal(signal.SIGTSTP, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGTSTP)  # returns when the process goes on
                 signal.signal(signal.SIGTSTP, stop)
@@ -102,6 +112,14 @@ class Redrawing(Live):
             yield
         finally:
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+
+def _keyboard() -> list[Any] | None:
+    """Return the mode of the terminal at standard input; None if there is none."""
+    try:
+        return termios.tcgetattr(0)
+    except termios.error:
+        return None
 
 
 def wrapped(drawn: list[int], width: int) -> int:

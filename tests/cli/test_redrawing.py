@@ -21,7 +21,7 @@ class Tmux:
 
     def __init__(self, tool: Tool) -> None:
         self.name = f"reducekit-{uuid.uuid4().hex}"
-        shell = ("env", "-u", "COLUMNS", "-u", "LINES", "bash", "--norc", "-i")
+        shell = ("env", "-u", "COLUMNS", "-u", "LINES", "sh")
         self.run("new-session", "-d", "-x", "100", "-y", "30", "-c", str(tool.folder), *shell)
 
     def run(self, *words: str) -> str:
