@@ -298,7 +298,8 @@ def early_imports(modules: list[Module]) -> list[str]:
     return [
         f"{module.name}:{imported.line}: {imported.name}"
         for module in modules
-        if module.name != "reducekit.usage.fullscreen"  # is itself imported when it is shown
+        # These are themselves imported when they are shown.
+        if module.name not in ("reducekit.usage.fullscreen", "reducekit.usage.redrawing")
         for imported in imports_of(module)
         if not imported.lazy and within(imported.name, LAZY)
     ]

@@ -17,8 +17,7 @@ from reducekit.reports.chart import Over, caption, chart
 from reducekit.reports.ending import Ending, Run, ending
 from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
-from reducekit.session.progress import PassTotal
-from reducekit.session.report import stop_in_words
+from reducekit.session.progress import PassTotal, stop_in_words
 from reducekit.text import excerpt, printable_lines, without_middle
 
 _ROWS = 800

@@ -226,3 +226,8 @@ class Progress:
         )
         lines = [", ".join(parts) for parts in forms]
         return next((line for line in lines if len(line) <= width), lines[-1][:width])
+
+
+def stop_in_words(reason: str) -> str:
+    """Return why a session ended early, as part of a sentence."""
+    return reason if reason.startswith("stopped") else f"stopped: {reason}"

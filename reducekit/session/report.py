@@ -11,6 +11,7 @@ from pathlib import Path
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
 from reducekit.session.fresh import Ends
+from reducekit.session.progress import stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
 
 SCHEMA = 1
@@ -134,11 +135,6 @@ class Report:
                 **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
             }
         )
-
-
-def stop_in_words(reason: str) -> str:
-    """Return why a session ended early, as part of a sentence."""
-    return reason if reason.startswith("stopped") else f"stopped: {reason}"
 
 
 def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:
