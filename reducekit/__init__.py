@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ParseError,
         ReducekitError,
         ResourceError,
+        Unresolved,
         UsageError,
     )
     from reducekit.frontend import FormatOption, Frontend, Pass, Schedule, View
@@ -39,7 +40,9 @@ _HOMES = {
     "reducekit.api": "reduce",
     "reducekit.change": "Change Edit Template",
     "reducekit.document": "Document",
-    "reducekit.errors": "NotInterestingError ParseError ReducekitError ResourceError UsageError",
+    "reducekit.errors": (
+        "NotInterestingError ParseError ReducekitError ResourceError Unresolved UsageError"
+    ),
     "reducekit.frontend": "FormatOption Frontend Pass Schedule View",
     "reducekit.oracle.command": "Command",
     "reducekit.reduction": "Budget Control Counts Reduction Result",
@@ -84,6 +87,7 @@ __all__ = [
     "Strategy",
     "Template",
     "Tree",
+    "Unresolved",
     "UsageError",
     "View",
     "reduce",

@@ -83,6 +83,10 @@ def lack_of_resources(error: BaseException) -> ResourceError | None:
     return found
 
 
+class Unresolved(ReducekitError):
+    """Raised by a predicate for a candidate that it cannot judge: no failure, and no pass."""
+
+
 class StoppedError(ReducekitError):
     """A session was stopped before there was a result."""
 

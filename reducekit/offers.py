@@ -329,6 +329,17 @@ class Skips(Protocol):
 
 
 @runtime_checkable
+class Compares(Protocol):
+    """A frontend that compares texts with its `baseline`: the nearer to that the smaller.
+
+    A candidate that passes becomes the baseline, so that both sides come nearer to each other.
+    """
+
+    def beside(self, passing: bytes) -> Any:
+        """Return the frontend that compares with this text instead, which passes."""
+
+
+@runtime_checkable
 class Varies(Protocol):
     """A frontend that makes variants of a text, on which programs should end in the same way.
 

@@ -108,6 +108,15 @@ RECORDS = st.one_of(
 )
 
 
+def test_the_last_verdict_says_whether_a_text_is_unresolved(tmp_path: Path) -> None:
+    with begin(tmp_path / "j") as journal:
+        for number, unresolved in ((1, True), (2, True), (2, False), (3, False), (3, True)):
+            journal.verdict(key_of(number), False, 0.5, unresolved=unresolved)
+    found = load(tmp_path / "j")
+    assert found.unresolved == {key_of(1), key_of(3)}
+    assert found.verdicts == {key_of(number): (False, 0.5) for number in (1, 2, 3)}
+
+
 @settings(max_examples=100, deadline=None)
 @given(records=st.lists(RECORDS, max_size=25))
 def test_what_is_written_is_loaded(

@@ -1,22 +1,23 @@
 """The isolate frontend: which changes to a file that passes make it fail?
 
-Small is not the text here, but what is left of its difference to the passing file: passes undo
-changes, first whole hunks of lines, then those of words and lines in them. What remains is a set of
-changes from which none can be taken back (A. Zeller, "Yesterday, my program worked. Today, it does
-not. Why?", ESEC/FSE 1999).
+Small is not the text here, but what is left of its difference to the passing file. Both sides move
+(see `dd`): a candidate that passes takes the place of the passing file, and what remains is a
+difference of which no change can go to either side (A. Zeller, "Yesterday, my program worked.
+Today, it does not. Why?", ESEC/FSE 1999).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 from reducekit.differences import unified
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend, Schedule
-from reducekit.frontends.isolate.changes import View, distance, undo_changes, undo_hunks
+from reducekit.frontends.isolate.changes import View, distance, isolate
 from reducekit.offers import FormatOption
 from reducekit.search.strategy import Passes
 
@@ -34,8 +35,8 @@ class Isolate(Frontend):
         FormatOption("baseline", "The file that passes.", "path", metavar="FILE", required=True),
     )
     help = (
-        "Undoes changes between the file of --baseline, which passes, and the input, as long as it "
-        "fails: the result differs from the baseline only in what the failure needs."
+        "Moves the input, which fails, and the file of --baseline, which passes, towards each "
+        "other: the result, and the file beside it that passes, differ in what the failure needs."
     )
 
     def __init__(self, baseline: str | None = None) -> None:
@@ -50,13 +51,19 @@ class Isolate(Frontend):
             # A journal of a reduction towards another file is of no use.
             self.name = f"isolate from {hashlib.sha256(self.baseline).hexdigest()[:16]}"
 
+    def beside(self, passing: bytes) -> Isolate:
+        """Return the frontend that compares with another text, which passes."""
+        other = copy(self)
+        other.baseline = passing
+        return other
+
     def parse(self, text: bytes) -> View:
         """Compare a text with the passing one; every text can be compared."""
         return View(text, self.baseline)
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes: the same for all kinds."""
-        return Schedule(rounds=(undo_hunks, undo_changes))
+        return Schedule(rounds=(isolate,))
 
     def order(self, text: bytes) -> Any:
         """Return the bytes by which a text differs from the passing one, then the text."""
@@ -74,7 +81,7 @@ class Isolate(Frontend):
 
     def remark(self, text: bytes) -> str | None:
         """Show what is left of the difference."""
-        lines = list(unified(self.baseline, text, str(self.path), "result"))
+        lines = list(unified(self.baseline, text, "passes", "fails"))
         said = b"".join(lines[:_SHOWN]).decode("utf-8", "backslashreplace").rstrip("\n")
         more = f"\n(and {len(lines) - _SHOWN} more lines)" if len(lines) > _SHOWN else ""
         return f"what is left of the difference:\n{said}{more}"

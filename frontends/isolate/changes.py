@@ -1,4 +1,4 @@
-"""The changes between a passing and a failing text, and passes that undo them."""
+"""The changes between a passing and a failing text, and the pass that undoes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from itertools import accumulate
 from reducekit.change import Change, Edit
 from reducekit.differences import changed
 from reducekit.document import Document
+from reducekit.frontends.isolate.dd import search
 from reducekit.passes import pass_
+from reducekit.search.problem import FixedSearch
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _WORD = re.compile(rb"\s+|\w+|[^\w\s]")
@@ -48,7 +50,7 @@ def _compared(part: re.Pattern[bytes], text: bytes, baseline: bytes) -> Iterator
 
 
 class View:
-    """A failing text, and where it differs from a baseline.
+    """A failing text, and where it differs from one that passes.
 
     Below the root each change is a node: words that became others; a line, or part of one, that is
     new; and one that is missing, as an empty node where it would stand. Words are not undone one by
@@ -79,19 +81,23 @@ class View:
         before = self.before
         return Change(tuple(Edit(n, (before[n],) if before[n] else ()) for n in nodes), "undo")
 
-
-@pass_("hunks", lambda view: bool(view.hunks))
-def undo_hunks(view: View) -> Iterator[Change]:
-    """Puts back lines of the baseline, hunk by hunk."""
-    start, node = view.document.start, 1
-    for _, end, _ in view.hunks:
-        first = node
-        while node < len(start) and start[node] <= end and view.document.end[node] <= end:
-            node += 1
-        yield view.undone(*range(first, node))
+    def bounds(self) -> list[int]:
+        """Return how many changes there are before each hunk."""
+        start, end, node, found = self.document.start, self.document.end, 1, list[int]()
+        for _, last, _ in self.hunks:
+            found.append(node - 1)
+            while node < len(start) and start[node] <= last and end[node] <= last:
+                node += 1
+        return found
 
 
-@pass_("changes", lambda view: bool(view.changes))
-def undo_changes(view: View) -> Iterator[Change]:
-    """Puts back words, and lines or parts of them, one by one."""
-    return map(view.undone, range(1, len(view.before)))
+@pass_("difference", lambda view: bool(view.changes))
+def isolate(view: View) -> FixedSearch:
+    """Undoes changes, and takes what passes then for the passing file."""
+    return FixedSearch(
+        search(
+            len(view.before) - 1,
+            view.bounds(),
+            lambda chosen: view.undone(*(number + 1 for number in sorted(chosen))),
+        )
+    )

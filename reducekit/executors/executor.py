@@ -22,6 +22,8 @@ class Finished:
     ticket: int
     interesting: bool
     outcomes: tuple[Outcome, ...]
+    unresolved: bool = False
+    """Whether the candidate, which is not interesting, cannot be said to pass either."""
 
 
 class Closing(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 
+from reducekit.errors import Unresolved
 from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 
@@ -37,6 +38,8 @@ class InProcess(Executor):
         self.runs += 1
         try:
             answer = self._interesting(text)
+        except Unresolved:
+            return [Finished(ticket, interesting=False, outcomes=(), unresolved=True)]
         except TypeError as error:
             if "bytes" in str(error):
                 error.add_note("the predicate receives bytes: compare with b'...', or decode() it")

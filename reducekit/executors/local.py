@@ -477,7 +477,8 @@ class LocalExecutor(Executor):
             self._order = self._oracle.criterion.next_order(check.order, check.outcomes)
         del self._checks[check.ticket]
         self._idle.append(check.slot)
-        self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes)))
+        unresolved = not judged and self._oracle.criterion.unresolved(check.outcomes)
+        self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes), unresolved))
 
 
 def _killed_from_outside(outcome: Outcome) -> bool:

@@ -168,7 +168,8 @@ class Repeating(Executor):
             return
         assert check.last is not None
         del self._checks[ticket]
-        self._ready.append(Finished(ticket, verdict, check.last.outcomes))
+        unresolved = not verdict and check.last.unresolved
+        self._ready.append(Finished(ticket, verdict, check.last.outcomes, unresolved))
 
     def _fill(self) -> None:
         """Use free slots for runs that are needed whatever the outcomes of the others."""

@@ -33,8 +33,9 @@ HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE, PASS, EARLIER, SEEN, BEST = b"HVSRGNP
 _CHECKED = struct.Struct("<I")
 _FRAME = struct.Struct("<IIB")  # checksum, length, kind
 _REST = struct.Struct("<IB")
-_VERDICT = struct.Struct("<16s?d")
-_WHOLE_VERDICT = struct.Struct("<IB16s?d")
+_VERDICT = struct.Struct("<16sBd")  # as long as with ?, which older journals have
+_WHOLE_VERDICT = struct.Struct("<IB16sBd")
+_FAILS, _UNRESOLVED = 1, 2  # 0: it passes
 _STEP = struct.Struct("<16s16sQQdI")  # base, key, bytes, checks, seconds, length of the words
 _RETURN = struct.Struct("<16s16s")  # given up, gone back to
 
@@ -185,6 +186,8 @@ class Contents:
     head: Head | None = None
     verdicts: dict[bytes, tuple[bool, float]] = field(default_factory=dict)
     """By key: whether it is interesting, and the oracle's seconds. The last record counts."""
+    unresolved: set[bytes] = field(default_factory=set)
+    """The keys of texts that could be judged neither way; they count as not interesting."""
     unconfirmed: list[bytes] = field(default_factory=list)
     """The keys found not to be interesting since the failure was last seen."""
     doubtful: set[bytes] = field(default_factory=set)
@@ -275,9 +278,12 @@ def frame(kind: int, payload: bytes, at: int) -> bytes:
     return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
 
 
-def frame_verdict(key: bytes, interesting: bool, seconds: float, at: int) -> bytes:
+def frame_verdict(
+    key: bytes, interesting: bool, seconds: float, at: int, *, unresolved: bool = False
+) -> bytes:
     """Return the record of a verdict to be written at that offset."""
-    rest = _WHOLE_VERDICT.pack(_VERDICT.size, VERDICT, key, interesting, seconds)
+    said = _UNRESOLVED if unresolved else int(interesting)
+    rest = _WHOLE_VERDICT.pack(_VERDICT.size, VERDICT, key, said, seconds)
     return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
 
 
@@ -387,8 +393,12 @@ def parse(data: bytes, path: Path) -> Contents:
         if zlib.crc32(view[at + _CHECKED.size : end], at & 0xFFFFFFFF) != checked:
             break
         if kind == VERDICT:
-            key, interesting, seconds = _VERDICT.unpack_from(data, start)
+            key, said, seconds = _VERDICT.unpack_from(data, start)
+            interesting = said == _FAILS
             verdicts[key] = (interesting, seconds)
+            found.unresolved.discard(key)
+            if said == _UNRESOLVED:
+                found.unresolved.add(key)
             if interesting:
                 found.unconfirmed.clear()
             else:

@@ -204,11 +204,13 @@ class Journal:
     ) -> None:
         self.close()
 
-    def verdict(self, key: bytes, interesting: bool, seconds: float) -> None:
+    def verdict(
+        self, key: bytes, interesting: bool, seconds: float, *, unresolved: bool = False
+    ) -> None:
         """Record the oracle's verdict on the text with this key (see `digest`)."""
         if len(key) != KEY:
             raise ValueError(f"a key has {KEY} bytes, not {len(key)}")
-        self._write(frame_verdict(key, interesting, seconds, self._next))
+        self._write(frame_verdict(key, interesting, seconds, self._next, unresolved=unresolved))
 
     def step(
         self,

@@ -76,6 +76,10 @@ class Also(Criterion):
             return False
         return True if count == self.first + len(self.others) else None
 
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the inner criterion cannot tell, or another program refuses the text."""
+        return len(outcomes) > self.first or self.inner.unresolved(outcomes[: self.first])
+
     def describe(self) -> str:
         """Describe the preserved failure."""
         programs = sum(isinstance(each, Accepts) for each in self.others)

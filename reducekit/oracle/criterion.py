@@ -27,6 +27,13 @@ class Criterion(Protocol):
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Return whether the candidate is interesting; None asks for the next command's outcome."""
 
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether a candidate that is not interesting cannot be said to pass either.
+
+        A run that was stopped by a limit says neither.
+        """
+        return any(outcome.limit is not None for outcome in outcomes)
+
     @property
     def counts_steps(self) -> bool:
         """Whether the solver's steps decide: a time limit that is too short would, too."""
@@ -128,6 +135,10 @@ class SameSignature(Criterion):
         ):
             return False  # saves the comparison of the texts
         return signature(outcome, out=self.out, err=self.err) == expected
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the run failed in another way, as on a text that is not of the format."""
+        return is_failure(outcomes[0])
 
     def describe(self) -> str:
         """Describe the preserved failure."""

@@ -24,7 +24,7 @@ from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
 from reducekit.frontend import Frontend, View
 from reducekit.journal import digest
-from reducekit.offers import Skips
+from reducekit.offers import Compares, Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
 from reducekit.reduction.plan import SchedulePosition
@@ -45,7 +45,7 @@ _RESIZED = 1.5
 # results of the same size.
 _DRAWN_AGAIN = 0.8
 """Random draws that all failed are retried once the text has shrunk to this share of its size."""
-_NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0)
+_NOT_WORTH_A_RUN = Verdict(interesting=False, seconds=0.0, unresolved=True)
 
 Proposed: TypeAlias = Task[Patched, SchedulePosition]
 """A candidate of the scheduler: a change of a pass to the document."""
@@ -80,6 +80,12 @@ class Shared:
         if before is not None and position.draws:
             return len(text) > _DRAWN_AGAIN * len(before)
         return text == before
+
+    def passed(self, text: bytes) -> None:
+        """Compare with this text from now on, if the format compares with one that passes."""
+        if isinstance(self.frontend, Compares):
+            self.frontend = self.frontend.beside(text)
+            self.best.order = self.frontend.order
 
     def found_nothing(self, position: SchedulePosition) -> None:
         """Record that a pass found nothing in this text, provided that it tried everything."""
@@ -310,10 +316,12 @@ class Epoch:
         shared.listen(Checked(ok, remembered, what, len(candidate.text)))
         if not ok:
             self._refute(candidate, remembered)
+            if not verdict.unresolved and scheduler.merging.proved(task):
+                shared.passed(candidate.text)
         if ok and task.partition is not None:
             self._succeeded.add(name)
         keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)
-        if scheduler.settle(task, ok, keep=keep):
+        if scheduler.settle(task, ok, keep=keep, unresolved=verdict.unresolved):
             self.accepted += 1
             text, seconds, key = candidate.text, verdict.seconds, candidate.key
             if shared.best.accept(text, seconds, what, name, key):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -54,6 +54,8 @@ class Result:
     """Whether a limit or a request ended it: continuing may make the text smaller."""
     gone: bool = False
     """Whether it ended because even the input no longer fails."""
+    passing: bytes = b""
+    """The text nearest to it that passes: the frontend's baseline, unless that was compared."""
 
 
 class _Refuted(Exception):
@@ -101,6 +103,8 @@ class Reduction:
     """When the time budget starts, by the monotonic clock."""
     counts: Counts = field(default_factory=Counts)
     control: Control = field(default_factory=Control)
+    _first: Frontend = field(init=False)
+    """The frontend as it was given: it may come to compare with another text (see `Compares`)."""
     _spending: Spending = field(init=False)
     _verdicts: Verdicts = field(init=False)
     _refuted: set[bytes] = field(default_factory=set)
@@ -113,6 +117,7 @@ class Reduction:
     """How often the search went back."""
 
     def __post_init__(self) -> None:
+        self._first = self.frontend
         self._spending = Spending(self.budget, self.counts, self.control, begin=self.begin)
         self._verdicts = Verdicts(
             self.executor,
@@ -137,9 +142,11 @@ class Reduction:
         """Add a verdict that is already known; it counts as a cache hit when it is needed."""
         self._verdicts.preload(text, interesting=interesting)
 
-    def restore(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
+    def restore(
+        self, verdicts: Mapping[bytes, tuple[bool, float]], unresolved: Set[bytes] = frozenset()
+    ) -> None:
         """Add the verdicts of a journal by key: they count as checks, but are not run again."""
-        self._verdicts.restore(verdicts)
+        self._verdicts.restore(verdicts, unresolved)
 
     def run(
         self,
@@ -184,6 +191,7 @@ class Reduction:
             self.control.skipped,
             early=self._spending.early or self.control.stopped is not None,
             gone=self._gone,
+            passing=self.frontend.baseline,
         )
 
     def _try_starts(self, best: Best, texts: Iterable[bytes], name: str) -> str | None:
@@ -258,7 +266,7 @@ class Reduction:
         )
         view, self.view = self.view, None
         if view is None:
-            view = self.frontend.parse(best.text)
+            view = shared.frontend.parse(best.text)
         try:
             while position is not None:
                 if shared.is_useless(position):
@@ -268,7 +276,7 @@ class Reduction:
                     # Documents are large and their parts refer to each other, so the next one
                     # would be made while the last is still in memory.
                     collect()  # the previous document is no longer needed
-                    view = self.frontend.parse(best.text)
+                    view = shared.frontend.parse(best.text)
                 helped, position = Epoch(shared, view, deque([position])).run()
                 if helped:
                     view = None
@@ -278,6 +286,7 @@ class Reduction:
             return f"the best text can no longer be parsed ({error})"
         finally:
             self._rounds += shared.round
+            self.frontend = shared.frontend
         return None
 
     def _look_again(self, best: Best, first: tuple[bytes, float]) -> None:
@@ -336,6 +345,9 @@ class Reduction:
         self._verdicts.cancel_all()
         self._require_failure(*first)
         best.roll_back()
+        # What was seen to pass is as doubtful.
+        self.frontend = self._first
+        best.order = self.frontend.order
         self._returns += 1
         self._looks = b"", 0
         # Successes must be found again, and confirmed by more runs if runs may differ.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ class Verdict(NamedTuple):
 
     interesting: bool
     seconds: float
+    unresolved: bool = False
+    """Whether it says neither that the text fails nor that it passes."""
 
 
 class _Running(NamedTuple):
@@ -73,11 +75,13 @@ class Verdicts:
         self._known[key] = Verdict(interesting, 0.0)
         self._used.add(key)
 
-    def restore(self, verdicts: Mapping[bytes, tuple[bool, float]]) -> None:
+    def restore(
+        self, verdicts: Mapping[bytes, tuple[bool, float]], unresolved: Set[bytes] = frozenset()
+    ) -> None:
         """Add the verdicts of a journal by hash; these checks are not run again."""
         for key, (interesting, seconds) in verdicts.items():
             if key not in self._used:
-                self._known[key] = Verdict(interesting, seconds)
+                self._known[key] = Verdict(interesting, seconds, key in unresolved)
                 self._recorded.add(key)
 
     def __contains__(self, key: bytes | None) -> bool:
@@ -104,7 +108,8 @@ class Verdicts:
         # Only successes are confirmed. A failure that is missed costs a larger result; a success
         # that is believed wrongly costs the result.
         if verdict.interesting and again and not self.always(text, seconds, again):
-            verdict = self._known[key] = verdict._replace(interesting=False)
+            verdict = Verdict(interesting=False, seconds=verdict.seconds, unresolved=True)
+            self._known[key] = verdict
         self.spending.take(verdict.interesting)
         self.sightings.take(verdict.interesting, replayed=replayed)
         return verdict
@@ -158,11 +163,13 @@ class Verdicts:
             spent = max((outcome.seconds for outcome in finished.outcomes), default=0.0)
             # Stored at once, though it may not be looked at before its turn: `used` says so, not
             # `in`.
-            self._known[key] = Verdict(finished.interesting, spent)
+            self._known[key] = Verdict(finished.interesting, spent, finished.unresolved)
             if not again:
                 self.on_checked(text, finished)
                 if self.journal is not None:
-                    self.journal.verdict(key, finished.interesting, spent)
+                    self.journal.verdict(
+                        key, finished.interesting, spent, unresolved=finished.unresolved
+                    )
 
     def cancel(self, keys: Iterable[bytes]) -> None:
         """Cancel checks that are no longer needed; other keys are ignored."""

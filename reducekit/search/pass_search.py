@@ -48,6 +48,8 @@ class Task(Generic[B, P]):
     base_bits: int = 0
     """The successes that it builds on."""
     verdict: bool | None = None
+    unresolved: bool = False
+    """Whether the verdict says neither that the candidate fails nor that it passes."""
     obsolete: bool = False
     """The verdict is no longer needed."""
     following: dict[bool, Task[B, P] | None] = field(default_factory=dict)

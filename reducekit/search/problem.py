@@ -44,6 +44,13 @@ class Search(ABC):
     def after(self, ok: bool) -> Search:
         """Return the search after the verdict on `propose()`."""
 
+    def unresolved(self) -> Search | None:
+        """Return the search after a verdict that says neither that it fails nor that it passes.
+
+        None: as after a candidate that passes, `after(False)`.
+        """
+        return None
+
     def chance(self) -> float | None:
         """Return how likely `propose()` is to succeed, from 0 to 1; None: nothing is known."""
         return None

@@ -137,7 +137,9 @@ class Scheduler(Generic[B, P]):
                 return self._propose(self._root(partition))
         return None if best is None else self._propose(best[0])
 
-    def settle(self, task: Task[B, P], ok: bool, *, keep: bool = True) -> bool:
+    def settle(
+        self, task: Task[B, P], ok: bool, *, keep: bool = True, unresolved: bool = False
+    ) -> bool:
         """Take the verdict on a candidate; return whether it is the new accepted text.
 
         Without `keep` a success is only reported to its search: nothing may build on it.
@@ -147,7 +149,7 @@ class Scheduler(Generic[B, P]):
         # the same; acting on it would make the result depend on timing.
         if task.obsolete:
             return False
-        task.verdict = ok
+        task.verdict, task.unresolved = ok, unresolved
         improved = False
         if task is self._checking:
             self._checking = None
@@ -327,13 +329,17 @@ class Scheduler(Generic[B, P]):
         """Follow the verdicts that are known, up to a task whose verdict is not."""
         while (task := partition.root) is not None and task.verdict is not None:
             kept = task.following.get(task.verdict)
+            assert task.search is not None
+            search = task.search.unresolved() if task.unresolved else None
+            if search is not None:
+                kept = None  # what was looked ahead to assumes that it passes
             # The branch of the other verdict was speculation. Its runs are cancelled by the
             # epoch.
             for each in task.following.values():
                 if each is not None and each is not kept:
                     each.discard()
-            assert task.search is not None
-            search = task.search.after(task.verdict) if kept is None else kept.search
+            if search is None:
+                search = task.search.after(task.verdict) if kept is None else kept.search
             assert search is not None
             partition.search = search
             partition.root = kept

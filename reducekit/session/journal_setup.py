@@ -247,6 +247,7 @@ def _head(
                 for name in ("only", "without")
                 if getattr(options, name)
             },
+            **({} if options.unresolved is None else {"unresolved": str(options.unresolved)}),
         },
         files=files,
     )

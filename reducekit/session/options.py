@@ -34,6 +34,7 @@ from reducekit.oracle.kinds import (
 from reducekit.oracle.kinds import Words as Words
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.unresolved import Resolved
 from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
 
@@ -120,6 +121,13 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         metavar="CMD REGEX",
         rare=True,
     )
+    unresolved: int | None = option(
+        "Status or signal by which --cmd or --oracle says that it cannot judge a file.",
+        "Failure",
+        read=quantities.exit_code,
+        metavar="N|SIGNAL",
+        rare=True,
+    )
     stdin: bool = option("Pass the file on standard input.", "Failure", False, rare=True)
     shell: bool = option(
         "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
@@ -202,6 +210,10 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         kind = kind_of(given_fields(self), _KINDS)
         made = self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
+        if self.unresolved is not None:
+            if not commands:
+                raise UsageError("`unresolved` requires `command` or `oracle`")
+            criterion = Resolved(criterion, self.unresolved)
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
         others: list[tuple[str, Command, Criterion]] = []

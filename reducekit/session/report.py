@@ -77,6 +77,8 @@ class Report:
     tries: int = 1
     changed: Sequence[FailureChanged] = ()
     others: Sequence[OtherFailure] = ()
+    passing: bytes | None = None
+    """The text that passes and is nearest to the result, if the format compares the two."""
     fresh: tuple[Ends, Ends] | None = None
     """How the variants that no check used of input and result ended, of an unstable failure."""
 

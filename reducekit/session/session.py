@@ -40,7 +40,7 @@ from reducekit.executors.guard import Guard, NoSignals
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
-from reducekit.offers import Labels, Presents
+from reducekit.offers import Compares, Labels, Presents
 from reducekit.oracle.criterion import Criterion, Everything, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
@@ -69,6 +69,7 @@ from reducekit.session.options import Options
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
+from reducekit.session.passing import compared, write_passing
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.report import (
     INTERRUPTED,
@@ -513,7 +514,7 @@ class Session:
                 )
                 reduction.preload(job.frontend.baseline, interesting=failing)
                 if journal is not None:
-                    reduction.restore(journal.found.verdicts)
+                    reduction.restore(journal.found.verdicts, journal.found.unresolved)
                 earlier = None if journal is None else journal.earlier
                 if earlier is not None:
                     starts: Iterator[bytes] | None = earlier.from_the_smallest()
@@ -524,6 +525,7 @@ class Session:
                 result = reduction.run(job.text, golden.seconds, starts, kind)
         except KeyboardInterrupt:
             result = Result(saved.text, counts, 0, 0.0, INTERRUPTED)
+            result = replace(result, passing=job.frontend.baseline)
         saved.save()
         return result
 
@@ -590,8 +592,12 @@ class Session:
                     f"{collection.write_error.strerror}"
                 )
             )
-        if isinstance(job.frontend, Presents) and not result.early:
-            remark = job.frontend.remark(result.text)
+        frontend = compared(job.frontend, result.passing)
+        compares = isinstance(frontend, Compares)
+        if compares and output is not None and result.stopped != INTERRUPTED:
+            self._listen(Notice(write_passing(output.path, result.passing)))
+        if isinstance(frontend, Presents) and not result.early:
+            remark = frontend.remark(result.text)
             if remark is not None:
                 self._listen(Notice(remark))
         if golden.criterion.counts_steps and isinstance(job.frontend, Labels):
@@ -599,7 +605,7 @@ class Session:
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED
-        sizes = self._sizes(job, result.text, interrupted=stopped == INTERRUPTED)
+        sizes = self._sizes(job, frontend, result.text, interrupted=stopped == INTERRUPTED)
         if sizes is None:
             stopped = INTERRUPTED
         before, after = sizes or ({"bytes": len(job.text)}, {"bytes": len(result.text)})
@@ -621,17 +627,18 @@ class Session:
             tries=tries,
             changed=[] if slippage is None else _changes(slippage),
             others=[] if slippage is None else _others(slippage, collection),
+            passing=result.passing if compares else None,
         )
 
     def _sizes(
-        self, job: Job, text: bytes, *, interrupted: bool
+        self, job: Job, frontend: Frontend, text: bytes, *, interrupted: bool
     ) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
         """Count what is in the input and the result; None if a signal ended that."""
         if len(job.text) <= _SMALL:
-            return _count(job.frontend, job.text), _count(job.frontend, text)
+            return _count(job.frontend, job.text), _count(frontend, text)
         if not interrupted:
             with contextlib.suppress(KeyboardInterrupt), self._guard.allowed():
-                return _count(job.frontend, job.text), _count(job.frontend, text)
+                return _count(job.frontend, job.text), _count(frontend, text)
         return None
 
 

@@ -59,6 +59,10 @@ class Captured(Criterion):
         """Say whether the candidate is interesting; None asks for the next command's outcome."""
         return self.criterion.judge(outcomes)
 
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the candidate can be judged neither way."""
+        return self.criterion.unresolved(outcomes)
+
     def describe(self) -> str:
         """Say in words what is kept alive."""
         return self.criterion.describe()

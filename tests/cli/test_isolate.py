@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.cli.tool import Tool
 
 GOOD = "(declare-const x Int)\n(assert (> x 1))\n(assert (< x 9))\n(check-sat)\n"
@@ -13,10 +15,37 @@ def test_the_difference_that_is_needed(tool: Tool) -> None:
     path = tool.write("bad.smt2", BAD)
     done = tool("isolate", path, "--baseline", "good.smt2", "--oracle", "grep -q '>='")
     assert done.code == 0, done.err
-    assert path.with_name("bad.reduced.smt2").read_text() == GOOD.replace("(> x 1)", "(>= x 1)")
+    left, passing = ((path.with_name(f"bad.reduced{each}.smt2")) for each in ("", ".passing"))
+    assert left.read_text() == passing.read_text().replace("(> x", "(>= x")
     assert "changes" in done.out
+    assert f"the nearest file that passes is {passing}" in done.err
     assert "what is left of the difference:" in done.err
     assert "\n-(assert (> x 1))\n+(assert (>= x 1))\n" in done.err
+
+
+def test_a_status_that_is_no_answer(tool: Tool) -> None:
+    """The test cannot judge a file that has one of two changes only, and says so by 125."""
+    tool.write("good.smt2", GOOD)
+    path = tool.write("bad.smt2", BAD)
+    test = tool.script(
+        "test.sh",
+        'new() { grep -q \'>=\' "$1"; }; push() { grep -q push "$1"; }\n'
+        'if new "$1"; then push "$1" || exit 125; else ! push "$1" || exit 125; exit 1; fi\n',
+    )
+    words = ("isolate", path, "--baseline", "good.smt2", "--oracle", test)
+    done = tool(*words, "--unresolved", "125", "--json")
+    assert done.code == 0, done.err
+    left, passing = ((path.with_name(f"bad.reduced{each}.smt2")) for each in ("", ".passing"))
+    assert left.read_text() == BAD
+    assert passing.read_text() == GOOD.replace("x 1", "x 2")
+    again = tool(*words, "--unresolved", "125", "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["checks"] == json.loads(done.out)["checks"]
+    # Without, it moves to a file that the test could not judge.
+    done = tool(*words, "--restart")
+    assert done.code == 0, done.err
+    assert ">= x 2" in passing.read_text()
+    assert "push" not in passing.read_text()
 
 
 def test_what_it_cannot_do_without(tool: Tool) -> None:

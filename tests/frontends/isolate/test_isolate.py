@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from reducekit.api import reduce
 from reducekit.document import Patched
-from reducekit.errors import NotInterestingError, UsageError
+from reducekit.errors import NotInterestingError, Unresolved, UsageError
 from reducekit.frontends.isolate import Isolate
-from reducekit.frontends.isolate.changes import View, distance, undo_changes, undo_hunks
-from reducekit.search.independent import IndependentChanges
+from reducekit.frontends.isolate.changes import View, distance
 
 GOOD = b"".join(b"(assert (> x%d %d))\n" % (n, n) for n in range(30))
 BAD = (
@@ -31,15 +30,11 @@ texts = st.lists(st.sampled_from(["a b\n", "a\n", "(b c)\n", "c", " ", "x y z\n"
 @given(text=texts, baseline=texts)
 def test_all_changes_undone_give_the_baseline(text: bytes, baseline: bytes) -> None:
     view = View(text, baseline)
-    for found in (undo_hunks, undo_changes):
-        problem = found.problem(view)
-        if problem is None:
-            assert text == baseline
-            continue
-        assert isinstance(problem, IndependentChanges)
-        edits = {edit.node: edit.template for each in problem.changes for edit in each.edits}
-        assert Patched(view.document).render_with(edits) == baseline
-        assert view.document.render(edits) == baseline
+    edits = {edit.node: edit.template for edit in view.undone(*range(1, len(view.before))).edits}
+    assert Patched(view.document).render_with(edits) == baseline
+    assert view.document.render(edits) == baseline
+    assert view.bounds() == sorted(set(view.bounds()))
+    assert len(view.bounds()) == len(view.hunks)
 
 
 @given(text=texts, baseline=texts)
@@ -58,40 +53,65 @@ def good(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("needed", "changes"),
+    ("needed", "change"),
     [
-        ([b"(>= "], [b"="]),
-        ([b"\n(push 1)\n"], [b"(push 1)\n"]),
-        ([b" y)"], [b" y)"]),
-        ([b"(>= ", b"\n(check-sat)\n"], [b"=", b"(check-sat)\n"]),
+        ([b"(>= "], b"="),
+        ([b"\n(push 1)\n"], b"(push 1)\n"),
+        ([b" y)"], b" y)"),
+        ([b"(>= ", b"\n(check-sat)\n"], b"(check-sat)\n"),
     ],
 )
-def test_only_what_is_needed_is_left(good: Path, needed: list[bytes], changes: list[bytes]) -> None:
+def test_only_what_is_needed_is_left(good: Path, needed: list[bytes], change: bytes) -> None:
     def fails(text: bytes) -> bool:
         return all(each in text for each in needed)
 
     report = reduce(BAD, fails, format=Isolate(str(good)))
-    view = View(report.text, GOOD)
-    assert [report.text[begin:end] for begin, end, _ in view.changes] == changes
+    passing = report.passing
+    assert passing is not None
+    assert fails(report.text)
+    assert not fails(passing)
+    view = View(report.text, passing)
+    assert [report.text[begin:end] for begin, end, _ in view.changes] == [change]
+    assert report.before["changes"] == 6
+    assert report.after == {"changes": 1, "differing": len(change), "bytes": len(report.text)}
+    # Without unresolved candidates it is binary search.
+    assert report.counts.checks <= 4
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_what_cannot_be_judged_moves_neither_side(good: Path, width: int) -> None:
+    together = ((b"(>= ", b"(push 1)"),)
+
+    def fails(text: bytes) -> bool:
+        if any((a in text) != (b in text) for a, b in together):
+            raise Unresolved
+        return b"(>= " in text
+
+    report = reduce(BAD, fails, format=Isolate(str(good)), jobs=width)
+    passing = report.passing
+    assert passing is not None
+    assert fails(report.text)
+    assert not fails(passing)
+    view = View(report.text, passing)
+    assert {report.text[begin:end] for begin, end, _ in view.changes} >= {b"="}
+    assert len(view.changes) == 2
     for node in range(1, len(view.document)):
-        (edit,) = view.undone(node).edits
-        assert not fails(view.document.render({edit.node: edit.template}))
-    assert report.after == {
-        "changes": len(changes), "differing": sum(map(len, changes)), "bytes": len(report.text),
-    }  # fmt: skip
-    assert report.counts.checks < 40
+        edits = {edit.node: edit.template for edit in view.undone(node).edits}
+        with pytest.raises(Unresolved):
+            fails(view.document.render(edits))
 
 
 def test_a_line_that_is_missing(good: Path) -> None:
     report = reduce(BAD, lambda text: b"x20" not in text, format=Isolate(str(good)))
-    assert report.text == GOOD.replace(b"(assert (> x20 20))\n", b"")
+    assert report.passing is not None
+    assert report.text == report.passing.replace(b"(assert (> x20 20))\n", b"")
 
 
 def test_what_is_left_is_told(good: Path) -> None:
     frontend = Isolate(str(good))
     said = frontend.remark(GOOD.replace(b"(> x3 3)", b"(>= x3 3)"))
     assert said is not None
-    assert said.startswith(f"what is left of the difference:\n--- {good}\n+++ result\n@@ ")
+    assert said.startswith("what is left of the difference:\n--- passes\n+++ fails\n@@ ")
     assert "\n-(assert (> x3 3))\n+(assert (>= x3 3))\n" in said
     long = frontend.remark(GOOD.replace(b">", b"<"))
     assert long is not None
@@ -123,5 +143,7 @@ def test_another_baseline_begins_anew(good: Path, tmp_path: Path) -> None:
             format=Isolate(str(baseline)),
             output=tmp_path / "out.smt2",
         )
-        assert distance(report.text, baseline.read_bytes()) == 1
+        assert report.passing is not None
+        assert distance(report.text, report.passing) == 1
+        assert (tmp_path / "out.passing.smt2").read_bytes() == report.passing
         assert report.counts.replayed == 0

@@ -1,0 +1,72 @@
+"""The third outcome of a test: a candidate that can be judged neither way.
+
+Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002, section
+2.2: a test passes, fails, or is unresolved. To minimise a failure, unresolved is as good as passed
+(section 3); to isolate a difference it is not (section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reducekit.oracle.criterion import Criterion, Matches
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved(Criterion):
+    """A criterion for runs that do not end with a status which means that nothing can be said."""
+
+    inner: Criterion
+    status: int
+    """An exit status, or a signal's number below 0."""
+
+    @property
+    def captures(self) -> bool:
+        """Whether the inner criterion looks at the outputs."""
+        return self.inner.captures
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the inner criterion."""
+        return self.inner.wall
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the inner criterion does."""
+        return self.inner.counts_steps
+
+    def _gives_up(self, outcome: Outcome) -> bool:
+        return Matches(exit_code=self.status).judge([outcome])
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask the inner criterion, unless the last run cannot say anything."""
+        return False if self._gives_up(outcomes[-1]) else self.inner.judge(outcomes)
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether a run ended with that status, or the inner criterion cannot tell."""
+        return any(map(self._gives_up, outcomes)) or self.inner.unresolved(outcomes)
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return self.inner.describe()
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return what the inner criterion makes of the run, if that says anything."""
+        if any(map(self._gives_up, run)):
+            return None
+        inner = self.inner.shown_by(run, limits)
+        return None if inner is None else replace(self, inner=inner)
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Leave the order to the inner criterion."""
+        return self.inner.next_order(order, run)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Say that the input cannot be judged, if that is so."""
+        ended = next((each.describe() for each in run if self._gives_up(each)), None)
+        if ended is None:
+            return self.inner.missing_in(run)
+        return f"it ended with {ended}, which `unresolved` takes for no answer"

@@ -1,0 +1,68 @@
+"""A status that says that a candidate can be judged neither way."""
+
+from __future__ import annotations
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.criterion import Criterion, ExitZero, Matches, OwnFailure
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.unresolved import Resolved
+from reducekit.session.options import Options
+
+
+def run(status: int | None = 0, signal: int | None = None, *, late: bool = False) -> Outcome:
+    return Outcome(status, signal, b"", b"", "time" if late else None, 0.1)
+
+
+TEST = Resolved(ExitZero(), 125)
+SHOWN = Resolved(OwnFailure(), -9).shown_by([run(3)], Limits())
+assert SHOWN is not None
+
+
+@pytest.mark.parametrize(
+    ("criterion", "outcome", "judged", "unresolved"),
+    [
+        (TEST, run(0), True, False),
+        (TEST, run(1), False, False),
+        (TEST, run(125), False, True),
+        (ExitZero(), run(125), False, False),
+        (ExitZero(), run(None, 9, late=True), False, True),
+        (Resolved(Matches(exit_code=1), 2), run(1), True, False),
+        (Resolved(Matches(exit_code=1), 1), run(1), False, True),
+        (SHOWN, run(3), True, False),
+        (SHOWN, run(0), False, False),
+        (SHOWN, run(4), False, True),  # it fails in another way
+        (SHOWN, run(None, 9), False, True),
+    ],
+)
+def test_three_outcomes(
+    criterion: Criterion, outcome: Outcome, *, judged: bool, unresolved: bool
+) -> None:
+    assert criterion.judge([outcome]) is judged
+    if not judged:
+        assert criterion.unresolved([outcome]) is unresolved
+
+
+def test_what_another_program_refuses_is_unresolved() -> None:
+    also = Resolved(Also(Matches(exit_code=1), 1, (Accepts(),)), 125)
+    assert also.judge([run(1)]) is None
+    assert also.judge([run(1), run(2)]) is False
+    assert also.unresolved([run(1), run(2)])
+    assert not also.unresolved([run(0)])
+    assert also.unresolved([run(1), run(125)])
+
+
+def test_an_input_that_cannot_be_judged() -> None:
+    assert TEST.shown_by([run(125)], Limits()) is None
+    said = "it ended with exit status 125, which `unresolved` takes for no answer"
+    assert TEST.missing_in([run(125)]) == said
+    assert TEST.missing_in([run(1)]).startswith("the test said no")
+
+
+def test_only_a_command_has_a_status() -> None:
+    options = Options(input=b"x", interesting=bool, unresolved=1)
+    with pytest.raises(UsageError, match="`unresolved` requires `command` or `oracle`"):
+        options.commands_and_criterion()
