@@ -2,7 +2,7 @@
 
     python -m benchmarks.isolation [--pairs N]
 
-200 lines of which 40 are edited: one is another, is gone, or has two new ones before it. The failure
+200 lines of which 40 are edited: one is another, is gone, or has two new ones before it. A failure
 needs 1, 3 or 10 of these edits; of 0, 5 or 15 pairs of edits, a file with one but not the other is
 unresolved. Prints medians over N pairs of files: checks, changes left, bytes that differ.
 """
