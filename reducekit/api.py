@@ -34,6 +34,7 @@ class ReduceOptions(TypedDict, total=False):
     slower_than: Quantity | None
     slower_ratio: float | None
     unstable: int | None
+    unresolved: Number | None
     good: int
     bad: int
     also_passes: Sequence[Words] | str
