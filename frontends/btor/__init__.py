@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.diagram import Diagram
+from reducekit.errors import ParseError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule
 from reducekit.frontends.btor.inspect.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
@@ -42,6 +43,7 @@ class Btor(Frontend):
     suffixes = (".btor", ".btor2", ".btr")
     unit = "nodes"
     strict = True
+    model_check = "reducekit.frontends.btor.model_check"
     options = (
         FormatOption(
             "dialect",
@@ -100,6 +102,18 @@ class Btor(Frontend):
         }
         counts["widths"] = sum(dag.width(line) for line in range(len(dag)))
         return counts
+
+    def wrong_model(self, text: bytes, output: bytes) -> bool:
+        """Return whether the witness that a model checker prints is none."""
+        from reducekit.frontends.btor.model_check import judge
+        from reducekit.frontends.btor.witness import is_claimed
+
+        if not is_claimed(output):  # spares reading the text
+            return False
+        try:
+            return bool(judge(text, output).wrong)
+        except ParseError:
+            return False  # a file of `--seeds` may be anything
 
     @classmethod
     def generation(cls) -> Generation:

@@ -99,6 +99,7 @@ def test_options_of_the_call_are_those_of_a_session() -> None:
     as_text = {name for name in known if ours[name] != theirs[name]}
     assert as_text == {
         "slower_than", "also_passes", "exit_code", "timeout", "first_timeout", "cpu", "memory",
+        "unresolved",
         "max_output", "jobs", "width", "repeat", "output", "also_interesting", "max_checks",
         "max_time", "until", "patience", "workdir", "ship", "local_slots", "match_out",
         "match_err", "only", "without", "at_least", "times", "floor",

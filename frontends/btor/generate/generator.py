@@ -28,6 +28,7 @@ from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert.conversion import convert
 from reducekit.frontends.btor.generate.graph_builder import GraphBuilder, operator_names
 from reducekit.frontends.btor.generate.merging import merge, roots_first
+from reducekit.frontends.btor.generate.systems import system
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.writer import canonical
@@ -89,6 +90,8 @@ class Parameters:
     """
     registers: int = 0
     """Variables and arrays of the start with a `next` or `anext` (chapter 6)."""
+    system: bool = False
+    """BTOR2 for model checkers, with all kinds of properties (not in the thesis)."""
     layer: int | None = None
     """About this number of nodes at most have the same depth, before merging (chapter 6)."""
 
@@ -119,13 +122,16 @@ def generate(parameters: Parameters) -> Dag:
         weights = {**dict.fromkeys(operator_names(built), 1), **parameters.weights}
         lines = parameters.nodes - parameters.roots - parameters.registers
         graph.grow(weights, lines, parameters.depth, arrays, parameters.every_operator)
-    graph.registers(parameters.registers)
+    graph.registers(0 if parameters.system else parameters.registers)
     layer = "cnf" if parameters.cnf or plain else "aig" if parameters.aig else "logic"
     merge(graph, parameters.roots, layer, parameters.clauses)
     dag = graph.builder.dag()
     if parameters.early_roots:
         dag = roots_first(dag)
-    return convert(dag, Dialect.BTOR2) if parameters.dialect is Dialect.BTOR2 else dag
+    if parameters.dialect is not Dialect.BTOR2:
+        return dag
+    dag = convert(dag, Dialect.BTOR2)
+    return system(dag, chance, parameters.registers) if parameters.system else dag
 
 
 def generate_text(parameters: Parameters) -> bytes:
@@ -170,6 +176,8 @@ def _check_shares(p: Parameters) -> None:
 def _check_combinations(p: Parameters) -> None:
     if p.registers and p.dialect is Dialect.FUN:
         raise UsageError("btor1+fun has no next: no registers there")
+    if p.system and p.dialect is not Dialect.BTOR2:
+        raise UsageError("`system` requires `dialect` btor2")
     if p.aig and (p.cnf or p.cnf_only):
         raise UsageError("clauses and an and-inverter graph do not go together: take one")
 

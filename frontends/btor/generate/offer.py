@@ -83,10 +83,15 @@ _DECLARED: tuple[FormatOption, ...] = (
     _number("roots", "roots", "Roots.", 1),
     _flag("early_roots", "early-roots", "Place each root right after its operand."),
     _number("registers", "registers", "Registers: variables and arrays with a next value."),
+    _flag(
+        "system",
+        "system",
+        "BTOR2 for model checkers: init and next, bad, constraint, fair, justice, output.",
+    ),
     _number("layer", "layer", "Approximate number of nodes per depth (default: no limit).", 1),
     _flag("vary", "vary", "Vary sizes and shapes from file to file, around the given ones."),
 )
-_USUAL = ("nodes", "variables", "dialect", "vary")
+_USUAL = ("nodes", "variables", "dialect", "system", "vary")
 OPTIONS = tuple(replace(each, rare=each.name not in _USUAL) for each in _DECLARED)
 
 

@@ -6,8 +6,8 @@ import random
 
 from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag
+from reducekit.frontends.btor.model.evaluate import ArrayValue, Value, evaluate
 from reducekit.frontends.btor.model.operators import CONSTANTS, OPERATORS, Dialect, Op, Operator
-from tests.frontends.btor.evaluating import ArrayValue, Value, evaluate
 
 LEAVES = (Op.INPUT, Op.PARAM, Op.STATE, Op.LAMBDA, Op.APPLY, Op.INIT, Op.NEXT, Op.ROOT)
 

@@ -13,11 +13,11 @@ from reducekit.frontends.btor.convert.inlining import inline
 from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
 from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.evaluate import Value, evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
 from tests.frontends.btor.dags import copied, fixed, random_assignment, random_dag
-from tests.frontends.btor.evaluating import Value, evaluate
 from tests.frontends.btor.solving import bitwuzla_reads, bitwuzla_says, boolector_says
 
 WRITTEN = (Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2)

@@ -12,10 +12,10 @@ from reducekit.frontends.btor.convert.conversion import convert
 from reducekit.frontends.btor.convert.from_smtlib import from_smtlib
 from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
 from reducekit.frontends.btor.generate.generator import Parameters, generate
+from reducekit.frontends.btor.model.evaluate import evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from tests.frontends.btor.evaluating import evaluate
 from tests.frontends.btor.solving import bitwuzla_reads, bitwuzla_says, boolector_says
 
 DECLARED = """

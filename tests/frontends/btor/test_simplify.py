@@ -11,6 +11,7 @@ from reducekit.frontends.btor.convert.conversion import convert
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.evaluate import Value, evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.simplify import (
@@ -25,7 +26,6 @@ from reducekit.frontends.btor.model.simplify import (
 )
 from reducekit.frontends.btor.model.writer import canonical
 from tests.frontends.btor.dags import random_assignment, random_dag
-from tests.frontends.btor.evaluating import Value, evaluate
 
 RULES = [rule for rules in EVERY.by_code.values() for rule in rules]
 ONE_BIT = (Op.IMPLIES, Op.IFF)

@@ -1,0 +1,132 @@
+"""Random systems for model checkers: a graph whose leaves become states, with properties.
+
+BTOR2 of A. Niemetz, M. Preiner, C. Wolf, A. Biere (CAV 2018): `init` and `next`, some missing, and
+`bad`, `constraint`, `fair`, `justice` and `output`. FuzzBtor2 (TACAS 2023) makes the first two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import Array, Dag
+from reducekit.frontends.btor.model.operators import Dialect, Op
+
+_STATES, _INITS, _NEXTS = 60, 70, 85
+"""Percent of leaves that are states, of states with a first value, and with a next one."""
+_KINDS = 40
+"""Percent of files that have a kind of property, of each kind besides `bad`."""
+_MOST = 3
+
+
+def system(dag: Dag, chance: Callable[[], float], states: int) -> Dag:
+    """Return a graph of BTOR2 with constraints only as a system, of some states at least."""
+    return _System(dag, chance, states).run()
+
+
+class _System:
+    """Copies the lines of a graph; `place` is where each went."""
+
+    def __init__(self, dag: Dag, chance: Callable[[], float], states: int) -> None:
+        self.dag = dag
+        self.chance = chance
+        self.builder = Builder(Dialect.BTOR2, dag.sorts)
+        self.bit = self.builder.table.bitvec(1)
+        self.place: dict[int, int] = {}
+        self.states: list[int] = []
+        self.of: dict[int, list[int]] = {}
+        """The nodes by sort."""
+        leaves = list(dag.lines_of(Op.INPUT))
+        self.chosen = {each for each in leaves if self.percent(_STATES)}
+        while leaves and len(self.chosen) < states:
+            self.chosen.add(leaves.pop(self.below(len(leaves))))
+
+    def below(self, count: int) -> int:
+        return int(self.chance() * count)
+
+    def percent(self, share: int) -> bool:
+        return self.chance() * 100 < share
+
+    def some(self, things: Sequence[int]) -> int:
+        return things[self.below(len(things))]
+
+    def signed(self, line: int) -> int:
+        return ~line if self.percent(25) and self.builder.width(line) else line
+
+    def run(self) -> Dag:
+        dag, roots = self.dag, list[int]()
+        for line, code in enumerate(dag.op):
+            args = [self.place[each] if each >= 0 else ~self.place[~each]
+                    for each in dag.arguments(line)]  # fmt: skip
+            if code == Op.CONSTRAINT:
+                roots += args
+            elif line in self.chosen:
+                self.place[line] = self.state(dag.sort[line])
+            elif code != Op.SORT:
+                numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
+                self.place[line] = self.add(code, dag.sort[line], args, numbers, literal)
+        for state in self.states:
+            if self.percent(_NEXTS):
+                sort = self.builder.sort[state]
+                following = self.signed(self.some(self.of[sort]))
+                self.builder.add(Op.NEXT, sort, (state, following))
+        self.properties(roots)
+        return self.builder.dag()
+
+    def add(
+        self,
+        code: int,
+        sort: int,
+        args: Sequence[int] = (),
+        numbers: tuple[int, ...] = (),
+        literal: bytes = b"",
+    ) -> int:
+        line = self.builder.add(code, sort, args, numbers, literal)
+        self.of.setdefault(sort, []).append(line)
+        return line
+
+    def state(self, sort: int) -> int:
+        """Add a state, and its first value: another state, or a constant for all elements."""
+        table = self.builder.table
+        found = table.sorts[sort]
+        width = table.width(found.element if isinstance(found, Array) else sort)
+        value = -1
+        if width and self.percent(_INITS):
+            earlier = [each for each in self.states if self.builder.sort[each] == sort]
+            if earlier and self.percent(20):
+                value = self.some(earlier)
+            else:
+                bits = sum(1 << at for at in range(width) if self.percent(50))
+                value = self.builder.constant(width, 0 if self.percent(50) else bits)
+        line = self.add(Op.STATE, sort)
+        if value >= 0:
+            self.builder.add(Op.INIT, sort, (line, value))
+        self.states.append(line)
+        return line
+
+    def properties(self, roots: Sequence[int]) -> None:
+        """Add the properties: one of each kind to begin with, and the roots, so all is needed."""
+        builder = self.builder
+        builder.add(Op.BAD, -1, (roots[0],))
+        for each in roots[1:]:
+            builder.add(Op.OUTPUT if self.percent(30) else Op.BAD, -1, (each,))
+        for code in (Op.BAD, Op.CONSTRAINT, Op.FAIR, Op.JUSTICE, Op.OUTPUT):
+            for _ in range(1 + self.below(_MOST) if self.percent(_KINDS) else 0):
+                if code == Op.OUTPUT:
+                    args = [self.some(self.of[self.some(self.widths())])]
+                elif code == Op.JUSTICE:
+                    args = [self.drawn() for _ in range(1 + self.below(_MOST))]
+                else:
+                    args = [self.drawn()]
+                if code == Op.CONSTRAINT:
+                    # Weak, or hardly a system would have a run.
+                    args = [builder.add(Op.OR, self.bit, (args[0], self.drawn()))]
+                builder.add(code, -1, args)
+
+    def widths(self) -> list[int]:
+        """Return the sorts of bit-vectors that nodes have."""
+        return [sort for sort in self.of if self.builder.table.width(sort)]
+
+    def drawn(self) -> int:
+        """Return any bit, perhaps complemented."""
+        return self.signed(self.some(self.of[self.bit]))
