@@ -14,6 +14,8 @@ from reducekit.frontends.btor.model.operators import Dialect, Op
 
 _STATES, _INITS, _NEXTS = 60, 70, 85
 """Percent of leaves that are states, of states with a first value, and with a next one."""
+_COUNTERS = 30
+"""Percent of states of bit-vectors that count, so that some bad states are many steps away."""
 _KINDS = 40
 """Percent of files that have a kind of property, of each kind besides `bad`."""
 _MOST = 3
@@ -69,6 +71,8 @@ class _System:
             if self.percent(_NEXTS):
                 sort = self.builder.sort[state]
                 following = self.signed(self.some(self.of[sort]))
+                if self.builder.width(state) and self.percent(_COUNTERS):
+                    following = self.builder.add(Op.INC, sort, (state,))
                 self.builder.add(Op.NEXT, sort, (state, following))
         self.properties(roots)
         return self.builder.dag()
@@ -107,9 +111,10 @@ class _System:
     def properties(self, roots: Sequence[int]) -> None:
         """Add the properties: one of each kind to begin with, and the roots, so all is needed."""
         builder = self.builder
-        builder.add(Op.BAD, -1, (roots[0],))
+        builder.add(Op.BAD, -1, (self.later(roots[0]),))
         for each in roots[1:]:
-            builder.add(Op.OUTPUT if self.percent(30) else Op.BAD, -1, (each,))
+            code = Op.OUTPUT if self.percent(30) else Op.BAD
+            builder.add(code, -1, (each if code == Op.OUTPUT else self.later(each),))
         for code in (Op.BAD, Op.CONSTRAINT, Op.FAIR, Op.JUSTICE, Op.OUTPUT):
             for _ in range(1 + self.below(_MOST) if self.percent(_KINDS) else 0):
                 if code == Op.OUTPUT:
@@ -118,10 +123,24 @@ class _System:
                     args = [self.drawn() for _ in range(1 + self.below(_MOST))]
                 else:
                     args = [self.drawn()]
+                if code == Op.BAD:
+                    args = [self.later(args[0])]
                 if code == Op.CONSTRAINT:
                     # Weak, or hardly a system would have a run.
                     args = [builder.add(Op.OR, self.bit, (args[0], self.drawn()))]
                 builder.add(code, -1, args)
+
+    def later(self, bit: int) -> int:
+        """Return a bit that is true only where states have certain values, often."""
+        builder = self.builder
+        states = [each for each in self.states if builder.width(each)]
+        for _ in range(self.below(4) if states else 0):
+            state = self.some(states)
+            width = builder.width(state)
+            value = builder.constant(width, self.below(1 << min(width, 30)))
+            equal = builder.add(Op.EQ, self.bit, (state, value))
+            bit = builder.add(Op.AND, self.bit, (bit, equal))
+        return bit
 
     def widths(self) -> list[int]:
         """Return the sorts of bit-vectors that nodes have."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ _NAMES = {Op.ITE: "cond", Op.UEXT: "uext", Op.SEXT: "sext", Op.SLICE: "slice"}
 
 
 def _library() -> ctypes.CDLL:
-    import pyboolector
-
-    folder = Path(pyboolector.__file__).parent / "pyboolector.libs"
+    found = find_spec("pyboolector")
+    assert found is not None
+    assert found.origin is not None
+    folder = Path(found.origin).parent / "pyboolector.libs"
     return ctypes.CDLL(str(next(folder.glob("libboolector-*.so"))))
 
 
@@ -94,41 +95,12 @@ class Checker:
                 if value is None:
                     value = literal_value(code, dag.literals[line], width)
                 return self.call("const", btor, format(value, f"0{width}b").encode())
-        name = _NAMES.get(code, code.name.lower().replace("ulte", "ulte"))
+        name = _NAMES.get(code, code.name.lower())
         return self.call(name, btor, *args, *dag.numbers.get(line, ()))
 
-    def first(self, bound: int) -> tuple[int, int] | None:
-        """Return the number of the bad that is reached first, and at which bound."""
-        found = self.call("mc_bmc", self.mc, 0, bound, result=ctypes.c_int32)
-        if found < 0:
-            return None
-        for number in range(len(list(self.dag.lines_of(Op.BAD)))):
-            if self.call("mc_reached_bad_at_bound", self.mc, number, result=ctypes.c_int32) == found:
-                return number, found
-        raise AssertionError("some bad is reached")
-
-    def value(self, line: int, time: int) -> str:
-        said = self.call("mc_assignment", self.mc, self.nodes[line], time, result=ctypes.c_char_p)
-        return (said or b"").decode()
-
-    def witness(self, bound: int) -> str:
-        """Return what BtorMC's program would print."""
-        found = self.first(bound)
-        if found is None:
-            return "unsat\n"
-        lines = ["sat", f"b{found[0]}"]
-        states, inputs = (list(self.dag.lines_of(code)) for code in (Op.STATE, Op.INPUT))
-        for time in range(found[1] + 1):
-            for mark, each in (("#", states), ("@", inputs)):
-                lines.append(f"{mark}{time}")
-                lines += [row for number, line in enumerate(each)
-                          for row in self.rows(number, line, time)]  # fmt: skip
-        return "\n".join([*lines, ".", ""])
-
-    def rows(self, number: int, line: int, time: int) -> list[str]:
-        if self.dag.width(line):
-            return [f"{number} {self.value(line, time)}"]
-        return []
+    def reach(self, bound: int) -> bool:
+        """Search, and return whether a bad is reached; then BtorMC has printed the witness."""
+        return bool(self.call("mc_bmc", self.mc, 0, bound, result=ctypes.c_int32) >= 0)
 
 
 def _line(reference: int) -> int:
@@ -137,7 +109,8 @@ def _line(reference: int) -> int:
 
 def main(path: str, bound: str = "6") -> None:
     dag = read(Path(path).read_bytes(), Dialect.BTOR2)
-    sys.stdout.write(Checker(dag).witness(int(bound)))
+    if not Checker(dag).reach(int(bound)):
+        print("unsat", flush=True)
 
 
 if __name__ == "__main__":
