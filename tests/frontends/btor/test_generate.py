@@ -293,3 +293,25 @@ def test_early_roots_stand_behind_what_they_assert() -> None:
 
 def test_suffixes() -> None:
     assert [suffix(each) for each in DIALECTS] == [".btor", ".btor", ".btor", ".btor2"]
+
+
+def test_systems_have_properties_of_all_kinds() -> None:
+    parameters = Parameters(dialect=Dialect.BTOR2, nodes=60, system=True)
+    files = Counter[bytes]()
+    for seed in range(200):
+        text = generate_text(varied(replace(parameters, seed=seed)))
+        read(text, Dialect.BTOR2)
+        files.update({line.split()[1] for line in text.splitlines()})
+    for kind in (b"constraint", b"justice", b"fair", b"output", b"init", b"next"):
+        assert files[kind] >= 0.2 * 200, kind
+    assert files[b"bad"] == 200
+
+
+def test_a_system_has_the_registers_and_is_the_same_again() -> None:
+    parameters = Parameters(3, Dialect.BTOR2, nodes=50, system=True, registers=8)
+    dag = generate(parameters)
+    assert sum(code == Op.STATE for code in dag.op) >= 8
+    assert generate_text(parameters) == generate_text(parameters)
+    assert reached(dag) >= set(dag.lines_of(Op.AND, Op.OR, Op.MUL, Op.READ))
+    with pytest.raises(UsageError, match="`system` requires `dialect` btor2"):
+        generate(replace(parameters, dialect=Dialect.BTOR1))
