@@ -12,10 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import isqrt
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from reducekit.errors import UsageError
+from reducekit.frontends import mutation
+from reducekit.frontends.cnf.mutants import Seed, changed, seed_of
 from reducekit.frontends.cnf.reader import Format, Line, write
+from reducekit.frontends.mutation import Mutants
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
@@ -253,6 +257,7 @@ OPTIONS: tuple[FormatOption, ...] = (
         most=1000,
     ),
     FormatOption("vary", "Vary the number of variables, up to --variables.", "flag", default=True),
+    *mutation.OPTIONS,
 )
 
 
@@ -264,9 +269,18 @@ class CnfGenerator(InputGenerator):
         if values["shape"] == ANY and values["ratio"] is not None:
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
+        self._mutants: Mutants[Seed] | None = None
+        if values["mutate"] is not None:
+            path, suffixes = Path(values["mutate"]), tuple(f".{each}" for each in FORMATS)
+            self._mutants = Mutants(path, suffixes, "formulas with a clause", seed_of, changed)
+            self.files, self.well_formed = self._mutants.files, False
+            self.suffix = self.files[0].suffix
 
     def generate(self, seed: int) -> Generated:
-        """Make the formula of a seed."""
+        """Make the formula of a seed. Raises UsageError if no file can be mutated."""
+        dice = random.Random(f"mutant {seed}")
+        if self._mutants is not None and dice.random() < self._values["mix"]:
+            return Generated(self._mutants.mutant(dice))
         return Generated(generate_text(self._parameters(seed), seed))
 
     def words(self, seed: int) -> Sequence[str]:
@@ -295,5 +309,6 @@ GENERATION = Generation(
     OPTIONS,
     "Clauses drawn where half of the formulas are satisfiable, layers with gates, parities, "
     "cardinalities, pigeons in holes. QDIMACS adds quantifiers, WCNF weights, ICNF queries under "
-    "assumptions.",
+    "assumptions. With --mutate, formulas that are slightly changed.",
+    changes="mutate",
 )

@@ -71,10 +71,14 @@ def _converted_generation(name: str) -> Generation | None:
 
 def _either(own: Generation, other: Generation) -> Generation:
     """Return a generator that is `own` if its option is given, otherwise `other`."""
+    # Both may change files: those of the format itself are meant.
+    common = {each.name for each in own.options} & {each.name for each in other.options}
 
     def make(values: Mapping[str, Any]) -> InputGenerator:
         asked = [name for name in own.asked_by if values[name] is not None]
         for option in other.options if asked else own.options:
+            if option.name in common:
+                continue
             if values[option.name] != option.default:
                 raise UsageError(
                     f"`{option.name}` and `{asked[0]}` are mutually exclusive"
@@ -83,7 +87,7 @@ def _either(own: Generation, other: Generation) -> Generation:
                 )
         return (own if asked else other).make(values)
 
-    rare = (replace(each, rare=True) for each in other.options)
+    rare = (replace(each, rare=True) for each in other.options if each.name not in common)
     return replace(
         other,
         make=make,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
+from random import Random
 from typing import Any
 
 from reducekit.errors import UsageError
+from reducekit.frontends import mutation
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.generate.mutants import changed, seed_of
 from reducekit.frontends.btor.generate.variation import suffix, varied
+from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.thesis_options import generator_words
+from reducekit.frontends.mutation import Mutants
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _DEFAULT = Parameters()
@@ -92,7 +98,10 @@ _DECLARED: tuple[FormatOption, ...] = (
     _flag("vary", "vary", "Vary sizes and shapes from file to file, around the given ones."),
 )
 _USUAL = ("nodes", "variables", "dialect", "system", "vary")
-OPTIONS = tuple(replace(each, rare=each.name not in _USUAL) for each in _DECLARED)
+OPTIONS = (
+    *(replace(each, rare=each.name not in _USUAL) for each in _DECLARED),
+    *mutation.OPTIONS,
+)
 
 
 def parameters_from(values: Mapping[str, Any]) -> Parameters:
@@ -116,7 +125,7 @@ def words(parameters: Parameters) -> list[str]:
     values = {each.name: getattr(parameters, each.name) for each in fields(Parameters)}
     values["dialect"] = parameters.dialect.value
     values["weights"] = tuple(f"{op}={weight}" for op, weight in parameters.weights.items())
-    values["vary"] = False
+    values |= {"vary": False, "mutate": None, "mix": 1.0}
     return ["--seed", str(parameters.seed), *words_of(OPTIONS, values)]
 
 
@@ -127,14 +136,33 @@ class BtorGenerator(InputGenerator):
         self._first = parameters_from(values)
         self._vary = values["vary"]
         self.suffix = suffix(self._first.dialect)
+        self._values = {each.name: values[each.name] for each in OPTIONS}
+        self._mutants: Mutants[Dag] | None = None
+        if values["mutate"] is not None:
+            path, suffixes = Path(values["mutate"]), (".btor", ".btor2", ".btr")
+            self._mutants = Mutants(path, suffixes, "well-sorted files", seed_of, changed)
+            self.files, self.well_formed = self._mutants.files, False
+            self.suffix = self.files[0].suffix
 
     def generate(self, seed: int) -> Generated:
-        """Make the file of a seed. Raises UsageError for parameters that contradict each other."""
+        """Make the file of a seed.
+
+        Raises UsageError for parameters that contradict each other, and if no file can be mutated.
+        """
+        if (dice := self._drawn(seed)) is not None and self._mutants is not None:
+            return Generated(self._mutants.mutant(dice))
         return Generated(generate_text(self._parameters(seed)))
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again, those that were drawn spelled out."""
+        if self._drawn(seed) is not None:
+            return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
         return words(self._parameters(seed))
+
+    def _drawn(self, seed: int) -> Random | None:
+        """Return the dice of a seed if it makes a mutant."""
+        dice = Random(f"mutant {seed}")
+        return dice if self._mutants is not None and dice.random() < self._values["mix"] else None
 
     def _parameters(self, seed: int) -> Parameters:
         parameters = replace(self._first, seed=seed)
@@ -146,7 +174,8 @@ GENERATION = Generation(
     OPTIONS,
     "Well-sorted graphs of bit-vectors and arrays: leaves first, then random operators; unused "
     "nodes are joined into one root. Options and defaults are those of A. Vida's thesis (Linz "
-    "2008).",
+    "2008). With --mutate, files that are slightly changed.",
     default_seed=_DEFAULT.seed,
     respelled=generator_words,
+    changes="mutate",
 )

@@ -7,12 +7,13 @@ sort, and operators around terms; two scripts are joined as in fusion (Winterer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
 
 from reducekit.errors import ParseError
+from reducekit.frontends.mutation import LARGEST, TRIES
 from reducekit.frontends.smt2.generate.literals import literal
 from reducekit.frontends.smt2.generate.logic import theories_of
 from reducekit.frontends.smt2.generate.signatures import Signature, signatures
@@ -24,13 +25,8 @@ from reducekit.frontends.smt2.view import ScriptView
 
 _DROPPED = (b"set-option", b"set-info", b"exit", b"get-info", b"get-option", b"echo")
 """Commands of seeds that say how a solver is to be run, or what its answer is."""
-_LARGEST = 1 << 16
-"""The size of the largest seed in bytes: each mutant is parsed."""
 _FLAWS = 5
 """The number of problems by the standard that a seed may have."""
-_TRIES = 20
-_JOINED = 0.25
-"""How often two seeds are joined before they are changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ def seed_of(text: bytes, *, options: bool = False) -> Seed | None:
 
     None if it cannot be used: it does not parse, is mostly ill-sorted, or asks nothing.
     """
-    if len(text) > _LARGEST:
+    if len(text) > LARGEST:
         return None
     try:
         view = ScriptView(parse(text))
@@ -93,29 +89,23 @@ def _prepared(view: ScriptView, flaws: int) -> Seed:
     return Seed(view, tuple(terms), closed, flaws)
 
 
-def mutant(dice: Random, seeds: Callable[[int], Seed | None], count: int) -> bytes | None:
-    """Return a changed seed out of `count`; None if none of those drawn can be changed."""
-    for _ in range(_TRIES):
-        seed = seeds(dice.randrange(count))
-        if seed is None:
-            continue
-        if dice.random() < _JOINED and (other := seeds(dice.randrange(count))) is not None:
-            seed = joined(seed, other) or seed
-        text = _changed(dice, seed)
-        try:
-            view = ScriptView(parse(text))
-        except ParseError:
-            continue
-        if len(problems(view, extensions=True)) <= seed.flaws:
-            return text
-    return None
+def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
+    """Return a changed seed, joined with the other one if that can be; None if it has new flaws."""
+    if other is not None:
+        seed = joined(seed, other) or seed
+    text = _changed(dice, seed)
+    try:
+        view = ScriptView(parse(text))
+    except ParseError:
+        return None
+    return text if len(problems(view, extensions=True)) <= seed.flaws else None
 
 
 def _changed(dice: Random, seed: Seed) -> bytes:
     """Return the text of a seed with up to three changes, most of them well sorted."""
     document = seed.view.document
     changes: list[tuple[int, int, bytes]] = []
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         if len(changes) == 3 or (changes and dice.random() < 0.4) or not seed.terms:
             break
         node = dice.choice(seed.terms)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from reducekit.errors import UsageError
+from reducekit.frontends.mutation import Mutants
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
-from reducekit.frontends.smt2.generate.mutants import Seed, mutant, seed_of
+from reducekit.frontends.smt2.generate.mutants import Seed, changed, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
 from reducekit.frontends.smt2.generate.solver_options import drawn, read_options
 from reducekit.offers import (
@@ -79,10 +79,18 @@ class ScriptGenerator(InputGenerator):
         self._parameters = Parameters(**{each: values[each] for each in names})
         if self._parameters.logic not in (ANY, None):
             theories_of(self._parameters.logic)  # is there such a logic?
+        self._mutants: Mutants[Seed] | None = None
         if values["mutate"] is not None:
             self.well_formed = False
-            self.files = _scripts(Path(values["mutate"]))
-        self._seed_of = cache(self._read)
+            keep = values["seed_options"]
+            self._mutants = Mutants(
+                Path(values["mutate"]),
+                (".smt2",),
+                "SMT-LIB scripts that declare what they use, and have a check-sat",
+                partial(seed_of, options=keep),
+                changed,
+            )
+            self.files = self._mutants.files
         which = values["solver_options"]
         self._options = None if which is None else read_options(which)
 
@@ -96,38 +104,15 @@ class ScriptGenerator(InputGenerator):
         return Generated(made)
 
     def _script(self, dice: Random, seed: int) -> bytes:
-        if not self.files or (
+        if self._mutants is None or (
             self._parameters.logic is not None and dice.random() >= self._values["mix"]
         ):
             return generate_script(self._parameters, seed).encode()
-        text = mutant(dice, self._seed_of, len(self.files))
-        if text is None:
-            raise UsageError(
-                f"no mutant of {self._values['mutate']} is well sorted: give SMT-LIB scripts that "
-                "declare what they use, and have a check-sat"
-            )
-        return text
-
-    def _read(self, number: int) -> Seed | None:
-        try:
-            text = self.files[number].read_bytes()
-        except OSError:
-            return None  # removed since
-        return seed_of(text, options=self._values["seed_options"])
+        return self._mutants.mutant(dice)
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
-
-
-def _scripts(path: Path) -> Sequence[Path]:
-    """Return the scripts at a path, sorted by name. Raises UsageError if there are none."""
-    if path.is_file():
-        return (path,)
-    found = sorted(each for each in path.rglob("*.smt2") if each.is_file())
-    if not found:
-        raise UsageError(f"{path} is neither a script nor a folder of *.smt2 files")
-    return found
 
 
 GENERATION = Generation(

@@ -9,7 +9,8 @@ import pytest
 import z3
 
 from reducekit.errors import UsageError
-from reducekit.frontends.smt2.generate.mutants import Seed, joined, mutant, seed_of
+from reducekit.frontends.mutation import Mutants
+from reducekit.frontends.smt2.generate.mutants import Seed, changed, joined, seed_of
 from reducekit.frontends.smt2.generate.offer import GENERATION
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.validity import problems
@@ -38,14 +39,15 @@ def usable(text: bytes) -> Seed:
     return seed
 
 
-def test_mutants_are_well_sorted_and_differ() -> None:
-    seeds = [usable(INTEGERS), usable(VECTORS)]
-    found = [mutant(Random(number), seeds.__getitem__, 2) for number in range(200)]
-    assert found == [mutant(Random(number), seeds.__getitem__, 2) for number in range(200)]
+def test_mutants_are_well_sorted_and_differ(tmp_path: Path) -> None:
+    for name, text in (("a.smt2", INTEGERS), ("b.smt2", VECTORS)):
+        (tmp_path / name).write_bytes(text)
+    first, again = (Mutants(tmp_path, (".smt2",), "scripts", seed_of, changed) for _ in range(2))
+    found = [first.mutant(Random(number)) for number in range(200)]
+    assert found == [again.mutant(Random(number)) for number in range(200)]
     assert len(set(found)) > 150
-    assert any(b"!2" in each for each in found if each)  # joined
+    assert any(b"!2" in each for each in found)  # joined
     for text in found:
-        assert text is not None
         assert problems(ScriptView(parse(text)), extensions=True) == []
         z3.parse_smt2_string(text.replace(b"(check-sat)", b"").decode(), ctx=z3.Context())
 

@@ -1,0 +1,164 @@
+"""Mutants of formulas: other literals, clauses more or less, and two formulas in one.
+
+Near the threshold of satisfiability a literal decides, so a mutant may be answered in another way
+than its seed; nothing is known of its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from reducekit.errors import ParseError
+from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
+from reducekit.frontends.mutation import LARGEST
+
+_MOST = 5
+"""The number of changes of a mutant, at most."""
+_SHARED = 0.5
+"""How often two formulas that are joined have variables in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A formula, ready to be changed."""
+
+    format: Format
+    lines: tuple[Line, ...]
+    variables: int
+    """The largest variable."""
+    flaws: int
+    """What is wrong with its quantifiers: a mutant is not worse."""
+
+
+def seed_of(text: bytes) -> Seed | None:
+    """Return a formula as a seed; None if it does not parse, is large, or has no clause.
+
+    WCNF with a header becomes that of 2022, without one.
+    """
+    if len(text) > LARGEST:
+        return None
+    try:
+        view = View(text)
+    except ParseError:
+        return None
+    if not any(map(view.counts, range(len(view)))) or not view.variables:
+        return None
+    top = view.header[2] if view.header is not None and len(view.header) > 2 else None
+    lines = tuple(
+        Line(_hard(prefix, top) if view.format == "wcnf" else prefix, tuple(literals))
+        for prefix, literals in view.lines()
+    )
+    flaws = len(problems(View(write(view.format, lines))))
+    return Seed(view.format, lines, view.variables[-1], flaws)
+
+
+def _hard(weight: bytes, top: int | None) -> bytes:
+    """Return the weight as WCNF without a header has it: `h` from the header's top on."""
+    return b"h" if top is not None and weight != b"h" and float(weight) >= top else weight
+
+
+def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
+    """Return the text of a seed, joined with the other one if that can be, with some changes."""
+    if other is not None and other.format == seed.format:
+        seed = joined(dice, seed, other)
+    lines = list(seed.lines)
+    for _ in range(dice.randint(1, _MOST)):
+        clauses = [at for at, each in enumerate(lines) if _is_clause(seed, each)]
+        if not clauses:
+            break
+        dice.choice(_CHANGES)(dice, seed, lines, dice.choice(clauses))
+    if tuple(lines) == seed.lines:
+        return None
+    text = write(seed.format, lines, seed.variables)
+    # Of the others nothing can be wrong but a header, which is written to fit.
+    if seed.format == "qdimacs" and len(problems(View(text))) > seed.flaws:
+        return None
+    return text
+
+
+def _is_clause(seed: Seed, line: Line) -> bool:
+    return seed.format == "wcnf" or not line.prefix
+
+
+def joined(dice: Random, first: Seed, second: Seed) -> Seed:
+    """Return the conjunction of two formulas, whose variables are the same ones or others."""
+    common = dice.random() < _SHARED and first.format != "qdimacs"  # none is quantified twice
+    by = 0 if common else first.variables
+    moved = [
+        Line(prefix, tuple(each + by if each > 0 else each - by for each in literals))
+        for prefix, literals in second.lines
+    ]
+    if first.format == "qdimacs":
+        blocks = [each for each in (*first.lines, *moved) if each.prefix]
+        lines = (*blocks, *(each for each in (*first.lines, *moved) if not each.prefix))
+    else:
+        lines = (*first.lines, *moved)
+    variables = max(first.variables, second.variables + by)
+    return Seed(first.format, lines, variables, first.flaws + second.flaws)
+
+
+def _literal(dice: Random, seed: Seed) -> int:
+    return dice.choice((1, -1)) * dice.randint(1, seed.variables)
+
+
+def _negate(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Negate a literal."""
+    literals = list(lines[at].literals)
+    if literals:
+        literals[dice.randrange(len(literals))] *= -1
+        lines[at] = Line(lines[at].prefix, tuple(literals))
+
+
+def _exchange(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Exchange a literal for one of another variable."""
+    literals = list(lines[at].literals)
+    if literals:
+        literals[dice.randrange(len(literals))] = _literal(dice, seed)
+        lines[at] = Line(lines[at].prefix, tuple(literals))
+
+
+def _lengthen(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Add a literal."""
+    literals = (*lines[at].literals, _literal(dice, seed))
+    lines[at] = Line(lines[at].prefix, literals)
+
+
+def _shorten(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Remove a literal; a clause keeps one."""
+    literals = list(lines[at].literals)
+    if len(literals) > 1:
+        del literals[dice.randrange(len(literals))]
+        lines[at] = Line(lines[at].prefix, tuple(literals))
+
+
+def _remove(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Remove a clause."""
+    if sum(_is_clause(seed, each) for each in lines) > 1:
+        del lines[at]
+
+
+def _add(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Add a clause as long as another one, after it."""
+    prefix, literals = lines[at]
+    new = tuple(_literal(dice, seed) for _ in literals) or (_literal(dice, seed),)
+    lines.insert(at + 1, Line(prefix, new))
+
+
+def _equate(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Add that two literals are equal, as solvers look for equivalences."""
+    one, other = _literal(dice, seed), _literal(dice, seed)
+    prefix = lines[at].prefix
+    lines[at + 1 : at + 1] = [Line(prefix, (one, -other)), Line(prefix, (-one, other))]
+
+
+_CHANGES: tuple[Callable[[Random, Seed, list[Line], int], None], ...] = (
+    _negate,
+    _exchange,
+    _lengthen,
+    _shorten,
+    _remove,
+    _add,
+    _equate,
+)

@@ -1,0 +1,97 @@
+"""What mutants of files have in common: which files are seeds, how they are drawn, options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Generic, TypeVar
+
+from reducekit.errors import UsageError
+from reducekit.offers import FormatOption
+
+S = TypeVar("S")
+"""A seed: a file, ready to be changed."""
+
+LARGEST = 1 << 16
+"""The size of the largest seed in bytes: each mutant is parsed."""
+TRIES = 20
+"""Seeds that are drawn for a mutant, and changes that are tried on one, at most."""
+JOINED = 0.25
+"""How often two seeds are joined before they are changed."""
+
+
+class Mutants(Generic[S]):
+    """Mutants of the files at a path: those that can be changed are seeds, each read once."""
+
+    def __init__(
+        self,
+        path: Path,
+        suffixes: Sequence[str],
+        noun: str,
+        read: Callable[[bytes], S | None],
+        change: Callable[[Random, S, S | None], bytes | None],
+    ) -> None:
+        """List the files. Raises UsageError if there are none.
+
+        `read` returns None for a file that is no seed; `change` gets a seed and sometimes another
+        one to join with it, and returns None where it finds no change that keeps the rules.
+        """
+        self.path = path
+        self.noun = noun
+        self.files = _files(path, suffixes, noun)
+        self._change = change
+
+        @cache
+        def seed_of(number: int) -> S | None:
+            try:
+                return read(self.files[number].read_bytes())
+            except OSError:
+                return None  # removed since
+
+        self._seed_of = seed_of
+
+    def mutant(self, dice: Random) -> bytes:
+        """Return a mutant. Raises UsageError if none of the files that are drawn can be changed."""
+        count = len(self.files)
+        for _ in range(TRIES):
+            seed = self._seed_of(dice.randrange(count))
+            if seed is None:
+                continue
+            other = self._seed_of(dice.randrange(count)) if dice.random() < JOINED else None
+            text = self._change(dice, seed, other)
+            if text is not None:
+                return text
+        raise UsageError(
+            f"no mutant of {self.path} keeps the rules of the format: give {self.noun}"
+        )
+
+
+def _files(path: Path, suffixes: Sequence[str], noun: str) -> Sequence[Path]:
+    """Return the files at a path, sorted by name. Raises UsageError if there are none."""
+    if path.is_file():
+        return (path,)
+    found = sorted(each for each in path.rglob("*") if each.suffix in suffixes and each.is_file())
+    if not found:
+        kinds = ", ".join(f"*{each}" for each in suffixes)
+        raise UsageError(f"{path} is neither a file nor a folder of {kinds} files: give {noun}")
+    return found
+
+
+OPTIONS = (
+    FormatOption(
+        "mutate", "Change this file, or the files of this folder.", "path", metavar="PATH"
+    ),
+    FormatOption(
+        "mix",
+        "Share of mutants with --mutate; the others are random.",
+        "decimal",
+        1.0,
+        metavar="P",
+        least=0.0,
+        most=1.0,
+        rare=True,
+    ),
+)
+"""Those of formats whose generator needs no option to be asked for."""

@@ -1,0 +1,98 @@
+"""Mutants of formulas: of all formats, without flaws, the same for the same seed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.frontends.cnf.generate import FORMATS, GENERATION, Parameters, generate_text
+from reducekit.frontends.cnf.mutants import changed, joined, seed_of
+from reducekit.frontends.cnf.reader import Format, View, problems
+from reducekit.frontends.mutation import Mutants
+
+CNF = b"c a\np cnf 4 3\n1 -2 0\n3 0\n-1 -4 2 0\n"
+
+
+def folder(path: Path, notation: Format) -> Path:
+    for seed in range(3):
+        text = generate_text(Parameters(20, "uniform", 3, 3.0, notation), seed)
+        (path / f"{seed}.{notation}").write_bytes(text)
+    return path
+
+
+@pytest.mark.parametrize("notation", FORMATS)
+def test_mutants_have_no_flaws_and_differ(tmp_path: Path, notation: Format) -> None:
+    where = folder(tmp_path, notation)
+    first, again = (
+        Mutants(where, (f".{notation}",), "formulas", seed_of, changed) for _ in range(2)
+    )
+    found = [first.mutant(Random(number)) for number in range(100)]
+    assert found == [again.mutant(Random(number)) for number in range(100)]
+    assert len(set(found)) == 100
+    seeds = {len(View(each.read_bytes())) for each in where.iterdir()}
+    assert any(len(View(text)) > 1.5 * max(seeds) for text in found)  # joined
+    for text in found:
+        view = View(text)
+        assert problems(view) == []
+        assert view.format == notation
+
+
+def test_all_kinds_of_changes() -> None:
+    seed = seed_of(CNF)
+    assert seed is not None
+    lines = {
+        tuple(tuple(each.literals) for each in View(text).lines())
+        for number in range(300)
+        if (text := changed(Random(number), seed, None)) is not None
+    }
+    unchanged = ((1, -2), (3,), (-1, -4, 2))
+    assert ((1, -2), (-3,), (-1, -4, 2)) in lines
+    assert any(len(each) == 2 for each in lines)
+    assert any(len(each) == 4 and {*unchanged} < {*each} for each in lines)
+    assert any({*unchanged} < {*each} and len(each) == 5 for each in lines)  # an equivalence
+    assert any(any(len(clause) == 4 for clause in each) for each in lines)
+    assert unchanged not in lines
+
+
+def test_variables_of_joined_formulas() -> None:
+    seed = seed_of(CNF)
+    assert seed is not None
+    several = {joined(Random(number), seed, seed).variables for number in range(20)}
+    assert several == {4, 8}
+    blocks = seed_of(b"p cnf 3 1\na 1 0\ne 2 3 0\n1 2 -3 0\n")
+    assert blocks is not None
+    both = joined(Random(1), blocks, blocks)
+    assert [each.prefix for each in both.lines] == [b"a", b"e", b"a", b"e", b"", b""]
+    assert both.variables == 6
+
+
+def test_weights_of_the_old_format() -> None:
+    seed = seed_of(b"p wcnf 2 3 9\n9 1 2 0\n2 -1 0\n3 -2 0\n")
+    assert seed is not None
+    assert [each.prefix for each in seed.lines] == [b"h", b"2", b"3"]
+
+
+@pytest.mark.parametrize("text", [b"p cnf 3 0\n", b"p cnf 1 1\n0\n", b"p cnf 1 1\n1\n", b"(x)"])
+def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
+    assert seed_of(text) is None
+    path = tmp_path / "a.cnf"
+    path.write_bytes(text)
+    values = {each.name: each.default for each in GENERATION.options} | {"mutate": str(path)}
+    with GENERATION.make(values) as generator, pytest.raises(UsageError, match="no mutant of"):
+        generator.generate(1)
+
+
+@pytest.mark.debian("picosat")
+def test_mutants_are_read_by_picosat(tmp_path: Path) -> None:
+    mutants = Mutants(folder(tmp_path, "cnf"), (".cnf",), "formulas", seed_of, changed)
+    codes = {
+        subprocess.run(
+            ["picosat"], input=mutants.mutant(Random(number)), capture_output=True, check=False
+        ).returncode
+        for number in range(30)
+    }
+    assert codes <= {10, 20}
