@@ -103,18 +103,6 @@ class Btor(Frontend):
         counts["widths"] = sum(dag.width(line) for line in range(len(dag)))
         return counts
 
-    def rejects(self, line: str, *, well_formed: bool) -> bool:
-        """Return whether a failure line says that a program need not accept the file."""
-        from reducekit.frontends.btor.rejections import rejects
-
-        return rejects(line, well_formed=well_formed)
-
-    def skeleton(self, text: bytes) -> str:
-        """Return the operators that are left."""
-        from reducekit.frontends.btor.rejections import skeleton
-
-        return skeleton(text)
-
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the witness that a model checker prints is none."""
         from reducekit.frontends.btor.model_check import judge

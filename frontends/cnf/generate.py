@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from math import isqrt
 from pathlib import Path
@@ -245,7 +246,13 @@ OPTIONS: tuple[FormatOption, ...] = (
     FormatOption(
         "shape", "Kind of formula; any draws one each time.", "choice", ANY, (*SHAPES, ANY)
     ),
-    FormatOption("notation", "Format of the files.", "choice", "cnf", FORMATS),
+    FormatOption(
+        "notation",
+        "Format of the files; with --mutate, of those that are changed.",
+        "choice",
+        "cnf",
+        FORMATS,
+    ),
     FormatOption("length", "Literals of a clause.", "whole", 3, (), "K", least=2, most=7),
     FormatOption(
         "ratio",
@@ -271,10 +278,15 @@ class CnfGenerator(InputGenerator):
         self.suffix = f".{values['notation']}"
         self._mutants: Mutants[Seed] | None = None
         if values["mutate"] is not None:
-            path, suffixes = Path(values["mutate"]), tuple(f".{each}" for each in FORMATS)
-            self._mutants = Mutants(path, suffixes, "formulas with a clause", seed_of, changed)
+            notation = values["notation"]
+            self._mutants = Mutants(
+                Path(values["mutate"]),
+                (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf")),
+                f"formulas in the format {notation} that have a clause (`notation` names another)",
+                partial(seed_of, notation=notation),
+                changed,
+            )
             self.files, self.well_formed = self._mutants.files, False
-            self.suffix = self.files[0].suffix
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""

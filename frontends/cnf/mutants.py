@@ -32,9 +32,10 @@ class Seed:
     """What is wrong with its quantifiers: a mutant is not worse."""
 
 
-def seed_of(text: bytes) -> Seed | None:
+def seed_of(text: bytes, notation: Format | None = None) -> Seed | None:
     """Return a formula as a seed; None if it does not parse, is large, or has no clause.
 
+    None also for one of another format, if a `notation` is given.
     WCNF with a header becomes that of 2022, without one.
     """
     if len(text) > LARGEST:
@@ -42,6 +43,8 @@ def seed_of(text: bytes) -> Seed | None:
     try:
         view = View(text)
     except ParseError:
+        return None
+    if notation not in (None, view.format):
         return None
     if not any(map(view.counts, range(len(view)))) or not view.variables:
         return None

@@ -15,9 +15,12 @@ from reducekit.frontends.btor.generate.mutants import changed, seed_of
 from reducekit.frontends.btor.generate.variation import suffix, varied
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.rejections import rejects
 from reducekit.frontends.btor.thesis_options import generator_words
 from reducekit.frontends.mutation import Mutants
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.signature import failure_line
 
 _DEFAULT = Parameters()
 
@@ -158,6 +161,13 @@ class BtorGenerator(InputGenerator):
         if self._drawn(seed) is not None:
             return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
         return words(self._parameters(seed))
+
+    def breaks_rules(self, outcome: Outcome) -> bool:
+        """Say whether a program refuses a mutant: of what a file needs, it may lack something."""
+        if self._mutants is None or outcome.signal is not None:
+            return False
+        line = failure_line(outcome.stdout, outcome.stderr) or outcome.stderr.strip()
+        return outcome.status != 0 and rejects(line.decode("utf-8", "replace"))
 
     def _drawn(self, seed: int) -> Random | None:
         """Return the dice of a seed if it makes a mutant."""

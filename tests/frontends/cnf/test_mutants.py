@@ -96,3 +96,18 @@ def test_mutants_are_read_by_picosat(tmp_path: Path) -> None:
         for number in range(30)
     }
     assert codes <= {10, 20}
+
+
+def test_only_files_of_the_format_are_changed(tmp_path: Path) -> None:
+    for notation in FORMATS:
+        folder(tmp_path, notation)
+    values = {each.name: each.default for each in GENERATION.options} | {"mutate": str(tmp_path)}
+    for notation in FORMATS:
+        with GENERATION.make(values | {"notation": notation}) as generator:
+            texts = [generator.generate(seed).text for seed in range(10)]
+            assert {View(text).format for text in texts} == {notation}
+            assert generator.suffix == f".{notation}"
+            assert generator.words(3) == [
+                "--seed", "3", *(("--notation", notation) if notation != "cnf" else ()),
+                "--mutate", str(tmp_path),
+            ]  # fmt: skip
