@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reducekit.bisect.search import Verdict
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import Also, innermost
 from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, is_failure, signature
+from reducekit.oracle.unresolved import Resolved
 from reducekit.text import printable, without_middle
 
 _CANNOT_RUN = (126, 127)  # a shell's: not executable, not found; 127 also if a library is missing
@@ -43,8 +44,11 @@ class Judge:
     def cannot_run(self, outcomes: Sequence[Outcome]) -> bool:
         """Return whether a command crashed, was stopped, or could not be started."""
         skipping = (
-            (*_CANNOT_RUN, _SKIP) if isinstance(_inner(self.asked), ExitZero) else _CANNOT_RUN
+            (*_CANNOT_RUN, _SKIP) if isinstance(innermost(self.asked), ExitZero) else _CANNOT_RUN
         )
+        asked = self.asked.inner if isinstance(self.asked, Also) else self.asked
+        if isinstance(asked, Resolved) and any(map(asked.gives_up, outcomes)):
+            return True
         return any(
             each.signal is not None or each.limit is not None or each.status in skipping
             for each in outcomes
@@ -72,9 +76,5 @@ def _ended(outcome: Outcome) -> str:
     return without_middle(printable(", ".join(said)), _LONGEST)
 
 
-def _inner(criterion: Criterion) -> Criterion:
-    return criterion.inner if isinstance(criterion, Also) else criterion
-
-
 def _is_own(criterion: Criterion) -> bool:
-    return isinstance(_inner(criterion), OwnFailure)
+    return isinstance(innermost(criterion), OwnFailure)

@@ -9,11 +9,19 @@ from reducekit.oracle.criterion import Criterion, understands
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure
+from reducekit.oracle.unresolved import Resolved
 
 
 def accepts(outcome: Outcome) -> bool:
     """Return whether a program read its input and ended without a failure."""
     return outcome.limit is None and not is_failure(outcome)
+
+
+def innermost(criterion: Criterion) -> Criterion:
+    """Return what is asked of the first commands, without other programs and `unresolved`."""
+    while isinstance(criterion, Also | Resolved):
+        criterion = criterion.inner
+    return criterion
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,16 +38,17 @@ class Resolved(Criterion):
         """Whether the inner criterion does."""
         return self.inner.counts_steps
 
-    def _gives_up(self, outcome: Outcome) -> bool:
+    def gives_up(self, outcome: Outcome) -> bool:
+        """Return whether a run ended with that status."""
         return Matches(exit_code=self.status).judge([outcome])
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Ask the inner criterion, unless the last run cannot say anything."""
-        return False if self._gives_up(outcomes[-1]) else self.inner.judge(outcomes)
+        return False if self.gives_up(outcomes[-1]) else self.inner.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
         """Return whether a run ended with that status, or the inner criterion cannot tell."""
-        return any(map(self._gives_up, outcomes)) or self.inner.unresolved(outcomes)
+        return any(map(self.gives_up, outcomes)) or self.inner.unresolved(outcomes)
 
     def describe(self) -> str:
         """Describe the preserved failure."""
@@ -55,7 +56,7 @@ class Resolved(Criterion):
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
         """Return what the inner criterion makes of the run, if that says anything."""
-        if any(map(self._gives_up, run)):
+        if any(map(self.gives_up, run)):
             return None
         inner = self.inner.shown_by(run, limits)
         return None if inner is None else replace(self, inner=inner)
@@ -66,7 +67,7 @@ class Resolved(Criterion):
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Say that the input cannot be judged, if that is so."""
-        ended = next((each.describe() for each in run if self._gives_up(each)), None)
+        ended = next((each.describe() for each in run if self.gives_up(each)), None)
         if ended is None:
             return self.inner.missing_in(run)
         return f"it ended with {ended}, which `unresolved` takes for no answer"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
@@ -36,8 +36,7 @@ class Ends(NamedTuple):
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], criterion: Criterion) -> Ends:
         """Count them, as the criterion of the checks tells good runs from bad ones."""
-        if isinstance(criterion, Also):
-            criterion = criterion.inner
+        criterion = innermost(criterion)
         assert isinstance(criterion, Flips)
         return cls(*criterion.ends(outcomes))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reducekit.executors.executor import Executor
 from reducekit.offers import Guesses, Probe
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import Also, innermost
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, Everything, Matches, answers
@@ -62,4 +62,4 @@ def _about_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
     if isinstance(criterion, Also):
         return any(isinstance(each, Matches) for each in criterion.others)
-    return isinstance(criterion, Flips | CostAtLeast)
+    return isinstance(innermost(criterion), Flips | CostAtLeast)

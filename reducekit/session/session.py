@@ -41,6 +41,7 @@ from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
 from reducekit.offers import Compares, Labels, Presents
+from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion, Everything, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
@@ -359,7 +360,7 @@ class Session:
             recorded=known.runs if known is not None and known.whole else (),
             baseline=baseline,
         )
-        if isinstance(golden.criterion, TimesOut) and not given:
+        if isinstance(innermost(golden.criterion), TimesOut) and not given:
             raise GoldenRunError(
                 f"the command does not end within {wall:g} s on the input. Give `timeout` to keep "
                 "that it hangs, `slower_than` to keep that it is slow",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
+from reducekit.oracle.unresolved import Resolved
 
 _MOST = 500  # kinds of failures that are told apart
 _REMEMBERED = 256  # ordinary ends, so that the usual `sat` is judged once
@@ -170,7 +171,8 @@ class SlippageTracker:
     @property
     def _is_test(self) -> bool:
         inner = self.criterion
-        return isinstance(inner.criterion if isinstance(inner, Captured) else inner, ExitZero)
+        inner = inner.criterion if isinstance(inner, Captured) else inner
+        return isinstance(inner.inner if isinstance(inner, Resolved) else inner, ExitZero)
 
     def _heard(self, outcome: Outcome, size: int = _LONG) -> Outcome:
         """Return a run as the criterion has it: only the streams that are looked at, and not all.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from reducekit.bisect.verdicts import Judge
 from reducekit.errors import UsageError
-from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.also import Accepts, Also, innermost
 from reducekit.oracle.criterion import Criterion, ExitZero, Matches, OwnFailure
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.unresolved import Resolved
+from reducekit.session.fresh import Ends
 from reducekit.session.options import Options
 
 
@@ -60,6 +65,21 @@ def test_an_input_that_cannot_be_judged() -> None:
     said = "it ended with exit status 125, which `unresolved` takes for no answer"
     assert TEST.missing_in([run(125)]) == said
     assert TEST.missing_in([run(1)]).startswith("the test said no")
+
+
+def test_a_version_that_cannot_be_judged_is_skipped() -> None:
+    judge = Judge(TEST)
+    assert judge.of([run(1)], shown=False) == "good"
+    assert Judge(Resolved(ExitZero(), 7)).of([run(7)], shown=False) == "skipped"
+    also = Also(Resolved(ExitZero(), 7), 1, (Accepts(),))
+    assert Judge(also).of([run(7)], shown=False) == "skipped"
+    assert innermost(also) == ExitZero()
+
+
+def test_unstable_runs_may_be_unresolved() -> None:
+    flips = Resolved(Flips(2, 1, 1), 7)
+    answered = replace(run(0), stdout=b"unsat\n")
+    assert Ends.of([answered, replace(run(0), stdout=b"unknown\n")], flips) == (1, 1)
 
 
 def test_only_a_command_has_a_status() -> None:

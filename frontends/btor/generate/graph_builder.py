@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from reducekit.errors import UsageError
+from reducekit.frontends.btor.generate.dice import Dice
 from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.dag import Array, BitVec, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op, Operator, spellings
@@ -38,7 +39,7 @@ def operator_names(dialect: Dialect) -> tuple[str, ...]:
     return tuple(sorted({*names, *_ON_ARRAYS}))
 
 
-class GraphBuilder:
+class GraphBuilder(Dice):
     """A graph that grows: a builder, its nodes by sort, and which of them have no parent yet."""
 
     def __init__(
@@ -56,7 +57,7 @@ class GraphBuilder:
         self.bit = self.builder.table.bitvec(1)
         self.loose: dict[int, list[int]] = {}
         """The nodes without parent, by sort."""
-        self._chance = chance
+        super().__init__(chance)
         self._widths = widths
         self._index_width = index_width
         self._sharing = sharing
@@ -77,18 +78,6 @@ class GraphBuilder:
         self._rows = spellings(dialect)
 
     # Chances.
-
-    def below(self, count: int) -> int:
-        """Return a random number from 0 to count - 1."""
-        return int(self._chance() * count)
-
-    def percent(self, share: int) -> bool:
-        """Return True in `share` percent of the cases."""
-        return self._chance() * 100 < share
-
-    def some(self, things: Sequence[int]) -> int:
-        """Return one of several."""
-        return things[self.below(len(things))]
 
     def signed(self, line: int) -> int:
         """Return a reference to a bit-vector, complemented by chance."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from reducekit.frontends.btor.generate.dice import Dice
 from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.dag import Array, Dag
 from reducekit.frontends.btor.model.operators import Dialect, Op
@@ -26,12 +27,12 @@ def system(dag: Dag, chance: Callable[[], float], states: int) -> Dag:
     return _System(dag, chance, states).run()
 
 
-class _System:
+class _System(Dice):
     """Copies the lines of a graph; `place` is where each went."""
 
     def __init__(self, dag: Dag, chance: Callable[[], float], states: int) -> None:
         self.dag = dag
-        self.chance = chance
+        super().__init__(chance)
         self.builder = Builder(Dialect.BTOR2, dag.sorts)
         self.bit = self.builder.table.bitvec(1)
         self.place: dict[int, int] = {}
@@ -42,15 +43,6 @@ class _System:
         self.chosen = {each for each in leaves if self.percent(_STATES)}
         while leaves and len(self.chosen) < states:
             self.chosen.add(leaves.pop(self.below(len(leaves))))
-
-    def below(self, count: int) -> int:
-        return int(self.chance() * count)
-
-    def percent(self, share: int) -> bool:
-        return self.chance() * 100 < share
-
-    def some(self, things: Sequence[int]) -> int:
-        return things[self.below(len(things))]
 
     def signed(self, line: int) -> int:
         return ~line if self.percent(25) and self.builder.width(line) else line
