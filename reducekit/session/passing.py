@@ -25,15 +25,17 @@ def passing_path(output: Path) -> Path:
     return output.with_name(f"{output.stem}.passing{output.suffix}")
 
 
-def write_passing(output: Path, text: bytes) -> str:
+def write_passing(output: Path, text: bytes, *, resumed: bool) -> str:
     """Write the passing text beside the result; say where it is, or why not.
 
-    What another run has left there is kept under a numbered name.
+    What another run has left there is kept under a numbered name; what the `resumed` one has left
+    is replaced, as its result is.
     """
     path = passing_path(output)
     try:
         if not (path.is_file() and path.read_bytes() == text):
-            put_aside(path)
+            if not resumed:
+                put_aside(path)
             write_file(path, text)
     except (OSError, UsageError) as error:
         return f"the file that passes was not written: {error}"

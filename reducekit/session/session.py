@@ -596,7 +596,9 @@ class Session:
         frontend = compared(job.frontend, result.passing)
         compares = isinstance(frontend, Compares)
         if compares and output is not None and result.stopped != INTERRUPTED:
-            self._listen(Notice(write_passing(output.path, result.passing)))
+            journal = job.opened.journal
+            resumed = journal is not None and journal.resumed
+            self._listen(Notice(write_passing(output.path, result.passing, resumed=resumed)))
         if isinstance(frontend, Presents) and not result.early:
             remark = frontend.remark(result.text)
             if remark is not None:

@@ -33,6 +33,8 @@ def test_a_status_that_is_no_answer(tool: Tool) -> None:
         'if new "$1"; then push "$1" || exit 125; else ! push "$1" || exit 125; exit 1; fi\n',
     )
     words = ("isolate", path, "--baseline", "good.smt2", "--oracle", test)
+    part = tool(*words, "--unresolved", "125", "--max-checks", "1")
+    assert part.code == 5, part.err
     done = tool(*words, "--unresolved", "125", "--json")
     assert done.code == 0, done.err
     left, passing = ((path.with_name(f"bad.reduced{each}.smt2")) for each in ("", ".passing"))
@@ -41,10 +43,12 @@ def test_a_status_that_is_no_answer(tool: Tool) -> None:
     again = tool(*words, "--unresolved", "125", "--json")
     assert again.code == 0, again.err
     assert json.loads(again.out)["checks"] == json.loads(done.out)["checks"]
+    assert not (tool.folder / "bad.reduced.passing.1.smt2").exists()
     # Without, it moves to a file that the test could not judge.
     done = tool(*words, "--restart")
     assert done.code == 0, done.err
     assert ">= x 2" in passing.read_text()
+    assert (tool.folder / "bad.reduced.passing.1.smt2").read_text() != passing.read_text()
     assert "push" not in passing.read_text()
 
 

@@ -19,8 +19,6 @@ from reducekit.frontends.btor.rejections import rejects
 from reducekit.frontends.btor.thesis_options import generator_words
 from reducekit.frontends.mutation import Mutants
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
-from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.signature import failure_line
 
 _DEFAULT = Parameters()
 
@@ -162,12 +160,12 @@ class BtorGenerator(InputGenerator):
             return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
         return words(self._parameters(seed))
 
-    def breaks_rules(self, outcome: Outcome) -> bool:
+    def breaks_rules(self, outcome: Any) -> bool:
         """Say whether a program refuses a mutant: of what a file needs, it may lack something."""
-        if self._mutants is None or outcome.signal is not None:
+        if self._mutants is None or outcome.signal is not None or outcome.status in (0, 10, 20):
             return False
-        line = failure_line(outcome.stdout, outcome.stderr) or outcome.stderr.strip()
-        return outcome.status != 0 and rejects(line.decode("utf-8", "replace"))
+        said: bytes = outcome.stderr or outcome.stdout
+        return rejects(said.decode("utf-8", "replace"))
 
     def _drawn(self, seed: int) -> Random | None:
         """Return the dice of a seed if it makes a mutant."""
