@@ -134,6 +134,8 @@ class Traces(Frontend):
         self._last = last
         self._keeps_result = keeps_result
         self._first_failing = first_failing
+        self._lawful: bool | None = None
+        """Whether the first trace that was read may keep to the contract."""
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -147,12 +149,15 @@ class Traces(Frontend):
             self._model = find_model(trace)
         if self._format is None:
             self._format = trace.format
+        if self._lawful is None:
+            self._lawful = may_be_lawful(self._model, plain(trace.calls))
         return TraceView(
             trace,
             self._model,
             lambda: self._last(text),
             keeps_result=self._keeps_result,
             first_failing=self._first_failing,
+            lawful=self._lawful,
         )
 
     def check(self, text: bytes) -> FormatCheck:
@@ -200,9 +205,9 @@ class Traces(Frontend):
         lawful = may_be_lawful(model, plain(trace.calls))
 
         def guarded(oracle: Oracle, jobs: int) -> Executor:
-            judged = without_slips(oracle.criterion, model.classify)
+            judged = without_slips(oracle.criterion, model.classify, lawful=lawful)
             executor = opener(Oracle(oracle.commands, judged), jobs)
-            if not lawful:
+            if not lawful or judged is oracle.criterion:
                 return executor
             return ContractExecutor(
                 executor, lambda text: read_trace(text, trace.format).calls, model

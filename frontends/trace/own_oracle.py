@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,8 @@ from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, han
 from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
 from reducekit.frontends.trace.replay.subject import subject_of
 from reducekit.frontends.trace.view import FirstFailing
-from reducekit.oracle.criterion import TimesOut
+from reducekit.oracle.criterion import Matches, TimesOut, verdict
+from reducekit.oracle.kinds import Pattern
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OracleRequest, OwnOracle
@@ -267,6 +268,13 @@ def _told(request: OracleRequest) -> bool:
     return any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
 
 
+def _asked_for(request: OracleRequest, outcome: ReplayOutcome) -> bool:
+    """Return whether a replay ended with the status or printed the patterns that were asked for."""
+    patterns = {each.name: request.failure[each.name] for each in fields(Pattern)}
+    asked = Pattern(**patterns).criterion()
+    return asked != Matches() and verdict(asked, [outcome.as_outcome()])
+
+
 def _first_limits(limits: Limits) -> Limits:
     """Return the limits of the first replay."""
     return replace(
@@ -286,6 +294,8 @@ def _refuse_success(
 ) -> None:
     """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
     name, file = request.name, request.file
+    if _asked_for(request, outcome):
+        return
     if outcome.kind == "parse":
         raise NotInterestingError(f"{name}: the library cannot play it: {outcome.reason}")
     problems = check(trace, model)

@@ -162,7 +162,8 @@ class TraceView:
     the call in which the replay of the text ended, None if that is unknown.
     `keeps_result` says that what that call returned is what is looked for.
     `first_failing` tells of many small traces the first that fails in the same
-    way, None where there is no way to play many at a time.
+    way, None where there is no way to play many at a time. `lawful`: the input keeps to the
+    contract, whatever its calls return; so what breaks it is never what is looked for.
     """
 
     def __init__(
@@ -173,12 +174,14 @@ class TraceView:
         *,
         keeps_result: bool = False,
         first_failing: FirstFailing | None = None,
+        lawful: bool = True,
     ) -> None:
         self.trace = trace
         self.model = model
         self._last_call = last_call
         self.keeps_result = keeps_result
         self.first_failing = first_failing
+        self.lawful = lawful
         self.calls: Sequence[Call] = trace.calls
         self._plain = plain(trace.calls)
         self._block = _BLOCK if isinstance(trace.calls, LongTrace) else 0
@@ -264,7 +267,10 @@ class TraceView:
         """Return another trace that goes by the same model, and is played by the same."""
         text = self.text_of(calls)
         return TraceView(
-            read_trace(text, self.trace.format), self.model, first_failing=self.first_failing
+            read_trace(text, self.trace.format),
+            self.model,
+            first_failing=self.first_failing,
+            lawful=self.lawful,
         )
 
     @cached_property
@@ -341,8 +347,9 @@ class TraceView:
 
         A call that the model does not allow goes; one that is part of a group
         takes the group along. A call that the model cannot read at all stays: the
-        program that reads the trace may know it. What it returns is all that was ever refused
-        where the file itself breaks the contract, None if it cannot be mended.
+        program that reads the trace may know it. So do calls that break the contract in the file
+        itself, unless the input keeps to it: what fails may be one of them. None if it cannot be
+        mended.
         """
         gone: set[int] = set()
         for _ in range(_ROUNDS):
@@ -360,6 +367,16 @@ class TraceView:
         if isinstance(alteration, Drops):
             return alteration.with_(gone)
         return {**alteration, **dict.fromkeys(gone, ())}
+
+    @cached_property
+    def _breaches(self) -> frozenset[int]:
+        """The calls that break the contract of an input that does not keep to it."""
+        if self.lawful:
+            return frozenset()
+        machine = Machine(self.model)
+        return frozenset(
+            index for index, call in enumerate(self._walked) if machine.make(call) is not None
+        )
 
     @property
     def _stride(self) -> int:
@@ -431,7 +448,7 @@ class TraceView:
                     group.append(index)
                 violation = make(each)
                 if violation is not None:
-                    if each.name == "return" or violation.malformed:
+                    if each.name == "return" or violation.malformed or index in self._breaches:
                         continue
                     refused.add(index)
                     broken = broken or bool(grouped)

@@ -45,3 +45,17 @@ def test_check_prints_few_lines_and_a_count(tool: Tool) -> None:
     lines = (done.out + done.err).splitlines()
     assert len(lines) <= 22
     assert any("and 30 more calls that the contract does not allow" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [(("--exit-code", "86"), "melt 1\n"), (("--match-err", "API usage"), "init\nmelt 1\n")],
+)
+def test_a_broken_contract_that_is_asked_for_is_reduced(
+    tool: Tool, asked: tuple[str, str], left: str
+) -> None:
+    path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nfreeze 1\nmelt 1\nmelt 1\nsat\n")
+    assert tool("trace", path, "-q").code == 1
+    done = tool("trace", path, *asked, "-o", "out.trace", "-q")
+    assert done.code == 0, done.err
+    assert (tool.folder / "out.trace").read_text() == left

@@ -22,17 +22,18 @@ _UNLAWFUL = ("contract", "parse")
 _Table = Iterable[tuple[str, Iterable[Sign]]]
 
 
-def without_slips(criterion: Criterion, table: _Table) -> Criterion:
+def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -> Criterion:
     """Return a criterion that does not hold where a run ends over a wrong use of the API.
 
     An exit status or signal alone does not tell a crash from a broken contract, unless it means
     nothing else. But if the input itself fails with such a message, or the user gives a pattern
-    or an exit status for it, that failure is wanted: then the criterion stays as it is.
+    or an exit status for it, that failure is wanted: then the criterion stays as it is. So it does
+    if the user gives anything and the input is not `lawful`.
     """
     asked = criterion
     while isinstance(asked, Also):
         asked = asked.inner
-    wanted = isinstance(asked, Matches) and bool(asked.out or asked.err)
+    wanted = isinstance(asked, Matches) and bool(asked.out or asked.err or not lawful)
     if isinstance(asked, SameSignature):
         end, line = asked.expected, asked.expected.line or b""
         outcome = Outcome(end.status, end.signal, line, line, end.limit, 0.0)

@@ -86,6 +86,8 @@ def test_all_is_run_where_the_input_breaks_the_contract_of_the_model(tool: Tool)
 )
 def test_what_is_asked_for_is_kept(asked: Matches, *, kept: bool) -> None:
     assert (without_slips(asked, LINGELING.classify) is asked) == kept
+    # All is, where the input itself breaks the contract.
+    assert without_slips(asked, LINGELING.classify, lawful=False) is asked
 
 
 def test_what_falls_is_the_same_from_wherever_the_walk_begins() -> None:
