@@ -24,9 +24,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducekit.bisect.versions import Version, cache_folder
+from reducekit.bisect.versions import Version
 from reducekit.bisect.wheels import Wheels
 from reducekit.compare.tables import grid
+from reducekit.folders import cache_folder
 
 RESULTS = Path(__file__).parent / "results"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "mod_by_zero.py"

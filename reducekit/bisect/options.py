@@ -9,10 +9,11 @@ from pathlib import Path
 from reducekit.bisect.builds import Builds
 from reducekit.bisect.checkout import Checkout
 from reducekit.bisect.commands import Template, read_options
-from reducekit.bisect.versions import Source, cache_folder
+from reducekit.bisect.versions import Source
 from reducekit.bisect.wheels import Wheels
 from reducekit.errors import UsageError
 from reducekit.executors.repeating import Repeat
+from reducekit.folders import cache_folder
 from reducekit.option import option
 from reducekit.session.options import Failure
 

@@ -171,11 +171,3 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         ) from None
     finally:
         os.close(handle)
-
-
-def cache_folder(given: Path | None) -> Path:
-    """Return where downloads and checkouts are kept, by the XDG base directory specification."""
-    if given is not None:
-        return given.expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "reducekit"

@@ -170,6 +170,8 @@ class _Run:
             self.add_clauses()
         elif step.step.action == "group":
             self.add_group(step)
+            while step.again and random() < step.again:
+                self.add_group(step)
         elif step.share is not None:
             self.take_share(step, step.share)
         else:

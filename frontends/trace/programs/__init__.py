@@ -9,6 +9,7 @@ library ends; if its last answer is wrong, it says so and exits with 88, as `rep
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Trace
@@ -21,7 +22,7 @@ from reducekit.frontends.trace.programs.final_answer import final_answer
 from reducekit.frontends.trace.programs.python import python_program
 from reducekit.frontends.trace.programs.statements import PYTHON, C, Writer
 from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
-from reducekit.frontends.trace.replay.prototypes import Interface
+from reducekit.frontends.trace.replay.prototypes import HELPS, Interface
 from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
 
 LANGUAGES = ("c", "cpp", "py")
@@ -54,6 +55,9 @@ def program(
     else:
         library = None
         interface = linked_interface(api, classes=language == "cpp")
+    # What replays bring along themselves, a program has not.
+    own = {name: text for name, text in interface.calls.items() if HELPS not in text}
+    interface = replace(interface, calls=own)
     calls, left_out = _played(trace.calls, interface, model, language)
     last = final_answer(calls, model) if checked else None
     writer = Writer(interface, C if library is None else PYTHON, last)

@@ -11,10 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from reducekit.errors import UsageError
+from reducekit.frontends.trace.replay.propagator import compiled
 from reducekit.frontends.trace.replay.prototypes import (
     BOOLECTOR,
     CADICAL,
     CCADICAL,
+    HELPS,
     IPASIR,
     IPASIR_C,
     LINGELING,
@@ -97,6 +99,7 @@ def _cadical(version: str) -> Mapping[str, Interface]:
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 """In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
+_CONNECT = b"27connect_external_propagator"
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
 """Without these calls there is nothing to play. Others may be missing: they are left out."""
@@ -236,16 +239,17 @@ def _stock(api: str, content: bytes) -> Interface:
 def _playable(interface: Interface, content: bytes) -> Interface:
     """Return an interface without the calls that a library has no functions for."""
     methods = frozenset(_METHOD.findall(content))  # one look at megabytes instead of eighty
-    lacking = [
-        name
-        for name, text in interface.calls.items()
-        if not all(
-            symbol in methods if _METHOD.match(symbol) else symbol in content
-            for symbol in map(str.encode, _symbols(text))
-        )
-    ]
+    helper = (compiled() or "") if interface.options and _CONNECT in content else ""
+
+    def has(symbol: str) -> bool:
+        if symbol.startswith(HELPS):
+            return bool(helper)
+        name = symbol.encode()
+        return name in methods if _METHOD.match(name) else name in content
+
+    lacking = [name for name, text in interface.calls.items() if not all(map(has, _symbols(text)))]
     calls = {name: text for name, text in interface.calls.items() if name not in lacking}
-    return replace(interface, calls=calls, lacking=tuple(lacking))
+    return replace(interface, calls=calls, lacking=tuple(lacking), helper=helper)
 
 
 def _needed(interface: Interface) -> list[str]:
@@ -259,7 +263,8 @@ def _needed(interface: Interface) -> list[str]:
 def _symbols(text: str) -> list[str]:
     """Return the functions of the library that a call needs."""
     found = [call.partition("(")[0].split()[-1] for call in text.split(";")]
-    return [symbol for symbol in found if symbol not in ("calloc", "getppid")]
+    found += re.findall(r"&(\w+)", text)
+    return [symbol for symbol in found if symbol not in ("calloc", "getppid", "_exit")]
 
 
 def _left_out(interface: Interface) -> str:

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 
 CONTRACT_STATUS = 86
 """With which a child ends that broke the contract of the API."""
+HELPS = "reducekit_"
+"""What the names of functions begin with that no solver has: see `propagator.c`."""
 _STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 
 
@@ -59,6 +61,7 @@ class Interface:
     `contract` is a regular expression that finds a broken contract in what the
     library printed to standard error. `options` is the symbol of its table of options,
     in CaDiCaL's layout ("" if it has none), `lacking` the calls that this library has not.
+    `helper` is the path of a library with the functions whose names begin with HELPS, if any.
     """
 
     api: str
@@ -66,6 +69,7 @@ class Interface:
     contract: bytes
     options: str = ""
     lacking: tuple[str, ...] = ()
+    helper: str = ""
 
 
 def _prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
@@ -94,11 +98,12 @@ LINGELING = Interface(
 )
 
 
-def _cadical(namespace: str, *, strict: bool = False) -> Interface:
+def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> Interface:
     """Return CaDiCaL as C++ methods, by their names in the Itanium C++ ABI.
 
     The object is of unknown size, at most a few hundred bytes: it only points
     to the solver proper. `strict`: `val` also says whether the variable must be declared.
+    `batches`: a propagator is told of several assignments at a time (from 2.1 on).
     """
     prefix = f"_ZN{len(namespace)}{namespace}6Solver"
     const = prefix.replace("_ZN", "_ZNK", 1)
@@ -109,12 +114,22 @@ def _cadical(namespace: str, *, strict: bool = False) -> Interface:
     literal = "add assume freeze melt constrain phase unphase reserve resize"
     answering = "solve lookahead propagate vars declare_one_more_variable"
     silent = "terminate reset_assumptions reset_constraint conclude statistics resources"
-    silent += " reset_observed_vars"
     asking = "is_witness is_decision observed flip flippable failed"
     value = ("ib", "$, int, 1") if strict else ("i", "$, int")
     # What returns an object, or fills a vector, gets room that is zero: an empty vector.
     room = "% = calloc(1, 64)"
     vector = "RSt6vectorIiSaIiEE"
+    connect = method("connect_external_propagator", "PNS_18ExternalPropagatorE", "$, %")
+    add, drop, eliminated, disconnect, drop_all = (
+        f"&{method(name, types, '').partition('(')[0]}"
+        for name, types in (
+            ("add_observed_var", "i"),
+            ("remove_observed_var", "i"),
+            ("is_witness", "i"),
+            ("disconnect_external_propagator", "v"),
+            ("reset_observed_vars", "v"),
+        )
+    )
     return Interface(
         api="cadical",
         calls={
@@ -140,8 +155,12 @@ def _cadical(namespace: str, *, strict: bool = False) -> Interface:
             "limit": method("limit", "PKci", "$, str, int", "bool"),
             "optimize": method("optimize", "i", "$, int"),
             "configure": method("configure", "PKc", "$, str", "bool"),
-            "observe": method("add_observed_var", "i", "$, int"),
-            "unobserve": method("remove_observed_var", "i", "$, int"),
+            "connect": f"% = {HELPS}propagator($, {int(not batches)}, skip); {connect}",
+            "disconnect": f"{HELPS}disconnect($, {disconnect}, skip)",
+            "observe": f"{HELPS}observe($, {add}, {eliminated}, int)",
+            "unobserve": f"{HELPS}unobserve($, {drop}, int)",
+            "reset_observed_vars": f"{HELPS}unobserve_all($, {drop_all})",
+            "lemma": f"{HELPS}lemma($, int)",
             "implied": f"{room}; {method('implied', vector, '$, %')}",
             "cubing": f"{room}; {method('generate_cubes', 'ii', '%, $, int, 0')}",
             # Not to the file that is named: a replay leaves nothing behind.
@@ -155,14 +174,18 @@ def _cadical(namespace: str, *, strict: bool = False) -> Interface:
 
 
 CADICAL = {
-    version: _cadical(f"CaDiCaL{version}", strict=version >= "300")
+    version: _cadical(f"CaDiCaL{version}", strict=version >= "300", batches=version >= "300")
     for version in ("103", "153", "195", "300")
 }
 
 
 def stock_cadical(content: bytes) -> Interface:
     """Return CaDiCaL as its own build makes it, in any version: as a library's bytes say."""
-    return _cadical("CaDiCaL", strict=b"_ZN7CaDiCaL6Solver3valEib" in content)
+    return _cadical(
+        "CaDiCaL",
+        strict=b"_ZN7CaDiCaL6Solver3valEib" in content,
+        batches=b"connect_fixed_listener" in content,
+    )
 
 
 # What neither changes an answer nor has one: a harmless call in their place.

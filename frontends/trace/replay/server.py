@@ -8,8 +8,9 @@ reducer). The other end is `server_process.py`, the encoding `records.py`.
 Descriptors: 0 the socket (SOCK_SEQPACKET) to the client, 1 and 2 files in
 memory that take what the library prints, 3 the memory shared with the client,
 4 and 5 event counters (GO, DONE) for a child that is fed while it runs, 6 this program, 7 the
-folder of the library. Arguments: the library, its symbols (parted by commas), and a patch or
-nothing: `SYMBOL:DISTANCE:EXPECTED:NEW` with the bytes in hexadecimal.
+folder of the library. Arguments: the library, its symbols (parted by commas), a patch or
+nothing: `SYMBOL:DISTANCE:EXPECTED:NEW` with the bytes in hexadecimal, "native" for machine code,
+and a second library or nothing, with what the first one lacks.
 
 The shared memory begins with the number of calls begun (u64), and holds results
 (i64 each), strings and records at the offsets that each request names. A record
@@ -334,14 +335,22 @@ def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
 class Server:
     """The loaded library, and all that a child needs."""
 
-    def __init__(self, path: str, symbols: list[str], patched: str, *, native: bool) -> None:
+    def __init__(
+        self, path: str, symbols: list[str], patched: str, *, native: bool, helper: str = ""
+    ) -> None:
         self.libc = libc = _Libc()
         interpreters = _of_the_interpreter(libc)
         try:
             self.library = ctypes.CDLL(path, mode=os.RTLD_LOCAL | os.RTLD_NOW)
+            self.helper = ctypes.CDLL(helper, mode=os.RTLD_LOCAL | os.RTLD_NOW) if helper else None
         except OSError as error:
             raise Failure(str(error)) from None
         found = [address_of(self.library, symbol) for symbol in symbols]
+        if self.helper is not None:
+            found = [
+                at or address_of(self.helper, symbol)
+                for at, symbol in zip(found, symbols, strict=True)
+            ]
         self.missing = [
             symbol for symbol, at in zip(symbols, found, strict=True) if not at and symbol != EACH
         ]
@@ -509,10 +518,10 @@ def main(arguments: list[str]) -> None:
     libc = _Libc()
     for number in (_SIGINT, _SIGPIPE, _SIGXFSZ):
         libc.signal(number, None)  # SIG_DFL: the interpreter has set others
-    path, symbols, patched, native = arguments
+    path, symbols, patched, native, helper = arguments
     try:
         fast = native == "native" and os.uname().machine in ("x86_64", "AMD64")
-        server = Server(path, symbols.split(","), patched, native=fast)
+        server = Server(path, symbols.split(","), patched, native=fast, helper=helper)
     except Failure as failure:
         os.write(0, FAILED + str(failure).encode())
         return

@@ -239,4 +239,5 @@ def server_arguments(encoder: Encoder, patch: Patch | None, *, native: bool) -> 
         ",".join(encoder.symbols),
         "" if patch is None else patch.text,
         "native" if native else "python",
+        encoder.interface.helper,
     ]

@@ -136,11 +136,11 @@ def test_the_phases_of_the_paper_occur(live: LiveReplay) -> None:
     ("api", "digest"),
     [
         ("lingeling", "c0db22e155100348"),
-        ("cadical", "a37efdaa6cd7bc71"),
+        ("cadical", "99210c64df0cf2f3"),
         ("ipasir", "c0094a852b737df7"),
         ("picosat", "50bcf15c1a5f53d2"),
         ("minisat", "841f342ece257eb6"),
-        ("mobical", "cbad6bf435e788c6"),
+        ("mobical", "93d75a803a28c3a4"),
     ],
 )
 def test_traces_of_a_seed_are_what_they_always_were(api: str, digest: str) -> None:
