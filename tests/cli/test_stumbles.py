@@ -332,7 +332,10 @@ def test_20_a_trace_of_murxla(files: Tool) -> None:
     files.script("untrace.sh", "grep -q OP_EQUAL $1 && grep -q check-sat $1")
     assert typed(files, "reducekit murxla.trace --oracle ./untrace.sh -q") == "[0]\n"
     result = (files.folder / "murxla.reduced.trace").read_text()
-    assert result == "mk-term OP_EQUAL SORT_BOOL 2 t1 t1\ncheck-sat\n"
+    assert result == (
+        'mk-sort SORT_BV 8\nreturn s1\nmk-const s1 "a b"\nreturn t1\n'
+        "mk-term OP_EQUAL SORT_BOOL 2 t1 t1\nreturn t2 s2\ncheck-sat\n"
+    )
     seen = typed(files, "reducekit trace murxla.trace")
     assert "--cmd names an interpreter of its traces" in seen
 

@@ -9,7 +9,8 @@ from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, Trace, differing, plain
 from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.model.loader import load_model, open_model, shipped
+from reducekit.frontends.trace.model.learnt import learnt_model
+from reducekit.frontends.trace.model.loader import load_model, shipped
 from reducekit.frontends.trace.model.machine import Machine, Violation
 
 
@@ -70,7 +71,7 @@ def find_model(trace: Trace) -> Model:
     """Return the model that a trace goes by.
 
     That is the one that it names, else the one of its format that knows most of its calls and
-    refuses fewest. Where no model has the format, every call is allowed.
+    refuses fewest. Where no model has the format, it is learnt from the trace.
     """
     named = player.read(trace.head).get("model")
     if named is not None:
@@ -83,7 +84,7 @@ def find_model(trace: Trace) -> Model:
         if trace.format in model.formats:
             found.append((len(names - set(model.calls)), 0, number, model))
     if not found:
-        return open_model(trace.format, [*{call.name for call in differing(calls)}])
+        return learnt_model(trace.format, differing(calls))
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:

@@ -82,6 +82,7 @@ class _ById:
 def _compiled(key: _ById) -> dict[str, Compiled]:
     model = key.model
     names: dict[str, Any] = {f"h_{name}": hook for name, hook in model.hooks.items()}
+    names |= {f"n_{name}": each.names for name, each in model.types.items()}
     # A `return` line that belongs to no call: whoever replays compares it with the result before.
     stray = CallModel("return", (Argument("result", Type("result", "word")),), model.sets["any"])
     result: dict[str, Compiled] = {}
@@ -209,7 +210,7 @@ def _malformed(argument: Argument, name: str) -> str | None:
     kind = argument.type.kind
     if kind in ("int", "literal", "variable"):
         return f"{name}.__class__ is not int"
-    if kind == "handle":
+    if kind == "handle" and argument.type.names is None:
         return f"{name}.__class__ is not str"
     return None
 
@@ -227,6 +228,8 @@ def _ranges(argument: Argument, name: str, model: Model) -> list[tuple[str, str,
         negation = found.negation
         key = f"{name}.replace({negation!r}, '', 1)" if negation else name
         check = f"d[{model.live[found.name]}].get({key}, 0) <= 0"
+        if found.names is not None:
+            check = f"{name} in n_{found.name} and {check}"
         if found.values:
             check = f"({check} and {name} not in {found.values!r})"
         return [
@@ -292,10 +295,12 @@ def _effects(call: CallModel, model: Model) -> list[str]:
     for effect in call.effects:
         lines += effect.lines
     if call.produces:
-        slot = model.live[call.produces]
-        key = _handle("r", model.types[call.produces].negation)
+        slot, made = model.live[call.produces], model.types[call.produces]
+        key = _handle("r", made.negation)
         lines.append(
             f"if r is not None: k_ = {key}; d[{slot}][k_] = max(d[{slot}].get(k_, 0), 0) + 1"
+            if made.names is None
+            else f"if r is not None: d[{slot}].update(dict.fromkeys(r.split(), 1))"
         )
     if call.outcomes:
         every = 0

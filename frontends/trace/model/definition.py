@@ -53,7 +53,8 @@ class Type:
     - `word`: any word; with `values` (kind `choice`) one of these.
     - `handle`: a word that a call returned and that was not released yet, or
       one of `values`. `negation` is what in the word says that the handle is
-      negated; it is left out to tell which handle it is.
+      negated; it is left out to tell which handle it is. With `names`, only
+      these are handles, each of the sort that is given, and all else is allowed.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Type:
     zero: bool = False
     values: tuple[str, ...] = ()
     negation: str = ""
+    names: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,18 +71,6 @@ def _load_shipped(name: str) -> Model:
     return parse_model(found.read_bytes(), f"{name}.toml", None)
 
 
-def open_model(name: str, calls: Sequence[str]) -> Model:
-    """Return a model of an API that is not known: each of these calls is allowed at any time."""
-    title = f"{name.capitalize()} without a model (so any order of calls)"
-    lines = [
-        f'[api]\nname = "{name}"\ntitle = "{title}"\nformats = ["{name}"]',
-        '[types]\nword = { kind = "word" }',
-        '[states]\nnames = ["open"]\ninitial = "open"',
-        *(f'[calls."{each}"]\nargs = ["word*"]\nfrom = "any"' for each in sorted(set(calls))),
-    ]
-    return parse_model("\n".join(lines).encode(), name)
-
-
 def parse_model(text: bytes, source: str = "model", folder: Path | None = None) -> Model:
     """Read a model; `source` names it in messages, `folder` is where its hooks file lies.
 

@@ -158,8 +158,13 @@ def _handles(view: TraceView) -> list[_Handle]:
                 found[str(name)].taken.append(index)
         if not model.produces or call.result is None:
             continue
-        name = str(call.result)
-        sort = (model.produces, *(machine.value(each, name) for each in counted))
+        name, sort = str(call.result), tuple[object, ...]()
+        names = view.model.types[model.produces].names
+        if names is None:
+            sort = (model.produces, *(machine.value(each, name) for each in counted))
+        else:  # what is returned beside it is its sort
+            name = name.split()[0]
+            sort = (names.get(name, name),)
         known = found.setdefault(name, _Handle(name, sort, given))
         known.made.append(index)
         if known.sort != sort:
@@ -169,15 +174,17 @@ def _handles(view: TraceView) -> list[_Handle]:
 
 def _places(call: Call, model: CallModel) -> Sequence[int]:
     """Return where a call takes handles; a list of arguments counts as often as it is long."""
-    kinds = [each.type.kind for each in model.arguments]
+    types = [each.type for each in model.arguments]
     star = next((place for place, each in enumerate(model.arguments) if each.star), None)
     if star is not None:
-        more = len(call.arguments) - len(kinds) + 1
-        kinds[star : star + 1] = [kinds[star]] * max(0, more)
+        more = len(call.arguments) - len(types) + 1
+        types[star : star + 1] = [types[star]] * max(0, more)
     return [
         place
-        for place, (kind, value) in enumerate(zip(kinds, call.arguments, strict=False))
-        if kind == "handle" and isinstance(value, str)
+        for place, (found, value) in enumerate(zip(types, call.arguments, strict=False))
+        if found.kind == "handle"
+        and isinstance(value, str)
+        and (found.names is None or value in found.names)
     ]
 
 
