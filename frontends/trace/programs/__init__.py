@@ -22,7 +22,7 @@ from reducekit.frontends.trace.programs.final_answer import final_answer
 from reducekit.frontends.trace.programs.python import python_program
 from reducekit.frontends.trace.programs.statements import PYTHON, C, Writer
 from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
-from reducekit.frontends.trace.replay.prototypes import HELPS, Interface
+from reducekit.frontends.trace.replay.prototypes import HELPS, Interface, unguarded
 from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
 
 LANGUAGES = ("c", "cpp", "py")
@@ -55,9 +55,9 @@ def program(
     else:
         library = None
         interface = linked_interface(api, classes=language == "cpp")
-    # What replays bring along themselves, a program has not.
+    # What replays bring along themselves, a program has not; it passes over no call.
     own = {name: text for name, text in interface.calls.items() if HELPS not in text}
-    interface = replace(interface, calls=own)
+    interface = replace(interface, calls={name: unguarded(text) for name, text in own.items()})
     calls, left_out = _played(trace.calls, interface, model, language)
     last = final_answer(calls, model) if checked else None
     writer = Writer(interface, C if library is None else PYTHON, last)

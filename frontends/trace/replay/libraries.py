@@ -23,6 +23,7 @@ from reducekit.frontends.trace.replay.prototypes import (
     PICOSAT,
     Interface,
     as_ipasir,
+    as_mobical,
     stock_cadical,
 )
 
@@ -91,14 +92,20 @@ _PYTHON_SAT = ("python-sat", ("1.9.dev17", "1.9.dev22"), _of_python_sat)
 _PYBOOLECTOR = ("pyboolector", ("3.2.4.38488416565",), _of_pyboolector)
 
 
+_PATCHED = {"300": 24}
+"""Bytes that python-sat's versions have in the object before CaDiCaL's own."""
+
+
 def _cadical(version: str) -> Mapping[str, Interface]:
     cadical = CADICAL[version]
-    return {"cadical": cadical, "mobical": cadical, "ipasir": IPASIR[version]}
+    mobical = as_mobical(cadical, _PATCHED.get(version, 0))
+    return {"cadical": cadical, "mobical": mobical, "ipasir": IPASIR[version]}
 
 
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 """In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
+_OF_LIBC = ("calloc", "getppid", "_exit", "memchr", "mempcpy")
 _CONNECT = b"27connect_external_propagator"
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
@@ -232,7 +239,7 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
 def _stock(api: str, content: bytes) -> Interface:
     cadical = stock_cadical(content)
     if api != IPASIR_C.api:
-        return cadical
+        return as_mobical(cadical) if api == "mobical" else cadical
     return as_ipasir(cadical, declares=b"declare_more_variables" in content)
 
 
@@ -264,7 +271,7 @@ def _symbols(text: str) -> list[str]:
     """Return the functions of the library that a call needs."""
     found = [call.partition("(")[0].split()[-1] for call in text.split(";")]
     found += re.findall(r"&(\w+)", text)
-    return [symbol for symbol in found if symbol not in ("calloc", "getppid", "_exit")]
+    return [symbol for symbol in found if symbol not in _OF_LIBC]
 
 
 def _left_out(interface: Interface) -> str:

@@ -16,19 +16,22 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
     handle                  the call's next argument: a name that an earlier call returned
     handle f(...)           the result is what the recorded result names from now on
     5, 'w', &f              a number, a word, the address of a function
+    if f(...)               what follows the last `if` is only done if one of them returns something
+                            else than 0; each is given the call's arguments from the first
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CONTRACT_STATUS = 86
 """With which a child ends that broke the contract of the API."""
 HELPS = "reducekit_"
 """What the names of functions begin with that no solver has: see `propagator.c`."""
-_STEP = re.compile(r"(?:(int|bool|ptr|handle)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
+_GUARDS = re.compile(r".*\bif [^;]*; ")
+_STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ def steps_of(text: str) -> Iterator[Step]:
         result, stores, function, inner = match.groups()
         words = tuple(word.strip() for word in inner.split(",") if word.strip())
         yield Step(function, words, result or "", stores or "")
+
+
+def unguarded(text: str) -> str:
+    """Return a text in the notation of this module without its `if`."""
+    return _GUARDS.sub("", text, count=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,29 @@ def stock_cadical(content: bytes) -> Interface:
         strict=b"_ZN7CaDiCaL6Solver3valEib" in content,
         batches=b"connect_fixed_listener" in content,
     )
+
+
+# The state is in eight bytes of the object, the first ones up to 2.2 (cadical.hpp).
+_SATISFIED, _UNSATISFIED, _INCONCLUSIVE = (f"if memchr(%, {byte}, 8)" for byte in (32, 64, 1))
+_ASKED = {
+    **dict.fromkeys(("val", "flip", "flippable"), (_SATISFIED,)),
+    **dict.fromkeys(("failed", "constraint_failed"), (_UNSATISFIED,)),
+    "implied": (_SATISFIED, _INCONCLUSIVE),
+    "conclude": (_SATISFIED, _UNSATISFIED),
+}
+
+
+def as_mobical(cadical: Interface, state: int = 0) -> Interface:
+    """Return CaDiCaL as mobical replays it: what an answer does not allow is passed over.
+
+    `state` is how many bytes there are before those with the state.
+    """
+    at = f"% = mempcpy($, $, {state})"  # copies them to where they are, and returns where they end
+    guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in cadical.calls}
+    if "frozen" in cadical.calls:
+        guards["melt"] = (cadical.calls["frozen"].replace("bool ", "if "),)
+    calls = {name: "; ".join([*guards.get(name, ()), text]) for name, text in cadical.calls.items()}
+    return replace(cadical, calls=calls)
 
 
 # What neither changes an answer nor has one: a harmless call in their place.

@@ -87,6 +87,12 @@ def _slots(data: bytes) -> bytes:
     return data + bytes(-len(data) % RECORD.size)
 
 
+def _counted(record: bytes) -> bytes:
+    """Return a record at which a call of the trace begins."""
+    function, flags, *rest = RECORD.unpack(record)
+    return RECORD.pack(function, flags | COUNTS, *rest)
+
+
 def _ends(words: Iterable[str]) -> bool:
     """Return whether a C call with these arguments leaves the object dead."""
     return any(word.startswith("~") for word in words)
@@ -240,7 +246,7 @@ class Encoder:
 
     def _each(self, name: str, numbers: int, count: int) -> bytes:
         """Return a record that makes a call, of the object and a number, for many numbers."""
-        (step,) = self._steps[name]
+        step = self._steps[name][-1]
         assert step.arguments[:2] == ("$", "int"), name
         last = int(step.arguments[2]) if len(step.arguments) > 2 else 0
         kinds = CELL | FUNCTION << 2 | STRING << 4
@@ -337,6 +343,8 @@ class Encoder:
         steps = self._steps.get(call.name)
         if steps is None:
             raise ValueError(f"there is no call {call.name!r} in the API {self.interface.api}")
+        first = max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0)
+        guards, steps = steps[:first], steps[first:]
         places = [word for step in steps for word in step.arguments if word in _TAKEN]
         needed = len(places) - places.count("word") - places.count("skip")
         if not needed <= len(call.arguments) <= len(places):
@@ -345,12 +353,28 @@ class Encoder:
                 f"{call.name!r} has {len(call.arguments)} arguments; expected: {expected}"
             )
         given = iter(call.arguments)
-        return b"".join(
-            self._record(step, given, call, COUNTS if index == 0 else 0)
-            for index, step in enumerate(steps)
-        )
+        records = [self._record(step, given, call, 0) for step in steps]
+        if guards:
+            # Each `if` jumps to what is guarded; the record before that jumps over it.
+            jumps = [
+                self._record(
+                    step,
+                    iter(call.arguments),
+                    call,
+                    KEEPS | (SKIPS if step.result == "if" else 0),
+                    first - place,
+                )
+                for place, step in enumerate(guards)
+            ]
+            over = self._skipping("getppid", KEEPS, 0, RECORD.size * len(records))
+            records = [*jumps, over, *records]
+        records[0] = _counted(records[0])
+        return b"".join(records)
 
-    def _record(self, step: _Step, given: Iterator[Value], call: Call, flags: int) -> bytes:
+    def _record(
+        self, step: _Step, given: Iterator[Value], call: Call, flags: int, last: int = 0
+    ) -> bytes:
+        """Return the record of a C call; `last` is the sixth argument of one with fewer."""
         symbol = self.symbols[step.function]
         if symbol in self.missing:
             raise ValueError(f"the library cannot play {call.name!r}: it has no {symbol}")
@@ -371,6 +395,7 @@ class Encoder:
             flags |= kind << 2 * place
             values.append(value)
         values += [0] * (_ARGUMENTS - len(values))
+        values[-1] = values[-1] or last
         return RECORD.pack(step.function, flags, cell, *values)
 
     def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
