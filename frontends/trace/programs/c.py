@@ -111,7 +111,15 @@ def _class(steps: Mapping[str, Step], methods: Mapping[str, re.Match[str]]) -> I
     """Declare the methods that are called, for where the solver's own header is not found."""
     namespace = next(match[1] for match in methods.values())
     yield from ("#include <vector>", '#if __has_include("cadical.hpp")', '#include "cadical.hpp"')
-    yield from ("#else", f"namespace {namespace} {{")
+    value = f"_ZN{len(namespace)}{namespace}6Solver3valEi"
+    if value in methods:
+        # From 2.2 on it has another argument. Whichever the library has not is null.
+        yield from ("#else", 'extern "C" {')
+        yield f'int val_(void *, int) __asm__("{value}") __attribute__((weak));'
+        yield f'int val__(void *, int, bool) __asm__("{value}b") __attribute__((weak));'
+        yield from ("}", f"namespace {namespace} {{")
+    else:
+        yield from ("#else", f"namespace {namespace} {{")
     objects = [name for name in methods if steps[name].arguments[:1] == ("%",)]
     if objects:
         yield "struct Object { char room[64]; ~Object() {} };"
@@ -121,10 +129,17 @@ def _class(steps: Mapping[str, Step], methods: Mapping[str, re.Match[str]]) -> I
         if match[2]:
             yield f"    {'~' if match[2] == 'D1' else ''}Solver();"
             continue
+        if name == value:
+            yield "    int any_val(int literal) {"
+            yield "        return val_ ? val_(this, literal) : val__(this, literal, true);"
+            yield "    }"
+            continue
         returned = "Object" if name in objects else _RESULTS[steps[name].result]
         const = " const" if name.startswith("_ZNK") else ""
         yield f"    {_typed(returned, match[3])}({types}){const};"
-    yield from ("};", "}", "#endif")
+    yield from ("};", "}")
+    yield from ["#define val any_val"] if value in methods else []
+    yield "#endif"
 
 
 def _check(last: FinalAnswer, value: str) -> Iterator[str]:

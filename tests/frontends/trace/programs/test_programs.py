@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from tests.frontends.trace.replay.test_stock_cadical import stock
 
 COMPILED = ("c", pytest.param("cpp", marks=pytest.mark.debian("g++")), "py")
 """The languages; a C compiler is needed anyway."""
@@ -156,18 +156,30 @@ def test_lingeling_in_a_program(tmp_path: Path, language: str) -> None:
 
 @pytest.mark.debian("g++")
 def test_the_class_of_cadical(tmp_path: Path) -> None:
-    (path,) = [
-        str(file.locate())
-        for file in metadata.files("cvc5") or []
-        if file.name.startswith("libcvc5-")
-    ]
-    library = find_library("cadical", path)
+    library = find_library("cadical", stock("cvc5"))
     with ReplayServer(library) as server:
         assert server.replay(read_trace(EVERYTHING.encode(), "mobical").calls).kind == "ok"
     assert run(tmp_path, EVERYTHING, "cpp", library, form="mobical").returncode == 0
     unlawful = "init\nadd 1\nadd 0\nval 1\n"
     done = run(tmp_path, unlawful, "cpp", library, form="mobical")
     assert (done.returncode, "invalid API usage" in done.stderr) == (-signal.SIGABRT, True)
+
+
+@pytest.mark.debian("g++")
+@pytest.mark.parametrize("val", ["valEi(void *s, int lit)", "valEib(void *s, int lit, char b)"])
+def test_values_of_every_version_of_cadical(tmp_path: Path, val: str) -> None:
+    prefix = "_ZN7CaDiCaL6Solver"
+    source = f"""
+        void {prefix}C1Ev(void *s) {{}}
+        void {prefix}D1Ev(void *s) {{}}
+        void {prefix}3addEi(void *s, int lit) {{}}
+        int {prefix}5solveEv(void *s) {{ return 10; }}
+        int {prefix}3{val} {{ return lit; }}
+    """
+    library = find_library("cadical", compiled(tmp_path, source))
+    for literal, code in ((1, 0), (-1, 88)):
+        text = f"init\nadd {literal}\nadd 0\nsolve\nval 1\nreset\n"
+        assert run(tmp_path, text, "cpp", library, form="mobical").returncode == code
 
 
 @pytest.mark.debian("g++")
