@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from reducekit.diagram import Diagram
 from reducekit.errors import UsageError
@@ -303,14 +303,6 @@ class Presents(Protocol):
 
 
 @runtime_checkable
-class Labels(Protocol):
-    """A frontend whose texts say what their parts are, such as the axioms of a verifier."""
-
-    def labels(self, text: bytes) -> Sequence[str]:
-        """Return what each part is called, '' for parts without a name. Raises ParseError."""
-
-
-@runtime_checkable
 class Skips(Protocol):
     """A frontend that knows of candidates that are not worth a run. Each is asked about."""
 
@@ -361,6 +353,31 @@ class Probe:
     """On which variant of the input the program ran."""
     run: Callable[[bytes], bytes]
     """Runs it on a text as it is, and returns what it prints."""
+
+
+class Part(NamedTuple):
+    """A part of a result that its user may know, such as an axiom of a verifier."""
+
+    name: str
+    """As in the input; '' if it has none."""
+    line: int | None
+    """Where it begins in the input, from 1; None if that is not known."""
+    now: int
+    """Where it begins in the result, from 1."""
+
+
+@runtime_checkable
+class Labels(Protocol):
+    """A frontend whose texts say what their parts are, and whose programs what they do with them.
+
+    Such as the axioms of a verifier, and how often a solver instantiates each.
+    """
+
+    def labels(self, texts: Sequence[bytes]) -> Sequence[Part]:
+        """Return the parts of the last text, followed from the first over the steps between."""
+
+    def instances(self, text: bytes, probe: Probe) -> Sequence[int | None]:
+        """Return how often each part is used in a run, in the order of `labels`; None: unknown."""
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.offers import Generation, Probe
+from reducekit.offers import Generation, Part, Probe
 from reducekit.search.strategy import Passes
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
@@ -192,11 +192,20 @@ class Smt2(Frontend):
             "the line from the input and compare with another solver: `reference`"
         )
 
-    def labels(self, text: bytes) -> list[str]:
-        """Return of each assertion the name that its writer gave it, or ''."""
+    def labels(self, texts: Sequence[bytes]) -> list[Part]:
+        """Return the assertions, by the names that their writer gave them."""
         from reducekit.frontends.smt2.labels import labels
 
-        return labels(text)
+        return labels(texts)
+
+    def instances(self, text: bytes, probe: Probe) -> list[int | None]:
+        """Return how often the quantifiers of each assertion are instantiated."""
+        from reducekit.frontends.smt2.instances import instances
+        from reducekit.frontends.smt2.variants import pieces
+
+        counted = instances(text, probe) or {}
+        script = pieces(text, 0) or []
+        return [counted.get(each.place) for each in script if each.head == b"assert"]
 
     @classmethod
     def generation(cls) -> Generation:

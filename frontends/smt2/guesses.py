@@ -12,27 +12,23 @@ import re
 from collections.abc import Collection, Sequence
 
 from reducekit.frontends.smt2.commands import read_commands, symbol
+from reducekit.frontends.smt2.instances import instances
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.variants import MOVABLE, Piece, pieces
 from reducekit.offers import Probe
 
 _CORES = b"(set-option :produce-unsat-cores true)\n"
-_PROFILE = b"(set-option :smt.qi.profile true)\n"
 _NAMED = re.compile(rb""":named\s+(\|[^|]*\||[^\s()"|;:]+)\s*\)\s*\)\Z""")
 _BODY = re.compile(rb"\(\s*assert\b")
 _CORE = re.compile(rb"^unsat[ \t\r]*\n\(((?:\|[^|]*\||[^)|])*)\)", re.MULTILINE)
 _NAME = re.compile(rb"\|[^|]*\||[^\s()|]+")
-_INSTANCES = re.compile(rb"^\[quantifier_instances\] *(.*?) *: *([0-9]+) :", re.MULTILINE)
-"""A line of z3's profile: the :qid of a quantifier, or `k!` and its line; its instances."""
-_LINE = re.compile(rb"k!([0-9]+)")
 _QUANTIFIER = re.compile(rb"\(\s*(?:forall|exists)\b")
-_QID = re.compile(rb""":qid\s+(\|[^|]*\||[^\s()"|;:]+)""")
 
 
 def guesses(text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
     """Return parts of a script, the smallest first; none if no run tells of a core.
 
-    Two runs are made where all goes well, one more for each good one that tells of no core.
+    Two runs are made where all goes well, one more for each that tells nothing.
     """
     script = pieces(text, 0)
     if script is None:
@@ -40,7 +36,8 @@ def guesses(text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
     core = next(filter(None, (_core(text, each) for each in good)), None)
     if core is None:
         return []
-    instantiated = _instantiated(text, bad)
+    counted = instances(text, bad) or {}
+    instantiated = {place for place, count in counted.items() if count}
     ground = {
         each.place
         for each in script
@@ -88,27 +85,3 @@ def _core(text: bytes, probe: Probe) -> set[int] | None:
     found = _CORE.findall(probe.run(b"".join(parts)))
     core = _NAME.findall(found[-1]) if found else []
     return {names[symbol(each)] for each in core if symbol(each) in names} or None
-
-
-def _instantiated(text: bytes, probe: Probe) -> set[int]:
-    """Return the assertions whose quantifiers have instances, by z3's profile."""
-    variant = pieces(text, probe.variant) or []
-    parts, lines, line = [_PROFILE], list[range](), 2
-    for each in variant:
-        line += each.gap.count(b"\n")
-        lines.append(range(line, line + each.text.count(b"\n") + 1))
-        line = lines[-1].stop
-        parts += each.gap, each.text, b"\n"
-    counted = _INSTANCES.findall(probe.run(b"".join(parts)))
-    used = {symbol(name) for name, count in counted if int(count)}
-    places = {int(found[1]) for name in used if (found := _LINE.fullmatch(name)) is not None}
-    return {
-        each.place
-        for each, where in zip(variant, lines, strict=True)
-        if each.head == b"assert"
-        and _QUANTIFIER.search(each.text) is not None
-        and (
-            not places.isdisjoint(where)
-            or not used.isdisjoint(symbol(qid) for qid in _QID.findall(each.text))
-        )
-    }

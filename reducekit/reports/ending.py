@@ -15,6 +15,10 @@ SUBJECT = "subject"
 """The name of the note on what fails, which is made when a session starts."""
 
 
+LEFT = ("name", "line", "result_line", "good", "bad")
+"""What is noted of each part that is left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run on the result: the command as a user would type it, its ending and its output."""
@@ -45,6 +49,9 @@ class Ending:
     last_runs: Sequence[Run] = ()
     other_failures: Sequence[tuple[str, int, int]] = ()
     """For each: the failure, how often it occurred, the size of the smallest such file in bytes."""
+    left: Sequence[Mapping[str, Any]] = ()
+    """What is left of the input: `name`, `line`, `result_line`, and the instances in a `good` and
+    in a `bad` run."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of Python and the system."""
     subject: Mapping[str, str] | None = None
@@ -72,6 +79,7 @@ def ending(found: Contents) -> Ending:
                 (each["failure"], each["count"], each["bytes"])
                 for each in said.get("other_failures", ())
             ],
+            left=[{name: each[name] for name in LEFT} for each in said.get("left", ())],
             versions=dict(said.get("versions", {})),
             subject=subject and {name: str(subject[name]) for name in ("name", "version")},
         )

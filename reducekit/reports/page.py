@@ -14,7 +14,7 @@ from reducekit.journal import Step
 from reducekit.linechart import STYLE, Scale
 from reducekit.reports.account import Account
 from reducekit.reports.chart import Over, caption, chart
-from reducekit.reports.ending import Ending, Run, ending
+from reducekit.reports.ending import LEFT, Ending, Run, ending
 from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
 from reducekit.session.progress import PassTotal, stop_in_words
@@ -28,6 +28,8 @@ _TEXT = 24_000
 """Maximum number of bytes shown of the result."""
 _BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
 _OUTPUT_LINES = 40
+_LEFT = 200
+"""Maximum number of assertions listed of what is left."""
 
 
 def page(account: Account) -> str:
@@ -57,6 +59,7 @@ def page(account: Account) -> str:
         *_opening(account, last),
         *_result(account),
         *_failure(account, last),
+        *_left(last),
         *_curves(account),
         *_before(account, last),
         *_steps(account),
@@ -197,6 +200,22 @@ def _result(account: Account) -> Iterator[str]:
         shown.append(f"[{size - _TEXT:,} more bytes]")
     yield f"<h2>The reduced file, {size:,} bytes</h2>"
     yield _pre(shown)
+
+
+def _left(last: Ending) -> Iterator[str]:
+    """Yield which assertions are left, and how often a good and a bad run instantiated each."""
+    if not last.left:
+        return
+    yield "<h2>What is left of the input</h2>"
+    yield '<div class="wide"><table><tr><th>name</th><th class="number">line before</th>'
+    yield '<th class="number">line now</th><th class="number">instances, good run</th>'
+    yield '<th class="number">bad run</th></tr>'
+    for each in last.left[:_LEFT]:
+        numbers = "".join(f'<td class="number">{_count(each[key])}</td>' for key in LEFT[1:])
+        yield f"<tr><td>{_said(str(each['name']))}</td>{numbers}</tr>"
+    yield "</table></div>"
+    if len(last.left) > _LEFT:
+        yield f'<p class="quiet">and {len(last.left) - _LEFT:,} more</p>'
 
 
 def _before(account: Account, last: Ending) -> Iterator[str]:

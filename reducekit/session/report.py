@@ -48,6 +48,31 @@ class FailureChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Remaining:
+    """A part of the input that is left, such as an axiom of a verifier."""
+
+    name: str
+    """As in the input; '' if it has none."""
+    line: int | None
+    """Where it begins in the input; None if that is not known."""
+    now: int
+    """Where it begins in the result."""
+    good: int | None = None
+    bad: int | None = None
+    """How often a good run and a bad run on the result instantiated it, if its solver tells."""
+
+    def json(self) -> Mapping[str, str | int | None]:
+        """Return it for programs."""
+        return {
+            "name": self.name,
+            "line": self.line,
+            "result_line": self.now,
+            "good": self.good,
+            "bad": self.bad,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The end of a session.
 
@@ -81,6 +106,8 @@ class Report:
     """The text that passes and is nearest to the result, if the format compares the two."""
     fresh: tuple[Ends, Ends] | None = None
     """How the variants that no check used of input and result ended, of an unstable failure."""
+    left: Sequence[Remaining] = ()
+    """Which assertions are left, of a failure about answers or costs."""
 
     @property
     def interrupted(self) -> bool:
@@ -135,6 +162,7 @@ class Report:
                     for each in self.others
                 ],
                 **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
+                **({"left": [each.json() for each in self.left]} if self.left else {}),
             }
         )
 
@@ -150,18 +178,3 @@ INTERRUPTED = "interrupted"
 def error_json(message: str, exit_code: int) -> str:
     """Return, as one line of JSON, why there is no report."""
     return json.dumps({"schema": SCHEMA, "error": message, "exit_code": exit_code})
-
-
-_LABELS = 40
-"""Names of what is left that are shown."""
-
-
-def left(labels: Sequence[str]) -> str:
-    """Return which parts of the input are left, by name."""
-    named = list(dict.fromkeys(filter(None, labels)))
-    shown = [printable(each) for each in named[:_LABELS]]
-    if len(named) > _LABELS:
-        shown.append(f"{len(named) - _LABELS} more names")
-    if unnamed := labels.count(""):
-        shown.append(f"{unnamed} without a name")
-    return f"left of the input: {', '.join(shown) or 'nothing'}"

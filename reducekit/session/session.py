@@ -40,7 +40,7 @@ from reducekit.executors.guard import Guard, NoSignals
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
-from reducekit.offers import Compares, Labels, Presents
+from reducekit.offers import Compares, Presents
 from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion, Everything, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
@@ -72,13 +72,14 @@ from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
 from reducekit.session.passing import compared, write_passing
 from reducekit.session.prepare import Job, prepare
+from reducekit.session.remains import counted, remains
 from reducekit.session.report import (
     INTERRUPTED,
     FailureChanged,
     OtherFailure,
+    Remaining,
     Report,
     Reproducer,
-    left,
 )
 from reducekit.session.slippage import SlippageTracker, captured
 from reducekit.session.stoppable import Stoppable
@@ -192,7 +193,8 @@ class Session:
                         saved.replace(job.own.finish(saved.text))
                 result = replace(result, text=saved.text)
                 report = self._report(job, golden, result, last, tries, executors.runs, slippage)
-                report = replace(report, fresh=fresh)
+                left = self._left(job, golden, executors, steps, report.text, last)
+                report = replace(report, fresh=fresh, left=left, runs=executors.runs)
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
         self._listen(Finished(report.stopped, len(report.text), report.verified))
@@ -305,6 +307,23 @@ class Session:
                     saved.replace(kept)
             return first, last
         return None
+
+    def _left(
+        self,
+        job: Job,
+        golden: Golden,
+        executors: Executors,
+        steps: Steps,
+        text: bytes,
+        last: executor.Finished | None,
+    ) -> list[Remaining]:
+        """Return which parts of the input are left, with numbers if a run confirmed the result."""
+        found = remains(job, golden, [*steps.texts, text])
+        if found and last is not None and last.interesting:
+            opener = partial(self._open_stoppable, executors, 1)
+            with contextlib.suppress(KeyboardInterrupt, Stopped), self._guard.allowed():
+                return counted(found, job, golden, text, last.outcomes, opener)
+        return found
 
     # What the phases are made of.
 
@@ -603,8 +622,6 @@ class Session:
             remark = frontend.remark(result.text)
             if remark is not None:
                 self._listen(Notice(remark))
-        if golden.criterion.counts_steps and isinstance(job.frontend, Labels):
-            self._listen(Notice(left(job.frontend.labels(result.text))))
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from reducekit.session.report import Report
+from reducekit.session.report import Remaining, Report
 from reducekit.text import shortened
 
 _LINES = 12  # of output in the summary
 _COLUMNS = 300
 _ROWS = 8  # lines about other failures, and about changes of this one
+_PARTS = 20  # lines about what is left of the input
 
 
 def summary(report: Report) -> str:
@@ -32,6 +33,13 @@ def summary(report: Report) -> str:
         f"  {'other failures' if number == 0 else '':<{label}}  {each.count:,} x "
         f"{_line(each.failure)} ({each.size:,} bytes{f': {each.file}' if each.file else ''})"
         for number, each in enumerate(report.others)
+    )
+    lines += _few(
+        (
+            f"  {'left' if number == 0 else '':<{label}}  {_line(each)}"
+            for number, each in enumerate(_left(report.left))
+        ),
+        _PARTS,
     )
     if report.stopped:
         more = "; run the same command again to continue" if report.early and report.output else ""
@@ -83,6 +91,18 @@ def _reproduced(report: Report) -> Iterator[str]:
             yield f"(not run again{': interrupted' if report.interrupted else ''})"
 
 
+def _left(remaining: Sequence[Remaining]) -> list[str]:
+    """Return a line for each part, those that are instantiated most often first."""
+    lines = []
+    for each in sorted(remaining, key=lambda each: -max(each.good or 0, each.bad or 0)):
+        where = "" if each.line is None else f"line {each.line}: "
+        name = each.name or "(no name)"
+        runs = (("good", each.good), ("bad", each.bad))
+        counts = [f"{run} {count:,}" for run, count in runs if count is not None]
+        lines.append(f"{where}{name}" + (f" (instances: {', '.join(counts)})" if counts else ""))
+    return lines
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.{1 if share >= 0.1 else 2}f} %"
 
@@ -99,9 +119,9 @@ def _line(text: str) -> str:
     return shortened(text, _COLUMNS)
 
 
-def _few(rows: Iterable[str]) -> list[str]:
+def _few(rows: Iterable[str], most: int = _ROWS) -> list[str]:
     """Return the first rows, and how many more there are."""
     lines = list(rows)
-    if len(lines) <= _ROWS:
+    if len(lines) <= most:
         return lines
-    return [*lines[: _ROWS - 1], f"  ... {len(lines) - _ROWS + 1} more"]
+    return [*lines[: most - 1], f"  ... {len(lines) - most + 1} more"]

@@ -8,12 +8,17 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts, Skip
 from reducekit.session.progress import Progress
-from reducekit.session.report import SCHEMA, FailureChanged, OtherFailure, Report, Reproducer, left
+from reducekit.session.report import (
+    SCHEMA,
+    FailureChanged,
+    OtherFailure,
+    Remaining,
+    Report,
+    Reproducer,
+)
 from reducekit.usage.summary import summary
 
 SKIPPED = Counter({Skip.UNCHANGED: 4, Skip.KNOWN: 2, Skip.REFUTED: 1})
@@ -177,15 +182,24 @@ def test_in_a_notebook() -> None:
     assert again.splitlines() == ["./solver out.smt2", "./other out.smt2"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        ([], "nothing"),
-        (["a", "", "b", "a", ""], "a, b, 2 without a name"),
-        ([f"n{n}" for n in range(43)], "n0, "),
-    ],
-)
-def test_what_is_left_is_named(labels: list[str], said: str) -> None:
-    found = left(labels)
-    assert found.startswith(f"left of the input: {said}")
-    assert found.endswith(", 3 more names") == (len(labels) == 43)
+def test_what_is_left_is_named_with_its_line_and_its_instances() -> None:
+    left = [
+        Remaining("hyp", 7, 2),
+        Remaining("axiom\x1b", 3, 3, 12, 4_012),
+        Remaining("", None, 4, None, 20),
+        Remaining("idle", 5, 5, 0, 0),
+    ]
+    text = summary(replace(made(), left=left))
+    at = text.index("  left ")
+    assert text[at:].splitlines()[:5] == [
+        "  left     line 3: axiom\\x1b (instances: good 12, bad 4,012)",
+        "           (no name) (instances: bad 20)",
+        "           line 7: hyp",
+        "           line 5: idle (instances: good 0, bad 0)",
+        "",
+    ]
+    many = summary(replace(made(), left=[Remaining(f"a{n}", n, n) for n in range(50)]))
+    assert "line 18: a18\n  ... 31 more\n" in many
+    found = json.loads(replace(made(), left=left).json())["left"]
+    assert found[1] == {"name": "axiom\x1b", "line": 3, "result_line": 3, "good": 12, "bad": 4012}
+    assert "left" not in json.loads(made().json())

@@ -9,7 +9,6 @@ import tempfile
 import pytest
 
 from reducekit import reduce
-from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.guesses import guesses
 from reducekit.offers import Probe
 
@@ -93,8 +92,3 @@ def test_a_reduction_starts_from_a_guess() -> None:
     assert report.counts.accepted == 1
     assert report.after["asserts"] == 2
     assert b"declare-const" not in report.text
-
-
-def test_labels() -> None:
-    found = ["is positive", "", "not used", "used", "", "other", ""]
-    assert Smt2().labels(SCRIPT) == found
