@@ -355,6 +355,14 @@ class Probe:
     """Runs it on a text as it is, and returns what it prints."""
 
 
+@runtime_checkable
+class Overrides(Protocol):
+    """A frontend whose texts may set options of the program, over those of the command line."""
+
+    def overrides(self, text: bytes, words: Sequence[str]) -> Sequence[str]:
+        """Return the options that a text sets and that decide how the command's words end."""
+
+
 class Part(NamedTuple):
     """A part of a result that its user may know, such as an axiom of a verifier."""
 

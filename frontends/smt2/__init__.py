@@ -33,12 +33,13 @@ _MISREAD = re.compile(
 )
 """The messages of solvers that cannot read a script or find a term ill-sorted."""
 _STATUS = re.compile(rb"^\(\s*set-info\s+:status\b", re.MULTILINE)
+_SETS = re.compile(rb"(?:^|\))[ \t]*\(\s*set-option\s+:([^\s()|\";]+)\s", re.MULTILINE)
 _BOUND = re.compile(
-    rb"^\(\s*set-option\s+:((?:[\w.-]*[.-])?(?:[rt]limit(?:-per)?|timeout|seed|random_seed)"
-    rb"|reproducible-resource-limit)\s",
-    re.MULTILINE,
+    r"(?:.*[.-])?(?:[rt]limit(?:-per)?|timeout|seed|random_seed)|reproducible-resource-limit"
 )
-"""Limits and seeds of z3, cvc5, yices and bitwuzla that a script sets itself."""
+"""Limits and seeds of z3, cvc5, yices and bitwuzla, which commands spell in several ways."""
+_WORD = re.compile(r"-*(?:no-)?([\w.-]+)")
+"""The name of an option in a word of a command, such as `smt.mbqi=true` and `--no-cbqi`."""
 _MOST = 1 << 21  # the summary counts the terms of scripts up to this number of nodes
 
 
@@ -177,13 +178,8 @@ class Smt2(Frontend):
         """Warn if the solver compares its answer with the status in the script.
 
         The status is true only of the input, so the reduction would only find scripts for which
-        it is wrong. Warn also of a limit in the script, which may decide whether it is solved.
+        it is wrong.
         """
-        if self.by_chance and (bound := _BOUND.search(text)) is not None:
-            return (
-                f"the failure needs (set-option :{bound[1].decode()} ...), which overrides the "
-                "command line: remove the line from the input to reduce with the command's"
-            )
         if _STATUS.search(text) is None:
             return None
         return (
@@ -191,6 +187,12 @@ class Smt2(Frontend):
             "a solver that compares its answer with it also fails then. For a wrong answer, remove "
             "the line from the input and compare with another solver: `reference`"
         )
+
+    def overrides(self, text: bytes, words: Sequence[str]) -> list[str]:
+        """Return the limits and seeds that a script sets, and what the command's words set, too."""
+        own = {_folded(match[1]) for word in words if (match := _WORD.match(word)) is not None}
+        names = dict.fromkeys(name.decode(errors="replace") for name in _SETS.findall(text))
+        return [each for each in names if _BOUND.fullmatch(each) or _folded(each) in own]
 
     def labels(self, texts: Sequence[bytes]) -> list[Part]:
         """Return the assertions, by the names that their writer gave them."""
@@ -217,3 +219,8 @@ class Smt2(Frontend):
     def diagram(self, view: ScriptView) -> Diagram:
         """Return the terms as a graph."""
         return diagram(view.script)
+
+
+def _folded(option: str) -> str:
+    """Return the name of an option in one spelling: `smt-mbqi` and `smt.mbqi` are one."""
+    return option.replace("_", "-").replace(".", "-")

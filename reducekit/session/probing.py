@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from reducekit.executors.executor import Executor
-from reducekit.offers import Probe
+from reducekit.offers import Overrides, Probe
 from reducekit.oracle.also import Also
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
@@ -41,6 +41,18 @@ def good_and_bad(
     answered = [answers(each) is not None for each in outcomes]
     good, bad = (answered.index(end) if end in answered else None for end in (True, False))
     return good, bad
+
+
+def overridden(job: Job, golden: Golden, text: bytes) -> str:
+    """Return the options that a text sets over those of the commands, in words; '' if none.
+
+    Only where they decide about the answers that are kept.
+    """
+    frontend = job.frontend
+    if not isinstance(frontend, Overrides) or not about_answers(golden.criterion):
+        return ""
+    words = [word for each in job.commands for word in each.words[1:]]
+    return ", ".join(f":{each}" for each in frontend.overrides(text, words))
 
 
 def probe_of(

@@ -72,6 +72,7 @@ from reducekit.session.output import SavedBest, back_up, rescue
 from reducekit.session.own_folders import in_own_folders
 from reducekit.session.passing import compared, write_passing
 from reducekit.session.prepare import Job, prepare
+from reducekit.session.probing import overridden
 from reducekit.session.remains import counted, remains
 from reducekit.session.report import (
     INTERRUPTED,
@@ -232,6 +233,13 @@ class Session:
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         if (doubt := doubtful(golden.criterion)) is not None:
             self._listen(Notice(doubt))
+        if names := overridden(job, golden, job.text):
+            self._listen(
+                Notice(
+                    f"the input sets options itself, which override the command line: {names}. "
+                    "Remove these lines to reduce with those of the command"
+                )
+            )
         if job.backup is not None:
             assert isinstance(self.options.input, Path)
             try:
@@ -622,6 +630,14 @@ class Session:
             remark = frontend.remark(result.text)
             if remark is not None:
                 self._listen(Notice(remark))
+        if names := overridden(job, golden, result.text):
+            self._listen(
+                Notice(
+                    "the failure needs options in the file, which override the command line: "
+                    f"{names}. For a failure of the command's own options, remove these lines from "
+                    "the input"
+                )
+            )
         stopped = result.stopped
         if stopped is None and last is None and job.commands:
             stopped = INTERRUPTED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reducekit import reduce
@@ -9,9 +11,8 @@ from reducekit.events import Event, Notice
 from reducekit.frontends.smt2 import Smt2
 
 
-def remark(line: str, *, by_chance: bool) -> str | None:
-    frontend = Smt2().for_failure("whatever happens", by_chance=by_chance)
-    return frontend.remark(f"(set-logic ALL)\n{line}\n(check-sat)\n".encode())
+def set_by(line: str, *words: str) -> list[str]:
+    return Smt2().overrides(f"(set-logic ALL)\n{line}\n(check-sat)\n".encode(), words)
 
 
 @pytest.mark.parametrize(
@@ -22,34 +23,54 @@ def remark(line: str, *, by_chance: bool) -> str | None:
     ],
 )  # fmt: skip
 def test_a_bound_in_the_script(option: str) -> None:
-    line = f"( set-option :{option} 1000)"
-    said = remark(line, by_chance=True)
-    assert said is not None
-    assert f"(set-option :{option} ...), which overrides the command line" in said
-    assert remark(line, by_chance=False) is None
-    assert remark(f"; {line}", by_chance=True) is None
+    assert set_by(f"( set-option :{option} 1000)") == [option]
+    assert set_by(f"; ( set-option :{option} 1000)") == []
 
 
-def test_other_options_are_no_bounds() -> None:
-    assert remark("(set-option :produce-models true)", by_chance=True) is None
-    assert remark("(set-option :smt.mbqi.max_iterations 9)", by_chance=True) is None
+@pytest.mark.parametrize("word", ["smt.mbqi=true", "--smt.mbqi", "--no-smt-mbqi", "-smt.mbqi:7"])
+def test_an_option_of_the_command(word: str) -> None:
+    line = "(set-option :smt.mbqi false)(set-option :produce-models true)"
+    assert set_by(line) == []
+    assert set_by(line, "z3", word) == ["smt.mbqi"]
+    assert set_by(line, "z3", word.replace("mbqi", "mbq")) == []
 
 
-@pytest.mark.parametrize("by_chance", [False, True])
-def test_the_status(*, by_chance: bool) -> None:
-    said = remark("(set-info :status sat)", by_chance=by_chance)
+def remark(line: str) -> str | None:
+    return Smt2().remark(f"(set-logic ALL)\n{line}\n(check-sat)\n".encode())
+
+
+def test_the_status() -> None:
+    said = remark("(set-info :status sat)")
     assert said is not None
     assert "remove the line from the input and compare with another solver" in said
+    assert remark("(set-info :source |x|)") is None
 
 
-def test_it_is_said_at_the_end() -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unstable": 8},
+        {"match_out": "unsat", "also_match": [("sh -c 'echo unknown'", "unknown")]},
+    ],
+)
+def test_it_is_said_at_the_start_and_at_the_end(options: dict[str, Any]) -> None:
     said: list[str] = []
 
     def listen(event: Event) -> None:
         if isinstance(event, Notice):
             said.append(event.text)
 
-    command = "sh -c 'grep -q rlimit $1 && test {seed} = 3 && echo unknown || echo unsat' sh {}"
-    text = b"(set-option :rlimit 9)\n(declare-const p Bool)\n(assert p)\n(check-sat)\n"
-    reduce(text, command=command, unstable=8, listen=listen)
-    assert any("(set-option :rlimit ...)" in each for each in said)
+    seed = "{seed}" if "unstable" in options else "4"
+    command = (
+        f"sh -c 'grep -q rlimit $1 || exit; test {seed} = 3 && echo unknown || echo unsat' "
+        "sh {} -memory=9"
+    )
+    text = b"(set-option :rlimit 9)\n(set-option :memory 8)\n(assert true)\n(check-sat)\n"
+    reduce(text, command=command, listen=listen, **options)
+    first, last = (each for each in said if "overrid" in each)
+    assert first == (
+        "the input sets options itself, which override the command line: :rlimit, :memory. "
+        "Remove these lines to reduce with those of the command"
+    )
+    assert last.startswith("the failure needs options in the file, which override the command line")
+    assert ": :rlimit. " in last
