@@ -18,9 +18,10 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 def counter(text: str) -> re.Pattern[bytes]:
     """Return a pattern whose first group is the number. Raises UsageError.
 
-    A name finds what z3 (`:conflicts 12`), cvc5 (`sat::conflicts = 12`), CaDiCaL (`conflicts: 12`)
-    and Bitwuzla (`conflicts 12`) print. It must be the whole name: z3's `:arith-conflicts` is
-    another counter than its `:conflicts`.
+    A name finds what z3 (`:conflicts 12`), cvc5 (`sat::conflicts = 12`) and CaDiCaL
+    (`conflicts: 12`) print; of several, separated by `|`, each. It must be the whole name: z3's
+    `:arith-conflicts` is another counter than its `:conflicts`, and `sat::conflicts` another than
+    `theory::arith::conflicts`.
     """
     try:
         asked = re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
@@ -28,8 +29,9 @@ def counter(text: str) -> re.Pattern[bytes]:
         raise UsageError(f"`cost`: {text!r} is not a regular expression: {error}") from None
     if asked.groups:
         return asked
-    name = re.escape(text.lstrip(":"))
-    return re.compile(rf"(?<![\w.-]){name}[ \t]*[:=]?[ \t]*({_NUMBER})".encode())
+    names = "|".join(re.escape(each.lstrip(":")) for each in text.split("|"))
+    before = r"(?<![\w.-])(?<![\w)]::)"
+    return re.compile(rf"{before}(?:{names})[ \t]*[:=]?[ \t]*({_NUMBER})".encode())
 
 
 def cost(pattern: re.Pattern[bytes], outcome: Outcome) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from reducekit.oracle.cost import cost, counter
 from reducekit.oracle.criterion import Criterion, answers, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -31,13 +32,20 @@ class Flips(Criterion):
     """What good runs answer; None: `sat` or `unsat`, before a run has shown which."""
     unknown: bytes | None = None
     """How bad runs end, as `_unknown` tells: incomplete is not the same as out of resources."""
+    steps: str = ""
+    """The counter of the solver's steps; empty: it has none."""
+    bound: int | None = None
+    """The most steps of a run. Good runs take two thirds of it at most: without room between the
+    two ends, a search finds texts that one run just solves and another just does not."""
+    option: str = field(default="", compare=False)
+    """Begins the option that sets such a bound."""
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Count; the rest need not run once both are there, or cannot be any more."""
-        if _unknown(outcomes[0]) is None and answers(outcomes[0]) is None:
+        if self._unknown(outcomes[0]) is None and answers(outcomes[0]) is None:
             return False  # an error, or nothing was asked
         good, bad = self.ends(outcomes)
         left = self.runs - len(outcomes)
@@ -54,10 +62,43 @@ class Flips(Criterion):
 
     def _is_good(self, outcome: Outcome) -> bool | None:
         """Return whether a run is good or bad; None if it is neither."""
-        unknown, given = _unknown(outcome), answers(outcome)
+        unknown, given = self._unknown(outcome), answers(outcome)
         if unknown is not None:
             return False if self.unknown in (None, unknown) else None
-        return True if given is not None and self.answer in (None, given[-1]) else None
+        if given is None or self.answer not in (None, given[-1]):
+            return None
+        return True if self.bound is None or self._steps(outcome) * ROOM <= self.bound else None
+
+    def _steps(self, outcome: Outcome) -> float:
+        """Return the steps of a run of one query; 0 if they are not known.
+
+        Solvers bound each query, and count for all of them.
+        """
+        if not self.steps or len(read_answers(outcome.stdout)) != 1:
+            return 0
+        return cost(counter(self.steps), outcome)
+
+    def _unknown(self, outcome: Outcome) -> bytes | None:
+        """Return how a run failed to answer, None if it did not: the solver's reason, if known.
+
+        The solver tells if it was asked; else its steps tell whether it ran out of them.
+        """
+        ended = _end(outcome)
+        if ended != _UNKNOWN or self.bound is None or not (spent := self._steps(outcome)):
+            return ended
+        return _UNKNOWN + (b" (out of steps)" if spent >= self.bound else b" (incomplete)")
+
+    def advice(self, run: Sequence[Outcome]) -> str | None:
+        """Return which bound of steps to give, if there is none and the solver has one."""
+        if not self.steps or self.bound is not None:
+            return None
+        most = max((self._steps(each) for each in run if answers(each) is not None), default=0)
+        if not most:
+            return None
+        return (
+            f"no bound of steps: how runs end may depend on the machine. Answered runs took up to "
+            f"{most:,.0f} steps: try `{self.option}{_rounded(ROOM * most)}`"
+        )
 
     def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
         """Put the runs that decided after the first one, as far as they were needed."""
@@ -74,13 +115,15 @@ class Flips(Criterion):
     def describe(self) -> str:
         """Describe the preserved failure."""
         good = "answer" if self.answer is None else f"answer {self.answer.decode()}"
+        if self.bound is not None:
+            good += f" within {self.bound / ROOM:,.0f} steps"
         bad = "do not" if self.unknown is None else f"end with {self.unknown.decode()}"
         return f"of {self.runs} runs at least {self.good} {good} and {self.bad} {bad}"
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
         """Return the same with the most frequent answer, and the most frequent bad end."""
-        good = [given[-1] for each in run if (given := answers(each)) is not None]
-        bad = [ended for each in run if (ended := _unknown(each)) is not None]
+        good = [given[-1] for each in run if self._is_good(each) and (given := answers(each))]
+        bad = [ended for each in run if (ended := self._unknown(each)) is not None]
         if not good or not bad:
             return None
         pinned = replace(
@@ -92,25 +135,38 @@ class Flips(Criterion):
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Tell how many there were."""
-        good, bad = (
-            sum(each is not None for each in map(ends, run)) for ends in (answers, _unknown)
-        )
-        return f"{self.describe()}; {good} were answered, {bad} were not"
+        good, bad = self.ends(run)
+        late = sum(answers(each) is not None for each in run) - good
+        said = f"{self.describe()}; {good} were answered, {bad} were not"
+        if self.bound is None or not late:
+            return said
+        most = max(self._steps(each) for each in run if answers(each) is not None)
+        higher = f"{self.option}{_rounded(ROOM * most)}"
+        return f"{said}, and {late} were answered with more steps: try `{higher}`"
 
 
+ROOM = 1.5
+"""How many times as many steps bad runs are given as good ones may take."""
+_UNKNOWN = b"unknown"
 _REASON = re.compile(rb'\(:reason-unknown "?([^)"\n]*)')
 
 
-def _unknown(outcome: Outcome) -> bytes | None:
+def _end(outcome: Outcome) -> bytes | None:
     """Return how a run failed to answer: the solver's reason, if it was asked; None if it did not.
 
     A crash and an error are no such end.
     """
     if outcome.limit == "time":
         return b"the time limit"
-    if outcome.signal is not None or read_answers(outcome.stdout)[-1:] != (b"unknown",):
+    if outcome.signal is not None or read_answers(outcome.stdout)[-1:] != (_UNKNOWN,):
         return None
     if failure_line(outcome.stdout, outcome.stderr) is not None:
         return None
     reason = _REASON.search(outcome.stdout)
-    return b"unknown" if reason is None else b"unknown (" + reason[1].strip() + b")"
+    return _UNKNOWN if reason is None else _UNKNOWN + b" (" + reason[1].strip() + b")"
+
+
+def _rounded(number: float) -> int:
+    """Return the next number of two digits and zeros."""
+    unit = 10 ** max(0, len(str(int(number))) - 2)
+    return int(-(-number // unit) * unit)

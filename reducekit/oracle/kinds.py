@@ -12,14 +12,23 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from reducekit import quantities
 from reducekit.errors import UsageError
 from reducekit.option import option, several
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast, counter
+from reducekit.oracle.counters import (
+    SOLVERS,
+    STEPS,
+    Words,
+    bound_of,
+    counters_of,
+    counting,
+    program_of,
+    solver_of,
+)
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
@@ -31,8 +40,6 @@ from reducekit.oracle.criterion import (
 )
 from reducekit.oracle.flips import Flips
 
-Words: TypeAlias = str | Sequence[str]
-"""A command: a line, quoted as for a shell, or its words."""
 Making: TypeAlias = Callable[[Words], Command]
 """Makes a command, the way the options say: by a shell, with the file on standard input."""
 
@@ -193,10 +200,8 @@ class Costly(Disagreement):
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         """Return each command once, or once for each seed if `{seed}` is in it."""
-        given = [each for each in (self.command, self.reference) if each is not None]
-        if self.regression and self.cost is None:
-            given = [_with_statistics(each) for each in given]
-        return tuple(made(words) for each in given for words in _seeded(each))
+        given = (each for each in (self.command, self.reference) if each is not None)
+        return tuple(made(words) for each in given for words in _seeded(counting(each)))
 
     def criterion(self) -> Criterion:
         """Return how high the counter must be. Raises UsageError if that is not said."""
@@ -206,7 +211,13 @@ class Costly(Disagreement):
             raise UsageError("`cost` requires `at_least`, or `times` and `reference`")
         if (self.times is None) != (self.reference is None):
             raise UsageError("`times` requires `reference`: how many times whose `cost`?")
-        return self._of(self.cost or "")
+        return self._of(self._counter(self.cost or ""))
+
+    def _counter(self, name: str) -> str:
+        """Return how the solvers call a counter: by the names for all, or as it was given."""
+        given = [each for each in (self.command, self.reference) if each is not None]
+        own = "|".join(counters_of(each).get(name, name) for each in given)
+        return "|".join(dict.fromkeys(own.split("|")))
 
     def _regression(self) -> Criterion:
         """Return the same with what is usual for `times` and `cost`, and a reference that answers.
@@ -215,10 +226,23 @@ class Costly(Disagreement):
         """
         if self.reference is None or self.at_least is not None:
             raise UsageError("`regression` requires `reference`, and no `at_least`")
-        name = self.cost or _statistics(self.command or "").counter
-        if self.cost is None and _statistics(self.reference).counter != name:
-            raise UsageError("`regression`: the programs count different steps: give `cost`")
+        name = self._counter(self.cost or self._steps())
         return replace(self._of(name, self.times or _WORSE), answered=True)
+
+    def _steps(self) -> str:
+        """Return the counter of steps that both programs have. Raises UsageError."""
+        given = [each for each in (self.command, self.reference) if each is not None]
+        for each in given:
+            if STEPS not in counters_of(each):
+                known = ", ".join(name for name, own in SOLVERS.items() if STEPS in own.counters)
+                others = ", ".join(counters_of(each))
+                raise UsageError(
+                    f"`regression` knows the steps of {known} only, not of {program_of(each)!r}: "
+                    f"give `cost`, a counter that it prints{f' ({others})' if others else ''}"
+                )
+        if len({counters_of(each)[STEPS] for each in given}) > 1:
+            raise UsageError("`regression`: the programs count different steps: give `cost`")
+        return STEPS
 
     def _of(self, name: str, times: float | None = None) -> CostAtLeast:
         counter(name)
@@ -228,42 +252,8 @@ class Costly(Disagreement):
         return CostAtLeast(name, runs, others, self.at_least, times, self.floor)
 
 
-class _Statistics(NamedTuple):
-    """How a solver is asked for its steps."""
-
-    counter: str
-    option: str
-    """Empty: it prints them anyway."""
-
-
-_STATISTICS = {
-    "z3": _Statistics("rlimit-count", "-st"),
-    "cvc5": _Statistics("resource::resourceUnitsUsed", "--stats"),
-    "cadical": _Statistics("propagations", ""),
-}
 _WORSE = 4.0
 """How many times more steps count as a regression, unless said otherwise."""
-
-
-def _statistics(words: Words) -> _Statistics:
-    """Return how the solver of a command is asked for its steps. Raises UsageError."""
-    given = words.split() if isinstance(words, str) else list(words)
-    program = Path(given[0] if given else "").name
-    found = next((each for name, each in _STATISTICS.items() if program.startswith(name)), None)
-    if found is None:
-        raise UsageError(
-            f"`regression` knows the steps of {', '.join(_STATISTICS)} only, not of "
-            f"{program!r}: give `cost`, the counter that it prints"
-        )
-    return found
-
-
-def _with_statistics(words: Words) -> Words:
-    asked = _statistics(words).option
-    given = words.split() if isinstance(words, str) else list(words)
-    if not asked or asked in given:
-        return words
-    return f"{words} {asked}" if isinstance(words, str) else [*given, asked]
 
 
 SEED = "{seed}"
@@ -320,15 +310,28 @@ class Unstable(OfCommand):
         return self._on(range(used, used + count), made)
 
     def _on(self, numbers: Sequence[int], made: Making) -> tuple[Command, ...]:
-        found = _seeded(self.command or "", [str(seed) for seed in numbers], always=True)
+        command = self.command or ""
+        solver = solver_of(command)
+        if solver is not None and solver.bound:
+            command = counting(command)
+        found = _seeded(command, [str(seed) for seed in numbers], always=True)
         return tuple(
             replace(made(words), variant=number)
             for number, words in zip(numbers, found, strict=True)
         )
 
     def criterion(self) -> Criterion:
-        """Return how many runs end in which way."""
-        return Flips(self.unstable or 1, self.good, self.bad)
+        """Return how many runs end in which way, and within how many steps, if that is known."""
+        found = Flips(self.unstable or 1, self.good, self.bad)
+        solver = solver_of(self.command or "")
+        if solver is None or not solver.bound:
+            return found
+        return replace(
+            found,
+            steps=solver.counters[STEPS],
+            bound=bound_of(self.command or ""),
+            option=solver.bound,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.oracle.also import Also
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -20,6 +21,7 @@ from reducekit.oracle.criterion import (
     SameSignature,
     verdict,
 )
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
@@ -270,6 +272,13 @@ _MISREAD = re.compile(
     rb"(?i)(?:parse|syntax|lexer) ?error|expected|unexpected (?:char|token|symbol|input|end)"
     rb"|unsupported|unknown (?:command|logic|option)|cannot (?:open|read|parse)"
 )
+
+
+def advice(golden: Golden) -> str | None:
+    """Return how the command could be asked better; None if it is asked well."""
+    criterion = golden.criterion
+    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    return inner.advice(golden.outcomes) if isinstance(inner, Flips) else None
 
 
 def doubtful(criterion: Criterion) -> str | None:

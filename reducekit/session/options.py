@@ -15,6 +15,7 @@ from reducekit.frontend import Effort, Frontend
 from reducekit.option import given_fields, option, read_fields, several
 from reducekit.oracle.also import Accepts, Also
 from reducekit.oracle.command import Command, Vary
+from reducekit.oracle.counters import Words as Words
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.kinds import (
     KINDS,
@@ -31,7 +32,6 @@ from reducekit.oracle.kinds import (
     kind_of,
     regex,
 )
-from reducekit.oracle.kinds import Words as Words
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.unresolved import Resolved

@@ -55,6 +55,7 @@ from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
+    advice,
     ask_predicate,
     baseline_fails,
     doubtful,
@@ -231,8 +232,9 @@ class Session:
         if isinstance(job.frontend, AdaptsToFailure):
             by_chance = bool(job.fresh)
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
-        if (doubt := doubtful(golden.criterion)) is not None:
-            self._listen(Notice(doubt))
+        for said in (doubtful(golden.criterion), advice(golden)):
+            if said is not None:
+                self._listen(Notice(said))
         if names := overridden(job, golden, job.text):
             self._listen(
                 Notice(

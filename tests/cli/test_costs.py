@@ -136,7 +136,7 @@ def test_what_does_not_show_is_told(tool: Tool) -> None:
     done = tool("smt2", "in.smt2", "--cmd", "cat", "--reference", "cat", "--regression")
     assert done.code == 2
     assert (
-        "--regression knows the steps of z3, cvc5, cadical only, not of 'cat': give --cost"
+        "--regression knows the steps of z3, cvc5, yices, cadical only, not of 'cat': give --cost"
         in done.err
     )
     done = tool(*given, "--regression")
