@@ -50,6 +50,11 @@ def main(
         finding = judge(text, run.stdout)
     except (OSError, ParseError) as error:
         finding = Finding(unknown=str(error))
+    return ended(finding)
+
+
+def ended(finding: Finding) -> int:
+    """Print what there is to say of a finding, and return its exit code."""
     if said := finding.wrong or finding.unknown:
         print(said, file=sys.stderr)
     return 0 if finding.wrong else 2 if finding.unknown else 1

@@ -363,6 +363,17 @@ class Overrides(Protocol):
         """Return the options that a text sets and that decide how the command's words end."""
 
 
+@runtime_checkable
+class Claims(Protocol):
+    """A frontend whose texts may claim what programs answer; some programs fail if they do not."""
+
+    def claimed(self, text: bytes) -> str | None:
+        """Return the answer that a text claims; None if there is none, or several."""
+
+    def unclaimed(self, text: bytes) -> bytes:
+        """Return a text without its claims."""
+
+
 class Part(NamedTuple):
     """A part of a result that its user may know, such as an axiom of a verifier."""
 

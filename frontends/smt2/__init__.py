@@ -19,6 +19,7 @@ from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
+from reducekit.frontends.smt2.status import status_of, without_status
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.offers import Generation, Part, Probe
@@ -187,6 +188,14 @@ class Smt2(Frontend):
             "a solver that compares its answer with it also fails then. For a wrong answer, remove "
             "the line from the input and compare with another solver: `reference`"
         )
+
+    def claimed(self, text: bytes) -> str | None:
+        """Return the status in a script."""
+        return status_of(text)
+
+    def unclaimed(self, text: bytes) -> bytes:
+        """Return a script without its status."""
+        return without_status(text)
 
     def overrides(self, text: bytes, words: Sequence[str]) -> list[str]:
         """Return the limits and seeds that a script sets, and what the command's words set, too."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from reducekit.oracle.criterion import Criterion, understands
+from reducekit.oracle.cost import CostAtLeast
+from reducekit.oracle.criterion import Criterion, Disagree, Matches, understands
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure
@@ -128,3 +130,18 @@ class Also(Criterion):
         if isinstance(self.others[at], Accepts):
             return f"a program of `also_passes` does not accept it: {self.names[at]}"
         return f"{self.names[at]}: {self.others[at].missing_in([rest[at]])}"
+
+
+def about_answers(criterion: Criterion) -> bool:
+    """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
+    if isinstance(criterion, Also):
+        return about_answers(criterion.inner) or any(
+            isinstance(each, Matches) for each in criterion.others
+        )
+    return isinstance(criterion, Flips | CostAtLeast)
+
+
+def compares_answers(criterion: Criterion) -> bool:
+    """Return whether a criterion wants runs answered: in two ways, or as `about_answers` tells."""
+    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    return isinstance(inner, Disagree) or about_answers(criterion)

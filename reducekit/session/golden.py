@@ -16,6 +16,7 @@ from reducekit.oracle.also import Also
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
+    Disagree,
     Everything,
     OwnFailure,
     SameSignature,
@@ -279,6 +280,19 @@ def advice(golden: Golden) -> str | None:
     criterion = golden.criterion
     inner = criterion.inner if isinstance(criterion, Also) else criterion
     return inner.advice(golden.outcomes) if isinstance(inner, Flips) else None
+
+
+def in_the_wrong(criterion: Criterion, claimed: str | None) -> str | None:
+    """Return which of two programs that answer differently is wrong, if the text claims an answer.
+
+    Of the input this is the truth, if its writer knew it; candidates may have another answer.
+    """
+    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    if not isinstance(inner, Disagree) or inner.expected is None or claimed is None:
+        return None
+    own, other = (answer.decode() for answer in inner.expected)
+    wrong = {own: "the reference", other: "the command"}.get(claimed)
+    return wrong and f"by the status in the input ({claimed}), {wrong} is wrong"
 
 
 def doubtful(criterion: Criterion) -> str | None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from reducekit.executors.executor import Executor
 from reducekit.offers import Guesses
+from reducekit.oracle.also import about_answers
 from reducekit.oracle.criterion import answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import Stopped
 from reducekit.session.golden import Golden
 from reducekit.session.prepare import Job
-from reducekit.session.probing import about_answers, probe_of
+from reducekit.session.probing import probe_of
 
 _MOST = 3
 """Good runs that are asked: one may say nothing of what the others do."""

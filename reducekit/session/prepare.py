@@ -13,8 +13,9 @@ from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.guard import Guard
 from reducekit.frontend import Frontend, View
-from reducekit.offers import Skips, Varies
-from reducekit.oracle.command import Command
+from reducekit.offers import Claims, Skips, Varies
+from reducekit.oracle.also import compares_answers
+from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -41,6 +42,22 @@ from reducekit.session.output import OutputFile
 _FALLBACK = "text"
 """The frontend that reads everything, by lines and tokens."""
 _SEEDS_ALONE = "files of this format have no variants: the runs of `unstable` differ by seeds only"
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """Takes out of what programs see which answer the text claims: parts of it have others.
+
+    A reduction removes what no program sees, so the result has no claim either.
+    """
+
+    unclaimed: Callable[[bytes], bytes]
+    vary: Vary | None
+    """Makes the variant before."""
+
+    def __call__(self, text: bytes, number: int) -> bytes:
+        """Return the variant that has a number, without claims."""
+        return self.unclaimed(text if self.vary is None else self.vary(text, number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +159,13 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         limits = options.limits()
     vary = frontend.variant if isinstance(frontend, Varies) else None
     commands, criterion = options.commands_and_criterion(vary)
+    fresh = options.fresh_commands(FRESH, vary)
+    claims = isinstance(frontend, Claims) and frontend.unclaimed(text) != text
+    if isinstance(frontend, Claims) and claims and compares_answers(criterion):
+        commands, fresh = (
+            tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
+            for some in (commands, fresh)
+        )
     choice = PassChoice(tuple(options.only), tuple(options.without))
     with naming(name):
         parsed, view = _parsed(options, frontend, text)
@@ -187,7 +211,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         jobs=options.jobs,
         cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
         subject=getattr(own or options.known, "subject", None),
-        fresh=options.fresh_commands(FRESH, vary),
+        fresh=fresh,
         notes=(
             *(() if own is None else own.notes),
             *([_SEEDS_ALONE] if options.unstable and vary is None else ()),

@@ -7,24 +7,14 @@ from dataclasses import replace
 
 from reducekit.executors.executor import Executor
 from reducekit.offers import Overrides, Probe
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import Also, about_answers
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Everything, Matches, answers
-from reducekit.oracle.flips import Flips
+from reducekit.oracle.criterion import Criterion, Everything, answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.session.golden import Golden, limits_for, run_once
 from reducekit.session.prepare import Job
-
-
-def about_answers(criterion: Criterion) -> bool:
-    """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
-    if isinstance(criterion, Also):
-        return about_answers(criterion.inner) or any(
-            isinstance(each, Matches) for each in criterion.others
-        )
-    return isinstance(criterion, Flips | CostAtLeast)
 
 
 def good_and_bad(

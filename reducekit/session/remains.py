@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from reducekit.executors.executor import Executor
 from reducekit.offers import Labels
+from reducekit.oracle.also import about_answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.session.golden import Golden
 from reducekit.session.prepare import Job
-from reducekit.session.probing import about_answers, good_and_bad, probe_of
+from reducekit.session.probing import good_and_bad, probe_of
 from reducekit.session.report import Remaining
 
 

@@ -40,7 +40,7 @@ from reducekit.executors.guard import Guard, NoSignals
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
 from reducekit.journal import digest
-from reducekit.offers import Compares, Presents
+from reducekit.offers import Claims, Compares, Presents
 from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion, Everything, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
@@ -61,6 +61,7 @@ from reducekit.session.golden import (
     doubtful,
     establish,
     fails_too,
+    in_the_wrong,
     limits_for,
     run_once,
     unfit_baseline,
@@ -232,7 +233,9 @@ class Session:
         if isinstance(job.frontend, AdaptsToFailure):
             by_chance = bool(job.fresh)
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
-        for said in (doubtful(golden.criterion), advice(golden)):
+        claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
+        wrong = in_the_wrong(golden.criterion, claimed)
+        for said in (doubtful(golden.criterion), advice(golden), wrong):
             if said is not None:
                 self._listen(Notice(said))
         if names := overridden(job, golden, job.text):

@@ -9,13 +9,13 @@ import pytest
 
 from reducekit import Report, reduce
 from reducekit.journal import load
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import Also, about_answers
 from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
 from reducekit.reports import account, page
-from reducekit.session.probing import about_answers, good_and_bad
+from reducekit.session.probing import good_and_bad
 
 IDLE = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(9))
 QUERY = f"""(declare-fun f (Int) Int)
