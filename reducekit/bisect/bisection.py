@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reducekit.bisect.options import BisectOptions
 from reducekit.bisect.report import Report, Tested
-from reducekit.bisect.search import Verdict, next_version, smallest
+from reducekit.bisect.search import Verdict, lowest, next_version, smallest
 from reducekit.bisect.verdicts import Judge, cannot_start, ended
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
@@ -19,8 +19,10 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.signature import signature
 from reducekit.session.executors import Executors, local_opener
+from reducekit.session.files import format_of
 from reducekit.session.golden import Golden, GoldenRunError, establish, limits_for, run_once
-from reducekit.session.options import Failure
+from reducekit.session.options import Failure, Options
+from reducekit.session.session import Session
 from reducekit.session.slippage import captured
 
 _SECONDS = 60.0
@@ -46,6 +48,8 @@ class Bisection:
         self._guard = guard or NoSignals()
         self._template = options.template()
         self._source = options.source()
+        self._text = options.input
+        self._format = "" if options.reduce is None else format_of(Path(options.name))
         first, last = self._source.ends(options.good, options.bad)
         step = 1 if first < last else -1
         self._versions = [self._source.versions[each] for each in range(first, last + step, step)]
@@ -104,6 +108,8 @@ class Bisection:
                 if number not in known:
                     self._test(number, judge, golden)
         self._choose_options(good, bad, golden)
+        if self._options.reduce is not None:
+            self._reduce(good, bad, judge, golden, self._options.reduce)
         report.commands = tuple(self._shell_line(number) for number in (bad, good))
 
     def _bad_end(self) -> tuple[int, Golden]:
@@ -210,6 +216,48 @@ class Bisection:
             )
         self._report.kept = tuple(sorted(kept))
 
+    def _reduce(self, good: int, bad: int, judge: Judge, golden: Golden, output: Path) -> None:
+        """Reduce the input, the options on what is left of it, and the numbers in them.
+
+        All that is kept fails on the first bad version, and the last good one runs it and passes.
+        """
+
+        def differs(text: bytes) -> bool:
+            kept = self._report.kept
+            if not self._run(bad, self._programs[bad], golden, kept, text=text).interesting:
+                return False
+            finished = self._run(good, self._programs[good], golden, kept, text=text)
+            return judge.of(finished.outcomes, shown=finished.interesting) == "good"
+
+        options = Options(
+            input=self._text, interesting=differs, format=self._format, journal=False, output=output
+        )
+        with self._guard.allowed():
+            found = Session(options, guard=self._guard).run()
+        self._report.reduced = (len(self._text), len(found.text), str(output))
+        self._text = found.text
+        if self._options.keep_options:
+            return
+        self._choose_options(good, bad, golden)
+        for option in self._report.kept or ():
+            self._lower(option, differs)
+        self._report.options = self._template.options
+
+    def _lower(self, option: int, differs: Callable[[bytes], bool]) -> None:
+        """Lower the number in an option as far as the versions differ."""
+        number, template = self._template.number_in(option), self._template
+        if number is None:
+            return
+
+        def shows(value: int) -> bool:
+            self._template = template.with_number(option, value)
+            return differs(self._text)
+
+        try:
+            number = lowest(number, shows)
+        finally:
+            self._template = template.with_number(option, number)
+
     def _filled(self, number: int, program: Path, kept: Collection[int] | None = None) -> Failure:
         return self._template.filled(self._versions[number].name, program, kept)
 
@@ -232,13 +280,15 @@ class Bisection:
         golden: Golden,
         kept: Collection[int] | None = None,
         limits: Limits | None = None,
+        *,
+        text: bytes | None = None,
     ) -> Finished:
-        """Run a version on the input, as often as a verdict takes."""
+        """Run a version on the input, or on another text, as often as a verdict takes."""
         commands, _ = self._filled(number, program, kept).commands_and_criterion()
         oracle = Oracle(commands, captured(golden.criterion))
         with self._executors.open_repeating(oracle) as executor:
             chosen = limits or self._limits(golden.criterion.wall)
-            return run_once(executor, self._options.input, chosen)
+            return run_once(executor, self._text if text is None else text, chosen)
 
     def _record(self, number: int, verdict: Verdict, words: str) -> Verdict:
         version = self._versions[number]
@@ -285,7 +335,8 @@ class Bisection:
         """Return the command that was run on a version, with the options that are needed."""
         filled = self._filled(number, self._programs[number], self._report.kept)
         commands, _ = filled.commands_and_criterion()
-        return commands[0].shell_line(self._options.name)
+        reduced = self._report.reduced
+        return commands[0].shell_line(self._options.name if reduced is None else reduced[2])
 
 
 def _ends(inwards: Sequence[int], named: str | None) -> Sequence[int]:

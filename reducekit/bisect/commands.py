@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from reducekit.session.options import MISSING_COMMAND, Failure, Words
 
 SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"
 _FIXED = (SOLVER, VERSION, OPTIONS, PLACE)
+_NUMBER = re.compile(r"(|.*[=:])([0-9]{1,18})")
+"""An option that is a number, or has one as its value: `5`, `seed=5`, `-T:5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,17 @@ class Template:
             for number, (option, value) in enumerate(together)
             if option.startswith("-") and not value.startswith("-")
         ]
+
+    def number_in(self, option: int) -> int | None:
+        """Return the number that an option has as its value, or is; None if there is none."""
+        found = _NUMBER.fullmatch(self.options[option])
+        return None if found is None else int(found[2])
+
+    def with_number(self, option: int, number: int) -> Template:
+        """Return the same with another number in an option that has one."""
+        words = list(self.options)
+        words[option] = _NUMBER.sub(rf"\g<1>{number}", words[option])
+        return replace(self, options=tuple(words))
 
     def filled(self, version: str, program: Path, kept: Collection[int] | None = None) -> Failure:
         """Return the failure with the program of a version, and only the options `kept`."""

@@ -67,6 +67,12 @@ class BisectOptions:
         metavar="FILE",
     )
     keep_options: bool = option("Do not look for the options that matter.", "Search", False)
+    reduce: Path | None = option(
+        "Reduce INPUT and option values, too; write the input to FILE.",
+        "Output",
+        read=Path,
+        metavar="FILE",
+    )
     scan: bool = option("Test every version, not only those that bisection needs.", "Search", False)
     cache: Path | None = option(
         "Folder of downloads and clones (default: ~/.cache/reducekit).",

@@ -52,6 +52,8 @@ class Report:
     tested: list[Tested] = field(default_factory=list)
     commands: tuple[str, ...] = ()
     """The command that fails, and the one that does not."""
+    reduced: tuple[int, int, str] | None = None
+    """Bytes of the input before and after, and the file that has the rest; None: not reduced."""
     runs: int = 0
     fetched: int = 0
     """Versions downloaded or built."""
@@ -98,6 +100,8 @@ class Report:
                     {"version": each.version, "verdict": each.verdict, "ended": each.ended}
                     for each in self.tested
                 ],
+                "reduced": self.reduced
+                and dict(zip(("before", "after", "file"), self.reduced, strict=True)),
                 "runs": self.runs,
                 "fetched": self.fetched,
             },
@@ -117,6 +121,9 @@ class Report:
         if self.needed is not None:
             said = " ".join(self.needed) or "none"
             yield f"options needed: {said} (of {len(self.options)})"
+        if self.reduced is not None:
+            before, after, name = self.reduced
+            yield f"input: {before:,} -> {after:,} bytes, {name}"
         yield f"runs: {self.runs}; versions: {self._counts()}"
         for said, line in zip(("fails", "does not"), self.commands, strict=False):
             yield f"{said + ':':<10}$ {line}"

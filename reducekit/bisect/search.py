@@ -72,6 +72,22 @@ def smallest(
         kept -= found
 
 
+def lowest(number: int, shows: Callable[[int], bool]) -> int:
+    """Return the lowest number from 0 on for which `shows` holds, as it does for `number`.
+
+    0 and 1 are tested first: they are the values that say least. Then by bisection, as if all
+    numbers above one that shows did, too: about log2(number) tests.
+    """
+    for each in range(min(number, 2)):
+        if shows(each):
+            return each
+    low = min(number, 2) - 1
+    while number - low > 1:
+        middle = (low + number) // 2
+        low, number = (low, middle) if shows(middle) else (middle, number)
+    return number
+
+
 def _by_ddmin(items: frozenset[int], ask: Callable[[frozenset[int]], bool]) -> frozenset[int]:
     order, left = sorted(items), items
     state: Selector = selector(len(order))

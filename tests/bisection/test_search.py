@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.bisect.search import next_version, smallest, version_key
+from reducekit.bisect.search import lowest, next_version, smallest, version_key
 
 
 def test_names_are_sorted_by_the_versions_in_them() -> None:
@@ -85,3 +85,17 @@ def test_an_option_and_its_value_go_together() -> None:
 
     assert smallest(4, shows) == {0, 1, 2, 3}
     assert smallest(4, shows, pairs=[1]) == {0, 3}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 900, 10**9])
+@pytest.mark.parametrize("least", [0, 1, 2, 3, 40, 899])
+def test_the_lowest_number_that_shows(number: int, least: int) -> None:
+    asked: list[int] = []
+
+    def shows(value: int) -> bool:
+        asked.append(value)
+        return value >= least
+
+    assert lowest(number, shows) == min(number, least)
+    assert len(asked) <= 2 + number.bit_length()
+    assert number not in asked

@@ -124,6 +124,42 @@ def test_a_test_may_skip_a_version_as_with_git_bisect(shell: Shell, builds: Path
     assert found["between"] == ["solver-1.8"]
 
 
+DEPENDS = """last() { for file; do :; done; }; last "$@"
+case "$*" in *model=true*) ;; *) grep -q many $file && { echo sat; exit; };; esac
+case "$*" in *t=[4-9]?\\ *|*t=???\\ *) grep -q bug $file && kill -SEGV $$;; esac
+echo sat"""
+"""Crashes on `bug` if t is at least 40; where there are `many`, only with model=true."""
+DISLIKES = "for file; do :; done; grep -q fine $file || kill -KILL $$; echo sat"
+
+
+def test_input_options_and_their_values_are_reduced_together(shell: Shell, builds: Path) -> None:
+    """Of less input fewer options are needed; a version that fails otherwise does not pass."""
+    for number in range(1, 13):
+        script(builds / f"solver-1.{number}", DEPENDS if number >= 3 else DISLIKES)
+    shell.write("in.smt2", "(many)\n(x)\n(bug)\n(y)\n(fine)\n")
+    words = ["--cmd", "{solver} t=900 model=true seed=7", "--reduce", "out.smt2"]
+    found = bisect(shell, "--builds", "builds", *words)
+    assert (shell.folder / "out.smt2").read_text().split() == ["(bug)", "(fine)"]
+    assert (found["last_good"], found["first_bad"]) == ("solver-1.2", "solver-1.3")
+    assert found["options"] == ["t=40"]
+    assert (found["reduced"]["before"], found["reduced"]["file"]) == (28, "out.smt2")
+    assert found["commands"][0] == f"{builds}/solver-1.3 t=40 out.smt2"
+    assert bisect(shell, "--builds", "builds", *words, "--keep-options")["options"] is None
+
+
+def test_an_input_that_cannot_be_reduced(shell: Shell, builds: Path) -> None:
+    for number in range(1, 13):
+        script(builds / f"solver-1.{number}", "kill -SEGV $$" if number >= 3 else FINE)
+    words = ["bisect", "in.smt2", "--builds", "builds", "--cmd", "{solver}", "--reduce", "out"]
+    done = shell(*words)
+    assert done.code == 1
+    assert "empty" in done.err
+    shell.write("in.strange", "bug")
+    done = shell("bisect", "in.strange", *words[2:])
+    assert done.code == 2
+    assert "cannot tell the format of in.strange" in done.err
+
+
 def test_the_options_that_it_takes(shell: Shell, builds: Path) -> None:
     for number in range(1, 13):
         crash = 'case "$*" in *"-t 5"*model=true*) kill -SEGV $$;; *-t*-*) exit 2;; esac'
