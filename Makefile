@@ -13,7 +13,7 @@ SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all nightly lint docs bench mutants captures clean
+.PHONY: help demo test test-all nightly lint docs bench slow mutants captures clean
 
 help:
 	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-all  run all tests"
 	@echo "make nightly  run the state machines for 20,000 steps (STEPS=N, SEED=N for others)"
 	@echo "make lint   ruff and mypy"
+	@echo "make slow   reduce an unstable and a slow query that are made here; prints a table"
 	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
 	@echo "make docs   build the documentation in build/docs, and check its links"
 	@echo "make mutants  change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)"
@@ -77,6 +78,9 @@ demo: $(VENV)/base.stamp $(DEMO)/input.smt2
 	    $(BIN)/reducekit smt2 $(DEMO)/input.smt2 --cmd "$$z3 model_validate=true" \
 	        -o $(DEMO)/reduced.smt2
 	@echo; echo "$(DEMO)/reduced.smt2:"; cat $(DEMO)/reduced.smt2
+
+slow: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.slow_generated
 
 bench: $(VENV)/base.stamp
 	$(BIN)/python -m benchmarks.engine_cost

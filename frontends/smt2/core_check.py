@@ -20,11 +20,9 @@ from pathlib import Path
 
 from reducekit.errors import ParseError
 from reducekit.frontends.model_test import Finding, ended
-from reducekit.frontends.smt2.commands import read_commands
-from reducekit.frontends.smt2.cores import core_of, only
+from reducekit.frontends.smt2.cores import core_of, part_of
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.status import without_status
-from reducekit.frontends.smt2.variants import pieces
 from reducekit.offers import Probe
 from reducekit.oracle.responses import read_answers
 
@@ -40,11 +38,11 @@ def judge(
     is no script.
     """
     plain = without_status(text)
-    uses = read_commands(parse(plain)).uses
+    parse(plain)
     core = core_of(plain, Probe(0, solver))
     if core is None:
         return Finding()
-    answer = read_answers(other(only(pieces(plain, 0) or [], uses, core)))[-1:]
+    answer = read_answers(other(part_of(plain, core)))[-1:]
     if answer == (b"sat",):
         return Finding(wrong=f"the core of {len(core)} assertions is satisfiable")
     if answer == (b"unsat",):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from reducekit.frontends.smt2.commands import symbol
+from reducekit.frontends.smt2.commands import read_commands, symbol
+from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.variants import MOVABLE, Piece, pieces
 from reducekit.offers import Probe
 
@@ -29,6 +30,11 @@ def only(script: Sequence[Piece], uses: Sequence[Sequence[int]], part: Collectio
         kept |= new
         todo += new
     return b"".join(text for each in script if each.place in kept for text in each[2:]) + b"\n"
+
+
+def part_of(text: bytes, part: Collection[int]) -> bytes:
+    """Return the same of a text. Raises ParseError if that is no script."""
+    return only(pieces(text, 0) or [], read_commands(parse(text)).uses, part)
 
 
 def core_of(text: bytes, probe: Probe) -> set[int] | None:

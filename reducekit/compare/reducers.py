@@ -118,8 +118,13 @@ def measure_all(
             yield measure(problem, reducer, seconds)
 
 
-def measure(problem: Problem, reducer: Reducer, seconds: float | None) -> Measured:
-    """Run a reducer on a problem for at most `seconds` seconds."""
+def measure(
+    problem: Problem, reducer: Reducer, seconds: float | None, keep: Path | None = None
+) -> Measured:
+    """Run a reducer on a problem for at most `seconds` seconds.
+
+    A verified output is copied to `keep`, if that is given.
+    """
     with tempfile.TemporaryDirectory(prefix="reducers-") as name:
         folder = Path(name)
         source = folder / problem.file.name
@@ -130,6 +135,8 @@ def measure(problem: Problem, reducer: Reducer, seconds: float | None) -> Measur
         cost = run([_filled(word, values) for word in reducer.words], seconds)
         checks = count.stat().st_size
         verified = output.exists() and _accepts(problem.oracle, output)
+        if verified and keep is not None:
+            keep.write_bytes(output.read_bytes())
         return Measured(
             test_set=problem.test_set,
             case=problem.case,

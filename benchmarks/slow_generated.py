@@ -1,0 +1,284 @@
+"""Reducers side by side on an unstable and on a slow query that are made here.
+
+    python -m benchmarks.slow_generated [--z3 Z3] [--cap S] [--reducer NAME=COMMAND ...]
+
+The queries have idle assertions, and
+
+* *unstable*: two pigeonhole problems, an easy and a harder one. Which one z3 works on depends on
+  the seed; some of the seeds 0 to 7 solve the query within two thirds of a bound of steps, others
+  not within all of it. The bound is 1.65 times what the fastest seed takes.
+* *slow*: an axiom with instances for each triple of some terms, of which z3 makes a thousand.
+
+Each case has an oracle, a shell script, which all reducers share. Two rows are without it: z3's
+core, the assertions that z3 names in its first run; and reducekit with options instead of the
+oracle, which takes other variants than seeds: so the oracle may refuse its result. Reducers are
+command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reducekit import reduce
+from reducekit.compare.reducers import Problem, Reducer, fires, measure
+from reducekit.frontends.smt2.cores import core_of, part_of
+from reducekit.offers import Probe
+from reducekit.oracle.command import Command
+from tests.solvers import z3
+
+_VERSION = "4.12.1.0"
+_SEEDS = range(8)
+_ROOM, _SPARE = 1.5, 1.1
+_INSTANCES = 1000
+_MOST = 2_000_000
+"""Steps of a run while the bound is sought."""
+_UNSTABLE = """#!/bin/sh
+# Some seeds answer unsat within GOOD steps, others do not within BAD: 0 if there are both.
+for file; do :; done
+good= bad=
+for seed in SEEDS; do
+  said=$(Z3 -st rlimit=BAD smt.random_seed=$seed sat.random_seed=$seed "$file" 2>/dev/null)
+  steps=$(printf '%s' "$said" | sed -n 's/.*:rlimit-count *\\([0-9]*\\).*/\\1/p')
+  case $said in
+    unsat*) [ "$steps" -le GOOD ] && good=1 ;;
+    unknown*) bad=1 ;;
+    *) exit 1 ;;
+  esac
+  [ "$good$bad" = 11 ] && exit 0
+done
+exit 1
+"""
+_SLOW = """#!/bin/sh
+# z3 makes LEAST instances or more.
+for file; do :; done
+said=$(Z3 -st rlimit=BAD "$file" 2>/dev/null)
+case $said in *error*) exit 1 ;; esac
+count=$(printf '%s' "$said" | sed -n 's/.*:quant-instantiations *\\([0-9]*\\).*/\\1/p')
+[ "${count:-0}" -ge LEAST ]
+"""
+
+
+class Case(NamedTuple):
+    """A query, the script that accepts what fails as it does, and the options that say the same."""
+
+    name: str
+    text: str
+    oracle: str
+    options: dict[str, Any]
+
+
+class Row(NamedTuple):
+    """What a reducer came to."""
+
+    reducer: str
+    text: bytes
+    checks: int
+    cpu: float
+    accepted: bool
+    """Whether the oracle accepts the text."""
+    capped: bool
+
+
+def pigeons(name: str, holes: int) -> tuple[list[str], list[str]]:
+    """Return the declarations and assertions of a problem with a hole too few."""
+    places = range(holes)
+    birds = range(holes + 1)
+    declared = [f"(declare-const {name}{i}_{j} Bool)" for i in birds for j in places]
+    asserted = [f"(assert (or {' '.join(f'{name}{i}_{j}' for j in places)}))" for i in birds]
+    asserted += [
+        f"(assert (or (not {name}{a}_{j}) (not {name}{b}_{j})))"
+        for j in places
+        for a, b in itertools.combinations(birds, 2)
+    ]
+    return declared, asserted
+
+
+def idle(count: int, chance: random.Random) -> list[str]:
+    """Return assertions that matter to no proof."""
+    return [
+        f"(assert (> (h {k}) {chance.randrange(-50, 50)}))"
+        if k % 2
+        else f"(assert (forall ((y Int) (z Int)) (! (=> (> y z) (> (g y z) {k})) "
+        f":pattern ((g y z)) :qid idle.{k})))"
+        for k in range(count)
+    ]
+
+
+def script(declared: Sequence[str], asserted: list[str], chance: random.Random) -> str:
+    """Return a query with its assertions in random order."""
+    chance.shuffle(asserted)
+    functions = ("(declare-fun g (Int Int) Int)", "(declare-fun h (Int) Int)")
+    lines = ["(set-logic UFLIA)", *functions, *declared, *asserted, "(check-sat)"]
+    return "\n".join([*lines, ""])
+
+
+def steps(program: Path, text: str) -> list[int]:
+    """Return what each seed takes."""
+    found = []
+    with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
+        Path(file.name).write_text(text, encoding="utf-8")
+        for seed in _SEEDS:
+            seeds = (f"smt.random_seed={seed}", f"sat.random_seed={seed}")
+            line = [str(program), "-st", f"rlimit={_MOST}", *seeds, file.name]
+            said = subprocess.run(line, capture_output=True, text=True).stdout
+            counted = re.search(r":rlimit-count +([0-9]+)", said)
+            found.append(_MOST if counted is None else int(counted[1]))
+    return found
+
+
+def unstable(program: Path) -> Case:
+    """Make the unstable query: the first of some, of which seeds are fast and others are not."""
+    for number in range(1, 20):
+        chance = random.Random(number)
+        (easy, one), (hard, two) = pigeons("a", 5), pigeons("b", 7)
+        text = script([*easy, *hard], [*one, *two, *idle(60, chance)], chance)
+        taken = steps(program, text)
+        bound = int(_ROOM * _SPARE * min(taken))
+        if sum(each > bound for each in taken) > 1:
+            break
+    else:
+        sys.exit("no query is unstable with this z3: give another one with --z3")
+    values = {"SEEDS": " ".join(map(str, _SEEDS)), "GOOD": int(bound / _ROOM), "BAD": bound}
+    command = f"{program} rlimit={bound} smt.random_seed={{seed}} sat.random_seed={{seed}}"
+    options = {"command": command, "unstable": len(_SEEDS)}
+    return Case("unstable", text, filled(_UNSTABLE, program, values), options)
+
+
+def slow(program: Path) -> Case:
+    """Make the slow query."""
+    chance = random.Random(1)
+    terms = [f"(assert (> (f {k}) {chance.randrange(50)}))" for k in range(14)]
+    triples = (
+        "(assert (forall ((x Int) (y Int) (z Int)) (! (> (+ (f x) (f y) (f z)) (- 9)) "
+        ":pattern ((f x) (f y) (f z)) :qid triples)))"
+    )
+    text = script(["(declare-fun f (Int) Int)"], [*terms, triples, *idle(120, chance)], chance)
+    values = {"LEAST": _INSTANCES, "BAD": _MOST}
+    command = f"{program} rlimit={_MOST}"
+    options = {"command": command, "cost": "instances", "at_least": _INSTANCES}
+    return Case("slow", text, filled(_SLOW, program, values), options)
+
+
+def filled(oracle: str, program: Path, values: dict[str, Any]) -> str:
+    """Return an oracle with its program and its values."""
+    for name, value in {"Z3": program, **values}.items():
+        oracle = re.sub(rf"\b{name}\b", str(value), oracle)
+    return oracle
+
+
+def core(text: bytes, program: Path) -> bytes:
+    """Return the script with the assertions of z3's core only; the whole one without a core."""
+
+    def run(asked: bytes) -> bytes:
+        line = [str(program), "-in"]
+        return subprocess.run(line, input=asked, capture_output=True).stdout
+
+    places = core_of(text, Probe(0, run))
+    return text if places is None else part_of(text, places)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return a result and the processor time that it took, that of child processes included."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+
+    def spent() -> float:
+        return sum(each.ru_utime + each.ru_stime for each in map(resource.getrusage, kinds))
+
+    begin = spent()
+    return work(), spent() - begin
+
+
+def rows(
+    case: Case, program: Path, reducers: Sequence[Reducer], cap: float, folder: Path
+) -> list[Row]:
+    """Run all reducers on a case."""
+    source, oracle, kept = (folder / name for name in ("input.smt2", "oracle", "kept.smt2"))
+    source.write_text(case.text, encoding="utf-8")
+    oracle.write_text(case.oracle, encoding="utf-8")
+    oracle.chmod(0o755)
+    problem = Problem("generated", case.name, source, Command.of([str(oracle)]))
+    if not fires(problem):
+        sys.exit(f"{case.name}: the oracle refuses the query")
+    found = []
+    for each in reducers:
+        kept.write_bytes(source.read_bytes())
+        done = measure(problem, each, cap, kept)
+        accepted = done.verified
+        text = kept.read_bytes()
+        found.append(Row(each.name, text, done.checks, done.cpu, accepted, done.capped))
+
+    def accepts(text: bytes) -> bool:
+        kept.write_bytes(text)
+        return fires(problem._replace(file=kept))
+
+    part, cpu = timed(lambda: core(source.read_bytes(), program))
+    found.append(Row("z3's core", part, 0, cpu, accepts(part), capped=False))
+    done, cpu = timed(
+        lambda: reduce(source.read_bytes(), journal=False, max_time=cap, **case.options)
+    )
+    found.append(
+        Row(
+            "reducekit, by options",
+            done.text,
+            done.counts.checks,
+            cpu,
+            accepts(done.text),
+            done.early,
+        )
+    )
+    return found
+
+
+def table(case: Case, found: Sequence[Row]) -> str:
+    """Return the lines of a case."""
+    before = case.text.encode()
+    lines = []
+    for each in found:
+        asserts = " → ".join(str(text.count(b"(assert")) for text in (before, each.text))
+        cells = [
+            case.name,
+            each.reducer,
+            asserts,
+            f"{len(before):,} → {len(each.text):,}",
+            str(each.checks or ""),
+            f"{each.cpu:.0f}",
+            "yes" if each.accepted else "no",
+            "stopped" if each.capped else "done",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--z3", type=Path, help=f"default: {_VERSION}, fetched with pip")
+    parser.add_argument("--cap", type=float, default=40.0, help="seconds for each run")
+    parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
+    given = parser.parse_args()
+    program = given.z3 or z3(_VERSION)
+    places = "{input} -o {output} --oracle {oracle}"
+    own = f"reducekit={sys.executable} -m reducekit smt2 {places} -q"
+    reducers = [Reducer.of(each) for each in (own, *given.reducer)]
+    print(
+        "| query | reducer | assertions | bytes | checks | processor s | oracle accepts | end |\n"
+        "|---|---|--:|--:|--:|--:|---|---|"
+    )
+    for made in (unstable, slow):
+        case = made(program)
+        with tempfile.TemporaryDirectory() as folder:
+            print(table(case, rows(case, program, reducers, given.cap, Path(folder))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
