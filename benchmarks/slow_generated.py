@@ -1,6 +1,6 @@
 """Reducers side by side on an unstable and on a slow query that are made here.
 
-    python -m benchmarks.slow_generated [--z3 Z3] [--cap S] [--reducer NAME=COMMAND ...]
+    python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--reducer NAME=COMMAND ...]
 
 The queries have idle assertions, and
 
@@ -12,7 +12,9 @@ The queries have idle assertions, and
 Each case has an oracle, a shell script, which all reducers share. Two rows are without it: z3's
 core, the assertions that z3 names without options; and reducekit with options instead of the
 oracle, which takes other variants than seeds: so the oracle may refuse its result. Reducers are
-command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`.
+command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`. Each has the
+same number of checks, so the table is the same on a busy machine: after these the oracle refuses
+everything.
 """
 
 from __future__ import annotations
@@ -40,11 +42,13 @@ _SEEDS = range(8)
 _CLAUSES = 40
 _OPTIONS = "auto_config=false smt.mbqi=false"
 _INSTANCES = 1000
+_SECONDS = 300.0
 _MOST = 2_000_000
 """Steps of a run."""
 _UNSTABLE = """#!/bin/sh
 # Some seeds answer unsat within GOOD steps, others do not within BAD: 0 if there are both.
 for file; do :; done
+COUNT
 good= bad=
 for seed in SEEDS; do
   said=$(Z3 -st OPTIONS rlimit=BAD smt.random_seed=$seed "$file" 2>/dev/null)
@@ -61,11 +65,18 @@ exit 1
 _SLOW = """#!/bin/sh
 # z3 makes LEAST instances or more.
 for file; do :; done
+COUNT
 said=$(Z3 -st OPTIONS rlimit=BAD "$file" 2>/dev/null)
 case $said in *error*) exit 1 ;; esac
 count=$(printf '%s' "$said" | sed -n 's/.*:quant-instantiations *\\([0-9]*\\).*/\\1/p')
 [ "${count:-0}" -ge LEAST ]
 """
+
+
+_COUNT = """if [ -n "$CHECKS" ]; then
+  printf . >> "$CHECKS"
+  [ "$(wc -c < "$CHECKS")" -le "$MOST" ] || exit 1
+fi"""
 
 
 class Case(NamedTuple):
@@ -156,8 +167,8 @@ def slow(program: Path) -> Case:
 
 def filled(oracle: str, program: Path, values: dict[str, Any]) -> str:
     """Return an oracle with its program and its values."""
-    for name, value in {"Z3": program, "OPTIONS": _OPTIONS, **values}.items():
-        oracle = re.sub(rf"\b{name}\b", str(value), oracle)
+    for name, value in {"COUNT": _COUNT, "Z3": program, "OPTIONS": _OPTIONS, **values}.items():
+        oracle = re.sub(rf"(?<!\$)\b{name}\b", str(value).replace("\\", r"\\"), oracle)
     return oracle
 
 
@@ -184,7 +195,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def rows(
-    case: Case, program: Path, reducers: Sequence[Reducer], cap: float, folder: Path
+    case: Case, program: Path, reducers: Sequence[Reducer], most: int, folder: Path
 ) -> list[Row]:
     """Run all reducers on a case."""
     source, oracle, kept = (folder / name for name in ("input.smt2", "oracle", "kept.smt2"))
@@ -197,15 +208,18 @@ def rows(
     found = []
     for each in reducers:
         kept.write_bytes(source.read_bytes())
-        done = measure(problem, each, cap, kept)
+        count = folder / f"checks of {each.name}"
+        limited = ("env", f"CHECKS={count}", f"MOST={most}", *each.words)
+        done = measure(problem, Reducer(each.name, limited), _SECONDS, kept)
         accepted = done.verified
         text = kept.read_bytes()
-        found.append(Row(each.name, text, done.checks, done.cpu, accepted, done.capped))
+        checks = min(most, done.checks)
+        found.append(Row(each.name, text, checks, done.cpu, accepted, done.checks > most))
 
     part, cpu = timed(lambda: core(source.read_bytes(), program))
     found.append(Row("z3's core", part, 0, cpu, accepts(case, part), capped=False))
     done, cpu = timed(
-        lambda: reduce(source.read_bytes(), journal=False, max_time=cap, **case.options)
+        lambda: reduce(source.read_bytes(), journal=False, max_checks=most, **case.options)
     )
     found.append(
         Row(
@@ -244,7 +258,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--z3", type=Path, help=f"default: {_VERSION}, fetched with pip")
-    parser.add_argument("--cap", type=float, default=40.0, help="seconds for each run")
+    parser.add_argument("--checks", type=int, default=60, help="for each reducer (default: 60)")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
@@ -258,7 +272,9 @@ def main() -> None:
     for made in (unstable, slow):
         case = made(program)
         with tempfile.TemporaryDirectory() as folder:
-            print(table(case, rows(case, program, reducers, given.cap, Path(folder))), flush=True)
+            print(
+                table(case, rows(case, program, reducers, given.checks, Path(folder))), flush=True
+            )
 
 
 if __name__ == "__main__":
