@@ -134,14 +134,11 @@ class Also(Criterion):
 
 def about_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
-    if isinstance(criterion, Also):
-        return about_answers(criterion.inner) or any(
-            isinstance(each, Matches) for each in criterion.others
-        )
-    return isinstance(criterion, Flips | CostAtLeast)
+    if isinstance(criterion, Also) and any(isinstance(each, Matches) for each in criterion.others):
+        return True
+    return isinstance(innermost(criterion), Flips | CostAtLeast)
 
 
 def compares_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants runs answered: in two ways, or as `about_answers` tells."""
-    inner = criterion.inner if isinstance(criterion, Also) else criterion
-    return isinstance(inner, Disagree) or about_answers(criterion)
+    return isinstance(innermost(criterion), Disagree) or about_answers(criterion)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeat, Repeating
-from reducekit.oracle.also import Also
+from reducekit.oracle.also import innermost
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -277,8 +277,7 @@ _MISREAD = re.compile(
 
 def advice(golden: Golden) -> str | None:
     """Return how the command could be asked better; None if it is asked well."""
-    criterion = golden.criterion
-    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    inner = innermost(golden.criterion)
     return inner.advice(golden.outcomes) if isinstance(inner, Flips) else None
 
 
@@ -287,7 +286,7 @@ def in_the_wrong(criterion: Criterion, claimed: str | None) -> str | None:
 
     Of the input this is the truth, if its writer knew it; candidates may have another answer.
     """
-    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    inner = innermost(criterion)
     if not isinstance(inner, Disagree) or inner.expected is None or claimed is None:
         return None
     own, other = (answer.decode() for answer in inner.expected)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reducekit.executors.executor import Executor
 from reducekit.offers import Overrides, Probe
-from reducekit.oracle.also import Also, about_answers
+from reducekit.oracle.also import about_answers, innermost
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, Everything, answers
@@ -25,7 +25,7 @@ def good_and_bad(
     Good runs are answered and bad ones are not; where a cost counts, the bad run is the costly one,
     and the good one is that of the reference.
     """
-    inner = criterion.inner if isinstance(criterion, Also) else criterion
+    inner = innermost(criterion)
     if isinstance(inner, CostAtLeast):
         return inner.runs if inner.references else None, 0
     answered = [answers(each) is not None for each in outcomes]
