@@ -13,9 +13,9 @@ from reducekit.errors import ResourceError, UsageError
 from reducekit.events import Accepted, Checked, Event, Notice, PassEnded, RolledBack
 from reducekit.reduction import EARLIER, GUESSES
 from reducekit.session import Options, Session
+from reducekit.session.ending import _unwritten as unwritten
 from reducekit.session.golden import GoldenRunError
-from reducekit.session.session import _in_words as in_words
-from reducekit.session.session import _unwritten as unwritten
+from reducekit.session.searching import _in_words as in_words
 
 LARGE = b"".join(b"(declare-const x%d Int)\n(assert (> x%d 7))\n" % (n, n) for n in range(5000))
 

@@ -24,7 +24,7 @@ from reducekit.executors.repeating import Repeat
 from reducekit.oracle.limits import Limits
 from reducekit.session import Options, Session
 from reducekit.session.golden import GoldenRunError
-from reducekit.session.session import _first_wall as first_wall
+from reducekit.session.golden_runs import _first_wall as first_wall
 
 SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
 

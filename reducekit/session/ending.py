@@ -1,0 +1,276 @@
+"""The end of a session: the result is run again, and what came of it all is gathered."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from reducekit.errors import (
+    ParseError,
+    ReducekitError,
+    ResourceError,
+    UsageError,
+    lack_of_resources,
+)
+from reducekit.executors.executor import Finished
+from reducekit.frontend import Frontend
+from reducekit.offers import Compares, Presents
+from reducekit.oracle.criterion import Everything
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.reduction import Result
+from reducekit.reduction.control import Stopped
+from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
+from reducekit.session.golden import Golden, limits_for, run_once
+from reducekit.session.other_failures import OtherFailures
+from reducekit.session.output import SavedBest, rescue
+from reducekit.session.passing import compared, write_passing
+from reducekit.session.prepare import Job
+from reducekit.session.probing import overridden
+from reducekit.session.remains import counted, remains
+from reducekit.session.report import (
+    INTERRUPTED,
+    FailureChanged,
+    OtherFailure,
+    Remaining,
+    Report,
+    Reproducer,
+)
+from reducekit.session.running import Running
+from reducekit.session.slippage import SlippageTracker
+
+_LAST_CHECKS = 5
+_SMALL = 200_000  # bytes that are parsed and counted in a moment
+
+
+def on_fresh_variants(
+    running: Running,
+    job: Job,
+    golden: Golden,
+    result: Result,
+    saved: SavedBest,
+    steps: Steps,
+) -> tuple[Ends, Ends] | None:
+    """Go back to an earlier text if the failure is rare on fresh variants of the result.
+
+    Returns how those of the input and of what is kept end; None if that was not found out.
+    """
+    if not job.fresh or result.gone or result.stopped == INTERRUPTED:
+        return None
+    limits = limits_for(golden.criterion, job.limits, golden.seconds)
+    oracle = Oracle(job.fresh, Everything(len(job.fresh)))
+    running.say(f"running {len(job.fresh)} other variants of the input and the result")
+
+    def ends(text: bytes) -> Ends:
+        with running.open_stoppable(oracle) as opened:
+            return Ends.of(run_once(opened, text, limits).outcomes, golden.criterion)
+
+    with contextlib.suppress(KeyboardInterrupt, Stopped), running.guard.allowed():
+        kept, first, last = as_unstable(steps.texts, saved.text, ends)
+        went_back = kept != saved.text
+        running.say(in_words(first, last, len(job.commands), went_back=went_back))
+        if went_back:
+            with running.guard.held():
+                saved.replace(kept)
+        return first, last
+    return None
+
+
+def confirmed(
+    running: Running, job: Job, golden: Golden, result: Result, saved: SavedBest
+) -> tuple[Finished | None, int]:
+    """Run the saved text once more, laid out if that is wanted; return the run, and how many.
+
+    A signal ends that without a run.
+    """
+    last, tries = None, 0
+    with contextlib.suppress(KeyboardInterrupt), running.guard.allowed():
+        if running.options.pretty and result.stopped != INTERRUPTED and not result.gone:
+            _lay_out(running, job, golden, saved)
+        if not result.gone:
+            last, tries = _check_again(running, job, golden, saved.text)
+        if last is not None and not last.interesting and saved.text != result.text:
+            # The best text of an earlier run, which this one has not come upon.
+            saved.replace(result.text)
+            last, tries = _check_again(running, job, golden, saved.text)
+    return last, tries
+
+
+def _lay_out(running: Running, job: Job, golden: Golden, saved: SavedBest) -> None:
+    """Pretty-print the result if it still fails."""
+    if not isinstance(job.frontend, Presents):
+        return
+    text = job.frontend.pretty(saved.text)
+    if text == saved.text or not job.commands or running.control.stopped:
+        return
+    limits = limits_for(golden.criterion, job.limits, golden.seconds)
+    opened = running.executors.open_repeating(Oracle(job.commands, golden.criterion))
+    if not run_once(opened, text, limits).interesting:
+        running.say("the pretty-printed result does not fail; keeping the original layout")
+        return
+    with running.guard.held():
+        saved.replace(text)
+
+
+def _check_again(
+    running: Running, job: Job, golden: Golden, text: bytes
+) -> tuple[Finished | None, int]:
+    """Check the result once more, and again if that does not fail.
+
+    Returns the last check and the number of checks made. A function is not asked again.
+    """
+    if not job.commands or running.control.stopped:
+        return None, 0
+    limits = limits_for(golden.criterion, job.limits, golden.seconds)
+    opened = running.executors.open_repeating(Oracle(job.commands, golden.criterion))
+    tries = 0
+    while True:
+        tries += 1
+        last = run_once(opened, text, limits)
+        if last.interesting or tries == _LAST_CHECKS:
+            return last, tries
+
+
+def left(
+    running: Running,
+    job: Job,
+    golden: Golden,
+    steps: Steps,
+    text: bytes,
+    last: Finished | None,
+) -> list[Remaining]:
+    """Return which parts of the input are left, with numbers if a run confirmed the result."""
+    found = remains(job, golden, [*steps.texts, text])
+    if found and last is not None and last.interesting:
+        with contextlib.suppress(KeyboardInterrupt, Stopped), running.guard.allowed():
+            return counted(found, job, golden, text, last.outcomes, running.open_stoppable)
+    return found
+
+
+def report_of(
+    running: Running,
+    job: Job,
+    golden: Golden,
+    result: Result,
+    last: Finished | None,
+    tries: int,
+    slippage: SlippageTracker | None,
+) -> Report:
+    """Gather the report. Raises UsageError or ResourceError if it could not be written."""
+    output, collection = job.output, job.other_failures
+    if output is not None and output.write_error:
+        elsewhere = rescue(result.text, job.frontend.suffix)
+        raise _unwritten(output.path, output.write_error, elsewhere)
+    if collection is not None and collection.write_error:
+        running.say(
+            f"not all other failures could be kept in {collection.folder}: "
+            f"{collection.write_error.strerror}"
+        )
+    frontend = compared(job.frontend, result.passing)
+    compares = isinstance(frontend, Compares)
+    if compares and output is not None and result.stopped != INTERRUPTED:
+        journal = job.opened.journal
+        resumed = journal is not None and journal.resumed
+        running.say(write_passing(output.path, result.passing, resumed=resumed))
+    if isinstance(frontend, Presents) and not result.early:
+        running.say(frontend.remark(result.text))
+    if names := overridden(job, golden, result.text):
+        running.say(
+            "the failure needs options in the file, which override the command line: "
+            f"{names}. For a failure of the command's own options, remove these lines from "
+            "the input"
+        )
+    stopped = result.stopped
+    if stopped is None and last is None and job.commands:
+        stopped = INTERRUPTED
+    sizes = _sizes(running, job, frontend, result.text, interrupted=stopped == INTERRUPTED)
+    if sizes is None:
+        stopped = INTERRUPTED
+    before, after = sizes or ({"bytes": len(job.text)}, {"bytes": len(result.text)})
+    source = running.options.input
+    return Report(
+        text=result.text,
+        input=source if isinstance(source, Path) else None,
+        output=None if output is None else output.path,
+        before=before,
+        after=after,
+        counts=result.counts,
+        runs=running.executors.runs,
+        seconds=time.monotonic() - running.begin,
+        failure=golden.criterion.describe(),
+        reproducers=_reproducers(job, last),
+        stopped=stopped,
+        early=result.early or stopped == INTERRUPTED,
+        verified=None if last is None else last.interesting,
+        tries=tries,
+        changed=[] if slippage is None else _changes(slippage),
+        others=[] if slippage is None else _others(slippage, collection),
+        passing=result.passing if compares else None,
+    )
+
+
+def _sizes(
+    running: Running, job: Job, frontend: Frontend, text: bytes, *, interrupted: bool
+) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+    """Count what is in the input and the result; None if a signal ended that."""
+    if len(job.text) <= _SMALL:
+        return _count(job.frontend, job.text), _count(frontend, text)
+    if not interrupted:
+        with contextlib.suppress(KeyboardInterrupt), running.guard.allowed():
+            return _count(job.frontend, job.text), _count(frontend, text)
+    return None
+
+
+def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
+    """Count what is in a text; only its bytes if it does not parse."""
+    with contextlib.suppress(ParseError):
+        return frontend.measure(frontend.parse(text))
+    return {"bytes": len(text)}
+
+
+def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
+    """Return the error that the result is not at its path, but perhaps elsewhere."""
+    kind = ResourceError if lack_of_resources(error) else UsageError
+    message = f"the result could not be written to {path}: {error.strerror}"
+    return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+
+
+def _changes(slippage: SlippageTracker) -> list[FailureChanged]:
+    return [
+        FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
+        for each in slippage.slippages
+    ]
+
+
+def _others(slippage: SlippageTracker, collection: OtherFailures | None) -> list[OtherFailure]:
+    """Return the other failures that candidates had.
+
+    Complaints come from ill-formed candidates, mostly: they are shown with their files only.
+    """
+    return [
+        OtherFailure(
+            each.signature.describe(),
+            each.count,
+            each.size,
+            None if collection is None else collection.file(each.signature),
+        )
+        for each in slippage.met
+        if collection is not None or not each.complaint
+    ]
+
+
+def _reproducers(job: Job, last: Finished | None) -> list[Reproducer]:
+    """Return how to see the failure again, and how that looks."""
+    path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
+    outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)
+    if last is None or not last.interesting:
+        outcomes += [None] * (len(job.commands) - len(outcomes))
+    return [
+        Reproducer(
+            command.shell_line(path),
+            None if outcome is None else job.as_if_run_on(outcome, path),
+        )
+        for command, outcome in zip(job.commands, outcomes, strict=False)
+    ]

@@ -1,0 +1,167 @@
+"""The golden runs of a session: does the input fail every time, where, and the baseline not?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from reducekit.errors import StoppedError
+from reducekit.executors.executor import Executor
+from reducekit.journal import digest
+from reducekit.oracle.also import innermost
+from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
+from reducekit.oracle.oracle import Oracle
+from reducekit.reduction.control import Stopped
+from reducekit.session import journal_setup
+from reducekit.session.golden import (
+    Golden,
+    GoldenRunError,
+    ask_predicate,
+    baseline_fails,
+    establish,
+    fails_too,
+    run_once,
+    unfit_baseline,
+)
+from reducekit.session.own_folders import in_own_folders
+from reducekit.session.prepare import Job
+from reducekit.session.running import Running
+
+_FIRST = 600.0
+"""Seconds for a run on the input, where no limit is given."""
+
+
+def seen_to_fail(running: Running, job: Job) -> tuple[Job, Golden, bool]:
+    """Make the golden runs; where they show no failure, no journal is left behind.
+
+    Returns the job with what was learnt of it, and whether the baseline crashes as well. Raises
+    GoldenRunError, StoppedError.
+    """
+    try:
+        with running.guard.allowed():
+            return _golden_anywhere(running, job)
+    except BaseException as error:
+        journal_setup.discard(job.opened)
+        if isinstance(error, Stopped):
+            raise StoppedError(f"{error} before there was a result") from None
+        raise
+
+
+def _golden_anywhere(running: Running, job: Job) -> tuple[Job, Golden, bool]:
+    """Make the golden run; if the program finds the input by its name alone, in its folder.
+
+    An interestingness test written for C-Vise takes no argument: it names the file, which
+    it expects in the current folder.
+    """
+    try:
+        return _golden(running, job)
+    except GoldenRunError as error:
+        moved = in_own_folders(job.commands, running.options.input)
+        if moved is None or error.problem not in ("passes", "not shown", "baseline fails too"):
+            raise
+        fresh = in_own_folders(job.fresh, running.options.input) or ()
+        moved_job = replace(job, commands=moved, fresh=fresh)
+        try:
+            found = _golden(running, moved_job)
+        except GoldenRunError:
+            raise error from None
+        running.say(
+            "the command names the file itself, so each run gets a folder of its own, "
+            "in which the candidate has that name"
+        )
+        return found
+
+
+def _golden(running: Running, job: Job) -> tuple[Job, Golden, bool]:
+    """Make sure that the input fails every time; say whether the baseline does, by a crash.
+
+    Returns the job with what was learnt about its journal.
+    """
+    options, journal, baseline = running.options, job.opened.journal, job.frontend.baseline
+    opener = partial(running.open_stoppable, jobs=job.jobs)
+    if not job.commands:
+        golden = ask_predicate(job.criterion, job.text, opener, baseline)
+        return _same_function(running, job, opener), golden, False
+    known = None if journal is None else journal.found.golden
+    wall = options.first_timeout or job.limits.wall
+    given = wall is not None or job.limits.cpu is not None
+    if wall is None:
+        wall = _first_wall(options.max_time)
+    golden = establish(
+        job.commands,
+        job.criterion,
+        job.text,
+        replace(job.limits, wall=wall),
+        opener,
+        path=job.name,
+        repeat=options.repeat,
+        recorded=known.runs if known is not None and known.whole else (),
+        baseline=baseline,
+    )
+    if isinstance(innermost(golden.criterion), TimesOut) and not given:
+        raise GoldenRunError(
+            f"the command does not end within {wall:g} s on the input. Give `timeout` to keep "
+            "that it hangs, `slower_than` to keep that it is slow",
+            "not shown",
+        )
+    said = None if journal is None else journal.found.verdicts.get(digest(baseline))
+    if said is not None:
+        fails = said[0]
+    else:
+        fails = baseline_fails(
+            job.commands,
+            golden,
+            job.limits,
+            opener,
+            repeat=options.repeat,
+            baseline=baseline,
+        )
+    if journal is not None:
+        if known is None:
+            # In this order: a run that is resumed with these outcomes does not make the runs
+            # again, so it could not find out either what they have written.
+            journal_setup.note_written(job.opened, job.commands)
+            journal.golden(golden.runs)
+        if said is None:
+            journal.verdict(digest(baseline), fails, 0.0)
+    if fails:
+        _accept_failing_baseline(running, job, golden.criterion)
+    return job, golden, fails
+
+
+def _accept_failing_baseline(running: Running, job: Job, criterion: Criterion) -> None:
+    """Say that an empty file crashes, too. Raises GoldenRunError if the baseline fails else."""
+    baseline = job.frontend.baseline
+    kept = innermost(criterion)
+    if baseline or not (isinstance(kept, SameSignature) and kept.expected.signal):
+        raise unfit_baseline(
+            criterion,
+            baseline,
+            "Does the command read the file? Is what is looked for in every run?",
+            job.commands[0].shell_line(job.name),
+        )
+    running.say(fails_too(criterion, baseline))
+
+
+def _same_function(running: Running, job: Job, opener: Callable[[Oracle], Executor]) -> Job:
+    """Ask a function about the best text of the run to be resumed; return the job to do.
+
+    A function has no content that could be compared, so that text stands for it.
+    """
+    journal = job.opened.journal
+    if journal is None or not journal.found.current:
+        return job
+    best = journal.found.text(journal.found.current)
+    with opener(Oracle((), job.criterion)) as opened:
+        if run_once(opened, best, job.limits).interesting:
+            return job
+    why = "the function has changed since"
+    with running.guard.held():
+        again = journal_setup.begin_again(job.opened, running.options, job.text, why)
+    return replace(job, opened=again)
+
+
+def _first_wall(max_time: float | None) -> float:
+    """Return the time limit of the golden run in seconds, if none is given."""
+    return _FIRST if max_time is None else min(_FIRST, max(1.0, max_time / 2))
