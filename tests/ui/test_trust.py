@@ -163,7 +163,7 @@ def test_a_server_that_is_gone_is_noticed(browser: Browser, served: Serving) -> 
     expect(page.locator("#lost")).to_contain_text("Connection lost")
     expect(page.locator(".run .pill")).to_have_text(re.compile("Lost|Stopped|Failed"))
     expect(page.locator(".run button:has-text('Pause')")).to_have_count(0)
-    assert "connection lost" in page.title()
+    expect(page).to_have_title(re.compile("connection lost"))
     visit.context.close()
 
 
