@@ -252,8 +252,7 @@ def test_errors_are_said_where_they_arise(visit: Visit) -> None:
     expect(page.locator(".run .problem")).to_contain_text("no-such-solver")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, width: int) -> None:
     (served.folder / "graph.btor").write_text(GRAPH)
     visit = Visit(browser, served, color_scheme=scheme, viewport={"width": width, "height": 800})
