@@ -444,3 +444,13 @@ def test_a_program_that_goes_away_and_comes_back(tmp_path: Path, jobs: int) -> N
     again, _ = run(tmp_path, **options)
     assert again.text == whole.text
     assert again.verified
+
+
+def test_a_run_of_another_command_is_not_resumed(tmp_path: Path) -> None:
+    """`resume` asks for the earlier run; with another command there is none."""
+    run(tmp_path, oracle=script(tmp_path / "a.sh", holds(9)), max_checks=10)
+    other = script(tmp_path / "b.sh", holds(9))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="is of another"):
+        run(tmp_path, oracle=other, resume=True)
+    assert sorted(tmp_path.iterdir()) == before, "nothing was moved"

@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from reducekit import registry
 from reducekit.api import ReduceOptions, reduce
 from reducekit.errors import (
     NotInterestingError,
@@ -21,8 +22,11 @@ from reducekit.errors import (
 )
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.repeating import Repeat
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.text import Text
 from reducekit.oracle.limits import Limits
 from reducekit.session import Options, Session
+from reducekit.session.files import refuse_other_format
 from reducekit.session.golden import GoldenRunError
 from reducekit.session.golden_runs import _first_wall as first_wall
 
@@ -376,3 +380,24 @@ def test_formats_without_variants_are_told(name: str, said: bool) -> None:
             listen=lambda event: notices.append(event.text) if isinstance(event, Notice) else None,
         )
     assert any("have no variants" in text for text in notices) is said
+
+
+def test_candidates_on_standard_input() -> None:
+    report = reduce(SCRIPT, command="sh -c 'grep -q \"> x7 7\" && exit 3'", stdin=True)
+    assert needle(report.text)
+    assert report.reproducers[0].command.endswith(" < result.smt2")
+
+
+def test_a_format_without_a_title_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(Text):
+        name, title = "plain", ""
+
+        @classmethod
+        def recognises(cls, text: bytes) -> bool:
+            return text.startswith(b"plain")
+
+    monkeypatch.setattr(registry, "names", lambda group: ["plain"])
+    monkeypatch.setattr(registry, "frontend_class", lambda name: Plain)
+    with pytest.raises(OtherFormatError) as caught:
+        refuse_other_format(Smt2(), b"plain text", "in.txt")
+    assert str(caught.value) == "in.txt looks like plain: use the format 'plain'"
