@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -206,7 +207,7 @@ class Traces(Frontend):
 
         def guarded(oracle: Oracle, jobs: int) -> Executor:
             judged = without_slips(oracle.criterion, model.classify, lawful=lawful)
-            executor = opener(Oracle(oracle.commands, judged), jobs)
+            executor = opener(replace(oracle, criterion=judged), jobs)
             if not lawful or judged is oracle.criterion:
                 return executor
             return ContractExecutor(

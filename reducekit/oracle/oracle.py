@@ -17,3 +17,5 @@ class Oracle:
 
     commands: tuple[Command, ...]
     criterion: Criterion
+    resolves: bool = False
+    """Whether candidates that neither fail nor pass are to be told from those that pass."""

@@ -73,6 +73,11 @@ class Shared:
     """The passes that found nothing, each with the text on which it did."""
     round: int = 0
     """The round of the last pass that began."""
+    compares: bool = field(init=False)
+    """Whether the frontend is a `Compares`, which takes 20 us to find out."""
+
+    def __post_init__(self) -> None:
+        self.compares = isinstance(self.frontend, Compares)
 
     def is_useless(self, position: SchedulePosition) -> bool:
         """Return whether a pass found nothing in this text, or would need luck to in this one."""
@@ -83,7 +88,8 @@ class Shared:
 
     def passed(self, text: bytes) -> None:
         """Compare with this text from now on, if the format compares with one that passes."""
-        if isinstance(self.frontend, Compares):
+        if self.compares:
+            assert isinstance(self.frontend, Compares)
             self.frontend = self.frontend.beside(text)
             self.best.order = self.frontend.order
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
+from reducekit.offers import Compares
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
@@ -92,12 +93,13 @@ def search(
             slippage.see(text, finished.interesting, finished.outcomes)
 
     criterion = golden.criterion if slippage is None else slippage.criterion
+    oracle = Oracle(job.commands, criterion, resolves=isinstance(job.frontend, Compares))
     try:
         with running.guard.allowed():
             reduction = Reduction(
                 job.frontend,
                 job.strategy,
-                running.executors.open_repeating(Oracle(job.commands, criterion), job.jobs),
+                running.executors.open_repeating(oracle, job.jobs),
                 partial(limits_for, golden.criterion, job.limits),
                 width=job.opened.width,
                 repeats=_repeats(running, job),

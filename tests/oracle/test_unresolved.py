@@ -8,13 +8,17 @@ import pytest
 
 from reducekit.bisect.verdicts import Judge
 from reducekit.errors import UsageError
+from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.also import Accepts, Also, innermost
+from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, ExitZero, Matches, OwnFailure
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.unresolved import Resolved
 from reducekit.session.fresh import Ends
+from reducekit.session.golden import run_once
 from reducekit.session.options import Options
 
 
@@ -86,3 +90,13 @@ def test_only_a_command_has_a_status() -> None:
     options = Options(input=b"x", interesting=bool, unresolved=1)
     with pytest.raises(UsageError, match="`unresolved` requires `command` or `oracle`"):
         options.commands_and_criterion()
+
+
+@pytest.mark.parametrize("resolves", [False, True])
+def test_only_where_it_matters_an_executor_tells_what_is_unresolved(resolves: bool) -> None:
+    """Telling reads all that a program prints, which may be a long model, for each candidate."""
+    command = Command.of(["sh", "-c", "exit 7", "sh"])
+    oracle = Oracle((command,), Resolved(ExitZero(), 7), resolves=resolves)
+    with LocalExecutor(oracle, 1, ".txt") as executor:
+        finished = run_once(executor, b"text", Limits())
+    assert (finished.interesting, finished.unresolved) == (False, resolves)
