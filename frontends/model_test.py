@@ -53,6 +53,14 @@ def main(
     return ended(finding)
 
 
+def is_wrong(judge: Callable[[bytes, bytes], Finding], text: bytes, output: bytes) -> bool:
+    """Return whether the model in an output is wrong for a text, which may be of no format."""
+    try:
+        return bool(judge(text, output).wrong)
+    except ParseError:
+        return False  # a file of `--seeds` may be anything
+
+
 def ended(finding: Finding) -> int:
     """Print what there is to say of a finding, and return its exit code."""
     if said := finding.wrong or finding.unknown:

@@ -68,6 +68,12 @@ class Mutants(Generic[S]):
         )
 
 
+def dice_of(seed: int, mix: float) -> Random | None:
+    """Return the dice for the mutant of a seed; None if it is not among that share of mutants."""
+    dice = Random(f"mutant {seed}")
+    return dice if dice.random() < mix else None
+
+
 def _files(path: Path, suffixes: Sequence[str], noun: str) -> Sequence[Path]:
     """Return the files at a path, sorted by name. Raises UsageError if there are none."""
     if path.is_file():

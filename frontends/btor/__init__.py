@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.errors import ParseError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule
 from reducekit.frontends.btor.inspect.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
@@ -107,13 +106,10 @@ class Btor(Frontend):
         """Return whether the witness that a model checker prints is none."""
         from reducekit.frontends.btor.model_check import judge
         from reducekit.frontends.btor.witness import is_claimed
+        from reducekit.frontends.model_test import is_wrong
 
-        if not is_claimed(output):  # spares reading the text
-            return False
-        try:
-            return bool(judge(text, output).wrong)
-        except ParseError:
-            return False  # a file of `--seeds` may be anything
+        # Without a model there is no need to parse the text.
+        return is_claimed(output) and is_wrong(judge, text, output)
 
     @classmethod
     def generation(cls) -> Generation:

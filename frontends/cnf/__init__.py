@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reducekit.errors import ParseError
 from reducekit.frontend import FormatCheck, Frontend, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
@@ -92,13 +91,10 @@ class Cnf(Frontend):
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the `v` lines of a solver make a clause false."""
         from reducekit.frontends.cnf.model_check import has_model, judge
+        from reducekit.frontends.model_test import is_wrong
 
-        if not has_model(output):  # spares reading the text
-            return False
-        try:
-            return bool(judge(text, output).wrong)
-        except ParseError:
-            return False  # a file of `--seeds` may be anything
+        # Without a model there is no need to parse the text.
+        return has_model(output) and is_wrong(judge, text, output)
 
     @classmethod
     def generation(cls) -> Generation:

@@ -20,7 +20,7 @@ from reducekit.errors import UsageError
 from reducekit.frontends import mutation
 from reducekit.frontends.cnf.mutants import Seed, changed, seed_of
 from reducekit.frontends.cnf.reader import Format, Line, write
-from reducekit.frontends.mutation import Mutants
+from reducekit.frontends.mutation import Mutants, dice_of
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
@@ -290,8 +290,7 @@ class CnfGenerator(InputGenerator):
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""
-        dice = random.Random(f"mutant {seed}")
-        if self._mutants is not None and dice.random() < self._values["mix"]:
+        if self._mutants is not None and (dice := dice_of(seed, self._values["mix"])) is not None:
             return Generated(self._mutants.mutant(dice))
         return Generated(generate_text(self._parameters(seed), seed))
 

@@ -40,9 +40,10 @@ def labels(texts: Sequence[bytes]) -> list[Part]:
     found. Those that are no scripts are left out; without a last one, or a first one, there are no
     parts.
     """
-    known = [found for each in texts if (found := _assertions(each)) is not None]
-    if not known or _assertions(texts[-1]) is None or _assertions(texts[0]) is None:
+    read = [_assertions(each) for each in texts]
+    if not read or read[0] is None or read[-1] is None:
         return []
+    known = [each for each in read if each is not None]
     first, last = known[0], known[-1]
     origins: list[int | None] = list(range(len(first)))
     for old, new in pairwise(known):

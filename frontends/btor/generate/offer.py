@@ -17,7 +17,7 @@ from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.rejections import rejects
 from reducekit.frontends.btor.thesis_options import generator_words
-from reducekit.frontends.mutation import Mutants
+from reducekit.frontends.mutation import Mutants, dice_of
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _DEFAULT = Parameters()
@@ -169,8 +169,7 @@ class BtorGenerator(InputGenerator):
 
     def _drawn(self, seed: int) -> Random | None:
         """Return the dice of a seed if it makes a mutant."""
-        dice = Random(f"mutant {seed}")
-        return dice if self._mutants is not None and dice.random() < self._values["mix"] else None
+        return None if self._mutants is None else dice_of(seed, self._values["mix"])
 
     def _parameters(self, seed: int) -> Parameters:
         parameters = replace(self._first, seed=seed)
