@@ -43,14 +43,18 @@ def main(
     *solver, path = words
     try:
         text = Path(path).read_bytes()
-        with tempfile.NamedTemporaryFile(suffix=Path(path).suffix) as file:
-            file.write(question(text))
-            file.flush()
-            run = subprocess.run([*solver, file.name], capture_output=True, check=False)
-        finding = judge(text, run.stdout)
+        finding = judge(text, printed(solver, question(text), Path(path).suffix))
     except (OSError, ParseError) as error:
         finding = Finding(unknown=str(error))
     return ended(finding)
+
+
+def printed(solver: Sequence[str], text: bytes, suffix: str) -> bytes:
+    """Return what a solver prints to stdout for a text, as a file with that suffix."""
+    with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+        file.write(text)
+        file.flush()
+        return subprocess.run([*solver, file.name], capture_output=True, check=False).stdout
 
 
 def is_wrong(judge: Callable[[bytes, bytes], Finding], text: bytes, output: bytes) -> bool:

@@ -12,14 +12,12 @@ compare their answer with it.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reducekit.errors import ParseError
-from reducekit.frontends.model_test import Finding, ended
+from reducekit.frontends.model_test import Finding, ended, printed
 from reducekit.frontends.smt2.cores import core_of, part_of
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.status import without_status
@@ -65,14 +63,8 @@ def main(words: Sequence[str]) -> int:
         return ended(Finding(unknown=str(error)))
 
 
-def _runs(command: Sequence[str]) -> Callable[[bytes], bytes]:
-    def run(text: bytes) -> bytes:
-        with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
-            file.write(text)
-            file.flush()
-            return subprocess.run([*command, file.name], capture_output=True, check=False).stdout
-
-    return run
+def _runs(solver: Sequence[str]) -> Callable[[bytes], bytes]:
+    return lambda text: printed(solver, text, ".smt2")
 
 
 if __name__ == "__main__":
