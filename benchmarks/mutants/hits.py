@@ -1,4 +1,4 @@
-"""A plugin of pytest: what the processes of a test have reached, the test has reached."""
+"""A pytest plugin that credits a test with the functions its child processes call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = "REDUCEKIT_MUTANT_HITS"
 
 @pytest.hookimpl(tryfirst=True)  # mutmut reads, and clears, the same set in the same hook
 def pytest_runtest_teardown() -> None:
-    """Add what processes wrote to what mutmut has seen by itself."""
+    """Add the functions that child processes recorded to those that mutmut recorded here."""
     if os.environ.get("MUTANT_UNDER_TEST") == "stats":
         state: Any = import_module("mutmut.state")
         for file in Path(os.environ[FOLDER]).glob("*.hits"):

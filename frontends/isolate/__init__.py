@@ -35,8 +35,8 @@ class Isolate(Frontend):
         FormatOption("baseline", "The file that passes.", "path", metavar="FILE", required=True),
     )
     help = (
-        "Moves the input, which fails, and the file of --baseline, which passes, towards each "
-        "other: the result, and the file beside it that passes, differ in what the failure needs."
+        "Moves the failing input and the passing file of --baseline towards each other. The result "
+        "and the passing file next to it differ only in what makes the result fail."
     )
 
     def __init__(self, baseline: str | None = None) -> None:

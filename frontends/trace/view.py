@@ -347,9 +347,9 @@ class TraceView:
 
         A call that the model does not allow goes; one that is part of a group
         takes the group along. A call that the model cannot read at all stays: the
-        program that reads the trace may know it. So do calls that break the contract in the file
-        itself, unless the input keeps to it: what fails may be one of them. None if it cannot be
-        mended.
+        program that reads the trace may know it. Calls that already break the contract in the file
+        stay too, unless the input keeps the contract: one of them may be what fails. None if the
+        contract cannot be kept.
         """
         gone: set[int] = set()
         for _ in range(_ROUNDS):

@@ -22,7 +22,7 @@ class Running:
     options: Options
     executors: Executors
     listen: Callable[[Event], None]
-    """Is told of every event."""
+    """Called with every event."""
     guard: Guard
     control: Control
     begin: float

@@ -53,7 +53,7 @@ def search(
 ) -> Result:
     """Search, and write each improvement; whatever happens, the best text is saved.
 
-    `failing` says whether the baseline fails; `on_run` is told how the commands of a check ended.
+    `failing`: whether the baseline fails. `on_run` is called with the outcomes of each check.
     """
     options, journal, counts = running.options, job.opened.journal, Counts()
     replayed = 0

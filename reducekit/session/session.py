@@ -45,8 +45,8 @@ def ignore(event: Event) -> None:
 class Session:
     """One reduction, which others can watch, pause and stop.
 
-    `listen` is told of every event, in the thread that calls `run`. Without it, a notebook shows
-    the progress below the cell. `guard` says where KeyboardInterrupt may be raised; without
+    `listen` is called with every event, in the thread that calls `run`. Without it, a notebook
+    shows the progress below the cell. `guard` says where KeyboardInterrupt may be raised; without
     signals it does nothing. `stop`, `pause`, `resume` and `skip_pass` may be called from any
     thread.
 

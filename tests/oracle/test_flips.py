@@ -165,9 +165,9 @@ def test_a_bound_is_advised_where_none_is_given() -> None:
 @pytest.mark.slow
 def test_a_flip_is_kept(tmp_path: Path) -> None:
     """Seed 0 has no limit here, the others have too little."""
-    spare = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(20))
+    unused = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(20))
     script = f"""(declare-fun f (Int) Int)
-{spare}(assert (forall ((x Int)) (! (> (f (+ x 1)) (f x)) :pattern ((f x)))))
+{unused}(assert (forall ((x Int)) (! (> (f (+ x 1)) (f x)) :pattern ((f x)))))
 (assert (< (f 3) (f 0)))
 (check-sat)
 """

@@ -1,7 +1,7 @@
-"""Run by Python at the start of each process of a test: at its end it says what it has reached.
+"""Imported by Python when a test starts a process: records which functions the process calls.
 
-mutmut sees only what a test calls in its own process. `hits.py` reads the rest here. A process
-that is killed says nothing.
+mutmut records only the calls in the test's own process; `hits.py` adds these. A process that is
+killed records nothing.
 """
 
 import atexit

@@ -46,11 +46,12 @@ def learnt_model(name: str, calls: Iterable[Call]) -> Model:
 
 
 def sorts_of(calls: Iterable[Call]) -> Mapping[str, str]:
-    """Return the names that calls return, and of what sort each is: the same text for the same.
+    """Return the sort of each name that calls return; equal sorts are equal texts.
 
-    The sort of a term is what is returned beside it, else what it is made of that has another
-    letter in its name (`mk-const s1`: a term of the sort s1). What is made of nothing named, such
-    as a sort, is like all that the same call makes of the same arguments.
+    A call may return the sort of a term together with the term. Otherwise the sort is the argument
+    whose name begins with another letter (`mk-const s1` makes a term of the sort s1). The results
+    of calls without named arguments, such as sorts, have the same sort if call and arguments are
+    the same.
     """
     found: dict[str, str] = {}
     for call in calls:

@@ -162,7 +162,7 @@ def _handles(view: TraceView) -> list[_Handle]:
         names = view.model.types[model.produces].names
         if names is None:
             sort = (model.produces, *(machine.value(each, name) for each in counted))
-        else:  # what is returned beside it is its sort
+        else:  # the call returns the sort together with the term
             name = name.split()[0]
             sort = (names.get(name, name),)
         known = found.setdefault(name, _Handle(name, sort, given))

@@ -111,7 +111,7 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
 
     The object is of unknown size, at most a few hundred bytes: it only points
     to the solver proper. `strict`: `val` also says whether the variable must be declared.
-    `batches`: a propagator is told of several assignments at a time (from 2.1 on).
+    `batches`: a propagator receives several assignments in one call (2.1 and later).
     """
     prefix = f"_ZN{len(namespace)}{namespace}6Solver"
     const = prefix.replace("_ZN", "_ZNK", 1)

@@ -1,4 +1,4 @@
-// Which nodes of a graph are the same ones in its next text: steps number and place them anew.
+// Matches the nodes of two graphs: each step renumbers the nodes and lays them out again.
 
 // Returns for each node of `before` that node of `after`, or -1 if a step has removed it.
 //
