@@ -207,7 +207,8 @@ def _left(last: Ending) -> Iterator[str]:
     if not last.left:
         return
     yield "<h2>What is left of the input</h2>"
-    yield '<div class="wide"><table><tr><th>name</th><th class="number">line before</th>'
+    yield f"{_wide('What is left of the input')}<table><tr><th>name</th>"
+    yield '<th class="number">line before</th>'
     yield '<th class="number">line now</th><th class="number">instances, good run</th>'
     yield '<th class="number">bad run</th></tr>'
     for each in last.left[:_LEFT]:

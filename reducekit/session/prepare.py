@@ -160,8 +160,8 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     vary = frontend.variant if isinstance(frontend, Varies) else None
     commands, criterion = options.commands_and_criterion(vary)
     fresh = options.fresh_commands(FRESH, vary)
-    claims = isinstance(frontend, Claims) and frontend.unclaimed(text) != text
-    if isinstance(frontend, Claims) and claims and compares_answers(criterion):
+    compares = compares_answers(criterion)
+    if compares and isinstance(frontend, Claims) and frontend.unclaimed(text) != text:
         commands, fresh = (
             tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
             for some in (commands, fresh)
