@@ -136,7 +136,10 @@ def run(
         start_new_session=True,
     )
     try:
-        out, err = process.communicate()
+        while process.returncode is None:
+            # In slices: a signal that comes just before a wait does not end it.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                out, err = process.communicate(timeout=1)
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

@@ -6,6 +6,7 @@ import getpass
 import ipaddress
 import os
 import threading
+import time
 import webbrowser
 from contextlib import ExitStack
 from html import escape
@@ -90,7 +91,8 @@ def command(
         if not no_browser:
             _open_browser(server.url, Path(stack.enter_context(TemporaryDirectory())))
         with process.interrupts.allowed():
-            threading.Event().wait()
+            while True:
+                time.sleep(1)  # in slices: a signal that comes just before a wait does not end it
     except KeyboardInterrupt:
         pass
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 from reducekit import registry
@@ -16,6 +16,7 @@ from reducekit.events import Accepted, Checked, Event
 from reducekit.executors import marks
 from reducekit.frontend import Frontend
 from reducekit.gc_tuning import only_new
+from reducekit.reduction.control import POLL
 from reducekit.session import Session
 
 
@@ -95,9 +96,13 @@ def run_all(
 
     with only_new(), _adopting(), ThreadPoolExecutor(jobs) as pool:
         numbers = {pool.submit(run, each): number for number, each in enumerate(algorithms)}
+        waiting = set(numbers)
         try:
-            for future in as_completed(numbers):
-                yield numbers[future], future.result()
+            while waiting:
+                # In slices: a signal that comes just before a wait does not end it.
+                done, waiting = wait(waiting, POLL, FIRST_COMPLETED)
+                for future in sorted(done, key=numbers.__getitem__):
+                    yield numbers[future], future.result()
         finally:
             ended.set()
             pool.shutdown(wait=False, cancel_futures=True)

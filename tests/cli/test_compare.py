@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
-from tests.cli.tool import NEEDLE, Tool, problem, until
+from tests.cli.tool import NEEDLE, Tool, interrupt_past_a_wait, problem, until
 
 MUL = 'grep -q "^[0-9]* mul " $1'
 ALGORITHMS = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto"
@@ -269,7 +268,7 @@ def test_an_interrupt_leaves_what_has_ended(tool: Tool, jobs: str) -> None:
     assert process.stderr is not None
     assert "in, lw" in process.stderr.readline()
     (tool.folder / "go").touch()
-    process.send_signal(signal.SIGINT)
+    interrupt_past_a_wait(process)
     until(lambda: process.poll() is not None)
     done = tool.end(process)
     assert done.code == 130

@@ -6,10 +6,11 @@ import re
 import signal
 import subprocess
 import urllib.request
+from collections.abc import Callable
 
 import pytest
 
-from tests.cli.tool import PATIENCE, Tool
+from tests.cli.tool import PATIENCE, Tool, interrupt_past_a_wait
 
 
 def started(tool: Tool, *arguments: str) -> tuple[subprocess.Popen[str], str]:
@@ -18,14 +19,23 @@ def started(tool: Tool, *arguments: str) -> tuple[subprocess.Popen[str], str]:
     return process, process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_it_is_interrupted(tool: Tool, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "interrupt",
+    [
+        lambda process: process.send_signal(signal.SIGINT),
+        lambda process: process.send_signal(signal.SIGTERM),
+        interrupt_past_a_wait,
+    ],
+)
+def test_it_serves_until_it_is_interrupted(
+    tool: Tool, interrupt: Callable[[subprocess.Popen[str]], None]
+) -> None:
     tool.write("in.smt2", "(check-sat)\n")
     process, url = started(tool, "in.smt2", "--no-browser")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#[\w-]{32}", url)
     with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
         assert b"<title>reducekit</title>" in reply.read()
-    process.send_signal(number)
+    interrupt(process)
     assert tool.end(process).code == 0
 
 

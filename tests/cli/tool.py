@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +33,7 @@ class Tool:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.temporary = self.folder / "temporary"
@@ -42,7 +45,7 @@ class Tool:
             "TMPDIR": str(self.temporary),
             **self.environment,
         }
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*options.pop("before", ()), *PROGRAM, *map(str, arguments)],
             **{
                 "cwd": self.folder,
@@ -54,6 +57,8 @@ class Tool:
                 **options,
             },
         )
+        self.started.append(process)
+        return process
 
     def end(self, process: subprocess.Popen[str]) -> Done:
         try:
@@ -105,3 +110,13 @@ def until(ready: Callable[[], bool]) -> None:
     while not ready():
         assert time.monotonic() < give_up, "waited in vain"
         time.sleep(0.005)
+
+
+def interrupt_past_a_wait(process: subprocess.Popen[str]) -> None:
+    """Send SIGINT so that a wait of the main thread does not end, as if it came just before that.
+
+    It goes to another thread. Python's handler runs in the main thread, once that looks.
+    """
+    threads = [int(entry.name) for entry in Path(f"/proc/{process.pid}/task").iterdir()]
+    other = next(each for each in threads if each != process.pid)
+    assert ctypes.CDLL(None).tgkill(process.pid, other, signal.SIGINT) == 0
