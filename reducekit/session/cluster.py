@@ -1,4 +1,4 @@
-"""A cluster as sessions see it: opened once, closed at the end, and openers of executors on it."""
+"""A cluster that sessions share: opened once, closed at the end."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Cluster(Closing):
     """Workers on other machines; several sessions may share them, also in several threads.
 
-    `tell` gets sentences for the user: which worker gets no checks, or has lost some. They are
-    kept until it is set.
+    `tell` is called with messages for the user: which worker gets no checks, or was lost. Messages
+    are kept until it is set.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Cluster(Closing):
 
         self._local_slots = local_slots
         self.shipped = Shipped.read(ship)
-        """The files that are sent along."""
+        """The files sent to the workers."""
         self._told: list[str] = []
         self._listener: Callable[[str], None] | None = None
         spec = ClusterSpec.parse(described)
@@ -48,11 +48,11 @@ class Cluster(Closing):
 
     @property
     def slots(self) -> int:
-        """How many checks the workers can run at a time."""
+        """How many checks the workers can run in parallel."""
         return self.connection.slots
 
     def listen(self, tell: Callable[[str], None] | None) -> None:
-        """Give the sentences for the user to that function, those of before first."""
+        """Call that function with each message for the user, beginning with those kept so far."""
         self._listener = tell
         if tell is not None:
             told, self._told = self._told, []
@@ -62,7 +62,7 @@ class Cluster(Closing):
     def opener(
         self, suffix: str, *, name: str = "", workdir: str | None = None
     ) -> Callable[[Oracle, int], Executor]:
-        """Return what opens executors on the workers; candidates are files of that suffix."""
+        """Return a function that opens executors on the workers; `suffix` is that of candidates."""
         from reducekit.executors.cluster.executor import ClusterExecutor
 
         def opened(oracle: Oracle, jobs: int) -> Executor:
@@ -81,7 +81,7 @@ class Cluster(Closing):
         return opened
 
     def close(self) -> None:
-        """End all checks, and the workers that were started for this."""
+        """Cancel all checks, and stop the workers that were started here."""
         self.connection.close()
 
     def tell(self, text: str) -> None:

@@ -1,7 +1,7 @@
-"""What an earlier run has left in the place of the output: nothing of it is ever overwritten.
+"""Results of earlier runs at the place of the output: never overwritten.
 
-A run goes on from an earlier one of the same input, command and options. Anything else that
-stands there, a result and its journal, is kept under a numbered name: `in.reduced.1.smt2`.
+A run resumes an earlier one with the same input, command and options. Any other result, with its
+journal, is renamed: `in.reduced.1.smt2`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from reducekit.errors import UsageError
 from reducekit.journal import Contents, Head, digest, journal_path, load, lock
 
 WIDTH = "width"
-"""The name of the width among the settings of a journal's head."""
+"""The setting of a journal's head that holds the width."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Files that were put aside: where they are now, and where they stood."""
+    """Files that were renamed: their new paths and their old ones."""
 
     moves: tuple[tuple[Path, Path], ...] = ()
 
     def notice(self, why: str) -> str | None:
-        """Say what was kept; None if nothing was."""
+        """Return a message that names what was kept; None if nothing was."""
         if not self.moves:
             return None
         now, was = self.moves[0]
         return f"what {was} was before ({why}) is kept as {now}"
 
     def put_back(self) -> None:
-        """Undo it: the run that was to take their place has not begun."""
+        """Rename them back: the run that was to replace them has not begun."""
         for now, was in self.moves:
             with contextlib.suppress(OSError):
                 if not os.path.lexists(was):
@@ -41,7 +41,7 @@ class Kept:
 
 
 def earlier_run(output: Path) -> Contents | None:
-    """Return the journal of the run that wrote this output; None without a readable one."""
+    """Return the journal of the run that wrote this output; None if there is none to read."""
     with contextlib.suppress(UsageError):
         found = load(journal_path(output))
         if found.head is not None and found.steps:
@@ -50,9 +50,9 @@ def earlier_run(output: Path) -> Contents | None:
 
 
 def goes_on(found: Contents, wanted: Head, *, any_width: bool) -> bool:
-    """Say whether a run with this head goes on from a journal.
+    """Return whether a run with this head resumes that journal.
 
-    With `any_width` the number of candidates tried at once is that of the journal.
+    With `any_width`, the width is taken from the journal.
     """
     assert found.head is not None
     differences = found.head.differences(wanted)
@@ -62,7 +62,10 @@ def goes_on(found: Contents, wanted: Head, *, any_width: bool) -> bool:
 
 
 def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
-    """Move an output and its journal to numbered names. Raises UsageError if one is in use."""
+    """Rename an output and its journal to numbered names.
+
+    Raises UsageError if one is in use.
+    """
     journal = journal_path(output)
     _refuse_in_use(journal)
     files = [journal] if only_journal else [output, journal]
@@ -85,7 +88,7 @@ def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
 
 
 def edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | None:
-    """Return the text of an output if neither a run nor the input has it: somebody edited it.
+    """Return the text of an output that somebody edited; None if a run or the input has it.
 
     `found` is the journal of the run that wrote it.
     """
@@ -112,7 +115,7 @@ def keep_copy(output: Path, edited: bytes) -> Path:
 
 
 def _numbered(output: Path) -> Path:
-    """Return the first numbered name of which there is neither a file nor a journal."""
+    """Return the first numbered name that neither a file nor a journal has."""
     return next(
         path
         for number in itertools.count(1)
@@ -122,7 +125,8 @@ def _numbered(output: Path) -> Path:
 
 
 def _worth_keeping(path: Path) -> bool:
-    """Say whether a file holds anything: an empty one, or a journal without a run, does not."""
+    """Return whether a file has contents worth keeping: it is not empty, nor a journal without a
+    run."""
     try:
         if not path.is_file() or path.is_symlink() or not path.stat().st_size:
             return False

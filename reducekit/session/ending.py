@@ -1,4 +1,4 @@
-"""The end of a session: the result is run again, and what came of it all is gathered."""
+"""The end of a session: the result is run once more, and the report is made."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def on_fresh_variants(
 ) -> tuple[Ends, Ends] | None:
     """Go back to an earlier text if the failure is rare on fresh variants of the result.
 
-    Returns how those of the input and of what is kept end; None if that was not found out.
+    Returns how variants of the input and of the kept text end; None if that is unknown.
     """
     if not job.fresh or result.gone or result.stopped == INTERRUPTED:
         return None
@@ -81,9 +81,9 @@ def on_fresh_variants(
 def confirmed(
     running: Running, job: Job, golden: Golden, result: Result, saved: SavedBest
 ) -> tuple[Finished | None, int]:
-    """Run the saved text once more, laid out if that is wanted; return the run, and how many.
+    """Run the saved text once more, pretty-printed if wanted.
 
-    A signal ends that without a run.
+    Returns the last check and the number of checks; no check after a signal.
     """
     last, tries = None, 0
     with contextlib.suppress(KeyboardInterrupt), running.guard.allowed():
@@ -141,7 +141,7 @@ def left(
     text: bytes,
     last: Finished | None,
 ) -> list[Remaining]:
-    """Return which parts of the input are left, with numbers if a run confirmed the result."""
+    """Return which parts of the input are left, with counts if a run confirmed the result."""
     found = remains(job, golden, [*steps.texts, text])
     if found and last is not None and last.interesting:
         with contextlib.suppress(KeyboardInterrupt, Stopped), running.guard.allowed():
@@ -214,7 +214,7 @@ def report_of(
 def _sizes(
     running: Running, job: Job, frontend: Frontend, text: bytes, *, interrupted: bool
 ) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
-    """Count what is in the input and the result; None if a signal ended that."""
+    """Count the elements of the input and the result; None if a signal interrupted that."""
     if len(job.text) <= _SMALL:
         return _count(job.frontend, job.text), _count(frontend, text)
     if not interrupted:
@@ -224,14 +224,14 @@ def _sizes(
 
 
 def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
-    """Count what is in a text; only its bytes if it does not parse."""
+    """Count the elements of a text; only its bytes if it does not parse."""
     with contextlib.suppress(ParseError):
         return frontend.measure(frontend.parse(text))
     return {"bytes": len(text)}
 
 
 def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
-    """Return the error that the result is not at its path, but perhaps elsewhere."""
+    """Return the error that the result is not at its path, and where it is instead."""
     kind = ResourceError if lack_of_resources(error) else UsageError
     message = f"the result could not be written to {path}: {error.strerror}"
     return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
@@ -247,7 +247,7 @@ def _changes(slippage: SlippageTracker) -> list[FailureChanged]:
 def _others(slippage: SlippageTracker, collection: OtherFailures | None) -> list[OtherFailure]:
     """Return the other failures that candidates had.
 
-    Complaints come from ill-formed candidates, mostly: they are shown with their files only.
+    Complaints mostly come from ill-formed candidates: they are listed only with their files.
     """
     return [
         OtherFailure(
@@ -262,7 +262,7 @@ def _others(slippage: SlippageTracker, collection: OtherFailures | None) -> list
 
 
 def _reproducers(job: Job, last: Finished | None) -> list[Reproducer]:
-    """Return how to see the failure again, and how that looks."""
+    """Return the commands that reproduce the failure, and how their runs end."""
     path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
     outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)
     if last is None or not last.interesting:

@@ -34,21 +34,21 @@ class Range:
     high: float
 
     def limited(self, most: float | None) -> Range:
-        """Return the range when a budget ends it after `most`; None: no budget."""
+        """Return the range if a budget ends it after `most`; None: no budget."""
         if most is None:
             return self
         return Range(min(self.low, max(0.0, most)), min(self.high, max(0.0, most)))
 
     def ended_early(self) -> Range:
-        """Return the range when the end may also come at any moment before."""
+        """Return the range if the end may also come at any moment before."""
         return Range(0.0, self.high)
 
 
 def checks_left(checks: int, size: int, number: int, known: int = 0) -> Range | None:
-    """Return how many checks are still to come; None if that cannot be known.
+    """Return how many checks are left; None if that cannot be estimated.
 
-    `checks` have been made, `size` bytes are left, `number` is that of the
-    round; `known` checks are to come in any case, as of a sweep that has begun.
+    `checks` were made, `size` bytes are left, `number` is the round's; `known` checks will be made
+    in any case, such as those of a sweep that has begun.
     """
     if checks < _TOO_EARLY:
         return None
@@ -59,29 +59,29 @@ def checks_left(checks: int, size: int, number: int, known: int = 0) -> Range | 
 
 @dataclass(slots=True)
 class Pace:
-    """The time of a check, over the last quarter of the checks or a little more."""
+    """The time of a check, over the last quarter of the checks or slightly more."""
 
     checks: int = 0
     seconds: float = 0.0
     _marks: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
-    """The checks and seconds whenever the checks had grown by a third."""
+    """The checks and seconds, each time the checks had grown by a third."""
 
     def see(self, checks: int, seconds: float) -> None:
-        """Take in how many checks were made in how many seconds so far."""
+        """Record how many checks were made in how many seconds so far."""
         self.checks, self.seconds = checks, seconds
         if checks > _WINDOW * self._marks[-1][0]:
             self._marks.append((checks, seconds))
 
     @property
     def seconds_per_check(self) -> float | None:
-        """The time between one check and the next, of late; None before the first."""
+        """The recent time from one check to the next; None before the first."""
         for checks, seconds in reversed(self._marks):
             if _WINDOW * checks <= self.checks and checks < self.checks:
                 return (self.seconds - seconds) / (self.checks - checks)
         return None
 
     def time_for(self, checks: Range) -> Range | None:
-        """Return the seconds for so many checks to come; None before the first check."""
+        """Return the seconds that this many checks will take; None before the first check."""
         pace = self.seconds_per_check
         if pace is None:
             return None
@@ -89,7 +89,7 @@ class Pace:
 
 
 def in_words(left: Range | None) -> str:
-    """Say a range of seconds, rounded outward, such as `2-9 s`; `unknown` for None."""
+    """Format a range of seconds, rounded outward, such as `2-9 s`; `unknown` for None."""
     if left is None:
         return "unknown"
     if left.high <= 1:
@@ -103,7 +103,7 @@ def in_words(left: Range | None) -> str:
 
 
 def _step(value: float) -> int:
-    """Return what a value is rounded to: of hundreds the tens, and so on."""
+    """Return the step to round a value to: hundreds to tens, and so on."""
     return max(1, int(10 ** math.floor(math.log10(value) - 0.5))) if value > 0 else 1
 
 

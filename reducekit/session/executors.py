@@ -1,4 +1,4 @@
-"""The executors of one session: opened where the options say, counted, and closed at the end."""
+"""The executors of one session: opened as the options say, counted, and closed at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reducekit.session.unpack import plain_path
 
 
 def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
-    """Return what opens executors for these options; candidates are files of that suffix."""
+    """Return a function that opens executors for these options, for candidates with that suffix."""
     if options.opener is not None:
         return options.opener
     interesting = options.interesting
@@ -32,14 +32,14 @@ def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
 def local_opener(
     suffix: str, guard: Guard, *, name: str = "", workdir: str | None = None
 ) -> Opener:
-    """Return what opens executors on this machine."""
+    """Return a function that opens executors on this machine."""
     return lambda oracle, jobs: LocalExecutor(
         oracle, jobs, suffix, guard=guard, name=name, workdir=workdir
     )
 
 
 class Executors(Closing):
-    """Opens executors; closes at the end what is still open, the latest first."""
+    """Opens executors, and closes those still open at the end, the latest first."""
 
     def __init__(self, opener: Opener, repeat: Repeat | None, guard: Guard) -> None:
         self._opener = opener
@@ -55,13 +55,13 @@ class Executors(Closing):
         return executor
 
     def open_repeating(self, oracle: Oracle, jobs: int = 1) -> Executor:
-        """Open an executor whose verdicts take as many runs as `repeat` says."""
+        """Open an executor that makes as many runs for a verdict as `repeat` says."""
         executor = self.open(oracle, jobs)
         return executor if self._repeat is None else Repeating(executor, self._repeat)
 
     @property
     def runs(self) -> int:
-        """How many runs of commands were started."""
+        """The number of runs of commands that were started."""
         return sum(each.runs for each in self._opened)
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ def _refuse_compressed(named: Path | None) -> None:
 
 
 def output_path(options: Options) -> Path | None:
-    """Return where the result goes; None where nothing is written. Raises UsageError."""
+    """Return the path of the result; None if none is written. Raises UsageError."""
     source, output = options.input, options.output
     if options.in_place and output is not None:
         raise UsageError("`in_place` and `output` are mutually exclusive: give one")
@@ -63,9 +63,9 @@ def output_path(options: Options) -> Path | None:
 
 
 def read(options: Options) -> tuple[bytes, Path | None]:
-    """Return the text to reduce, and where the original goes if the input is to be replaced.
+    """Return the text to reduce, and the path of the backup if the input is to be replaced.
 
-    Raises UsageError if there is no such file, or if its backup exists already.
+    Raises UsageError if there is no such file, or if its backup already exists.
     """
     source = options.input
     if isinstance(source, bytes):
@@ -86,9 +86,9 @@ def read_text(path: Path) -> bytes:
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the format of a file, by its suffix or else by its text.
+    """Return the name of the format of a file, by its suffix, otherwise by its text.
 
-    Raises UsageError if no registered format knows it.
+    Raises UsageError if no registered format recognises it.
     """
     known = registry.names(registry.FRONTENDS)
     classes = {name: registry.frontend_class(name) for name in known}
@@ -104,7 +104,7 @@ def format_of(path: Path) -> str:
 
 
 def _began_with(original: Path, source: Path, options: Options) -> bool:
-    """Say whether a file was being reduced in place, from this original."""
+    """Return whether a file was being reduced in place, with this backup."""
     if options.restart or not os.path.isfile(original):
         return False
     if options.resume:
@@ -116,7 +116,7 @@ def _began_with(original: Path, source: Path, options: Options) -> bool:
 
 
 def name_of(options: Options) -> str:
-    """Return what the input is called in messages."""
+    """Return the name of the input in messages."""
     if options.name:
         return options.name
     return "input" if isinstance(options.input, bytes) else str(options.input)
@@ -124,7 +124,7 @@ def name_of(options: Options) -> str:
 
 @contextlib.contextmanager
 def naming(name: str | Path) -> Iterator[None]:
-    """Put the name of a file before the place where it is not of its format."""
+    """Add the name of the file to the place of a parse error."""
     try:
         yield
     except ParseError as error:
@@ -133,9 +133,9 @@ def naming(name: str | Path) -> Iterator[None]:
 
 
 def refuse_other_format(frontend: Frontend, text: bytes, name: str) -> None:
-    """Raise OtherFormatError for a text that another format knows as its own, and this does not.
+    """Raise OtherFormatError for a text that another format recognises and this one does not.
 
-    Formats that do not say what they look like take any text.
+    Formats that have no way to recognise a text accept any.
     """
     own = type(frontend)
     if own.recognises.__func__ is Frontend.recognises.__func__:  # type: ignore[attr-defined]
@@ -150,6 +150,6 @@ def refuse_other_format(frontend: Frontend, text: bytes, name: str) -> None:
 
 
 def refuse_blank(text: bytes) -> None:
-    """Raise ParseError if there is nothing in a text but blanks."""
+    """Raise ParseError if a text is blank."""
     if not text.strip():
         raise ParseError("the input is empty", text, 0)

@@ -17,11 +17,13 @@ from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
 
 FRESH = 16
-"""Variants that are asked. A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7."""
+"""Number of fresh variants.
+
+A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7.
+"""
 _OFTEN = 0.5
 _CHANCE = 3
-"""Rarer means less than this part of the times, and by so many at least: 7 and 5 of 16 may well
-be chance."""
+"""Rarer means less than this share, and by at least that many: 7 and 5 of 16 may well be chance."""
 _STEP = 0.9
 """A text is kept to go back to if it has at most this part of the bytes of the one before. So all
 of them together have at most ten times the bytes of the input."""
@@ -35,7 +37,7 @@ class Ends(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], criterion: Criterion) -> Ends:
-        """Count them, as the criterion of the checks tells good runs from bad ones."""
+        """Count them, with the criterion of the checks telling good runs from bad ones."""
         criterion = innermost(criterion)
         assert isinstance(criterion, Flips)
         return cls(*criterion.ends(outcomes))
@@ -48,7 +50,7 @@ class Ends(NamedTuple):
 
 @dataclass(slots=True)
 class Steps:
-    """The texts on the way from the input to the result, as far as each is much smaller."""
+    """The texts between the input and the result, each much smaller than the one before."""
 
     texts: list[bytes]
     """The input first."""
@@ -66,11 +68,11 @@ class Steps:
 def as_unstable(
     texts: Sequence[bytes], result: bytes, ends: Callable[[bytes], Ends]
 ) -> tuple[bytes, Ends, Ends]:
-    """Return a result on which the failure is not rarer than on the input, and the ends of both.
+    """Return a result on which the failure is not rarer than on the input, and the counts of both.
 
-    That is `result` if it can be, else the last such of `texts`, which begin with the input, found
-    by bisection: the search leads away from the input, so the failure gets rarer on the way. If
-    only the input itself is left, it is `result` all the same.
+    That is `result` if possible, otherwise the last such of `texts`, which begin with the input,
+    found by bisection: the failure gets rarer along the way. If only the input itself qualifies,
+    `result` is returned all the same.
     """
     first, last = ends(texts[0]), ends(result)
     if not last.rarer_than(first):
@@ -88,7 +90,7 @@ def as_unstable(
 
 
 def in_words(before: Ends, after: Ends, used: int, *, went_back: bool) -> str:
-    """Return what to say of the ends of input and result; checks use so many variants."""
+    """Return a sentence on the counts of input and result; checks use `variants` variants."""
     said = (
         f"on {FRESH} variants that no check used, the input is solved {before.good} times and lost "
         f"{before.bad} times, the result {after.good} and {after.bad} times"

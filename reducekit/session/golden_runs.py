@@ -1,4 +1,4 @@
-"""The golden runs of a session: does the input fail every time, where, and the baseline not?"""
+"""The golden runs of a session: the input must fail every time, and the baseline must not."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from reducekit.session.prepare import Job
 from reducekit.session.running import Running
 
 _FIRST = 600.0
-"""Seconds for a run on the input, where no limit is given."""
+"""Time limit of a run on the input, in seconds, if none is given."""
 
 
 def seen_to_fail(running: Running, job: Job) -> tuple[Job, Golden, bool]:
-    """Make the golden runs; where they show no failure, no journal is left behind.
+    """Make the golden runs; remove the journal if they show no failure.
 
-    Returns the job with what was learnt of it, and whether the baseline crashes as well. Raises
+    Returns the job with what they showed, and whether the baseline crashes too. Raises
     GoldenRunError, StoppedError.
     """
     try:
@@ -49,10 +49,10 @@ def seen_to_fail(running: Running, job: Job) -> tuple[Job, Golden, bool]:
 
 
 def _golden_anywhere(running: Running, job: Job) -> tuple[Job, Golden, bool]:
-    """Make the golden run; if the program finds the input by its name alone, in its folder.
+    """Make the golden run, in a folder of its own if the command finds the input only by name.
 
-    An interestingness test written for C-Vise takes no argument: it names the file, which
-    it expects in the current folder.
+    An interestingness test written for C-Vise takes no argument: it names the file, and expects it
+    in the current folder.
     """
     try:
         return _golden(running, job)
@@ -74,9 +74,9 @@ def _golden_anywhere(running: Running, job: Job) -> tuple[Job, Golden, bool]:
 
 
 def _golden(running: Running, job: Job) -> tuple[Job, Golden, bool]:
-    """Make sure that the input fails every time; say whether the baseline does, by a crash.
+    """Check that the input fails every time, and whether the baseline crashes.
 
-    Returns the job with what was learnt about its journal.
+    Returns the job with the journal that belongs to the failure.
     """
     options, journal, baseline = running.options, job.opened.journal, job.frontend.baseline
     opener = partial(running.open_stoppable, jobs=job.jobs)
@@ -131,7 +131,10 @@ def _golden(running: Running, job: Job) -> tuple[Job, Golden, bool]:
 
 
 def _accept_failing_baseline(running: Running, job: Job, criterion: Criterion) -> None:
-    """Say that an empty file crashes, too. Raises GoldenRunError if the baseline fails else."""
+    """Warn that an empty file crashes too.
+
+    Raises GoldenRunError if the baseline fails in another way.
+    """
     baseline = job.frontend.baseline
     kept = innermost(criterion)
     if baseline or not (isinstance(kept, SameSignature) and kept.expected.signal):
@@ -145,9 +148,9 @@ def _accept_failing_baseline(running: Running, job: Job, criterion: Criterion) -
 
 
 def _same_function(running: Running, job: Job, opener: Callable[[Oracle], Executor]) -> Job:
-    """Ask a function about the best text of the run to be resumed; return the job to do.
+    """Ask a function about the best text of the run to resume; return the job to do.
 
-    A function has no content that could be compared, so that text stands for it.
+    A function's code cannot be compared, so its verdict on that text stands for it.
     """
     journal = job.opened.journal
     if journal is None or not journal.found.current:
@@ -163,5 +166,5 @@ def _same_function(running: Running, job: Job, opener: Callable[[Oracle], Execut
 
 
 def _first_wall(max_time: float | None) -> float:
-    """Return the time limit of the golden run in seconds, if none is given."""
+    """Return the time limit of the golden run in seconds, for the case that none is given."""
     return _FIRST if max_time is None else min(_FIRST, max(1.0, max_time / 2))

@@ -1,4 +1,4 @@
-"""Guesses about which part of the input fails, made before the reduction."""
+"""Guesses made before the reduction: which part of the input fails."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from reducekit.session.prepare import Job
 from reducekit.session.probing import probe_of
 
 _MOST = 3
-"""Good runs that are asked: one may say nothing of what the others do."""
+"""Number of good runs that are asked: one may not represent the others."""
 
 
 def guesses(
     job: Job, golden: Golden, open_executor: Callable[[Oracle], Executor]
 ) -> Iterator[bytes] | None:
-    """Return parts of the input that are likely to fail, the smallest first; None: no guesses.
+    """Return parts of the input that are likely to fail, smallest first; None: no guesses.
 
-    There are some if a run on the input answered `unsat` and the failure is about how solvers
-    answer. The published algorithms get none: their tables count the checks of their own.
+    Guesses need a run on the input that answered `unsat`, and a failure about answers of solvers.
+    The published algorithms get none, because their tables count the checks of the algorithm alone.
     """
     frontend = job.frontend
     if not isinstance(frontend, Guesses) or job.strategy.passes != "own":

@@ -1,4 +1,4 @@
-"""The history of a reduction, read from its journal: its steps, their texts and differences."""
+"""The history of a reduction, read from its journal: steps, their texts and differences."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COLUMNS = 100  # of what a step did
 
 
 def open_history(named: Path) -> tuple[Path, Contents]:
-    """Return the journal that is meant by a file, and what is in it.
+    """Return the journal for a file, and its contents; see `find_journal`.
 
-    See `find_journal`. The reduction may still go on. Raises UsageError if there is none.
+    The reduction may still be running. Raises UsageError if there is none.
     """
     path = find_journal(named)
     found = load(path)
@@ -33,7 +33,7 @@ def open_history(named: Path) -> tuple[Path, Contents]:
 
 
 def step_of(path: Path, found: Contents, number: int) -> Step:
-    """Return a step by its number; 0 is the input. Raises UsageError if there is none."""
+    """Return a step by its number; 0 is the input. Raises UsageError if it does not exist."""
     last = len(found.steps) - 1
     if not 0 <= number <= last:
         there = f"the steps are 0 to {last}" if last else "there is only step 0, the input"
@@ -42,7 +42,7 @@ def step_of(path: Path, found: Contents, number: int) -> Step:
 
 
 def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
-    """Yield what a step changed, as the lines of a unified diff."""
+    """Yield the change of a step as lines of a unified diff."""
     base = found.steps[step.base]
     words = ": ".join(shortened(each, _COLUMNS) for each in (step.pass_name, step.what) if each)
     return unified(
@@ -54,10 +54,10 @@ def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
 
 
 def find_journal(named: Path) -> Path:
-    """Return the journal that is meant by a file.
+    """Return the path of the journal for a file.
 
-    That is the one beside it, or else beside what it was reduced to by default, unless the file
-    is a journal itself.
+    That is the file itself if it is a journal, otherwise the journal next to it, otherwise the one
+    next to its default output.
     """
     beside = journal_path(named)
     for path in (beside, journal_path(reduced_path(named))):
@@ -74,7 +74,7 @@ def find_journal(named: Path) -> Path:
 
 
 def as_json(path: Path, found: Contents) -> dict[str, Any]:
-    """Return the history for programs."""
+    """Return the history as plain data."""
     head = found.head
     assert head is not None
     return {

@@ -1,4 +1,4 @@
-"""The journal of a session: which reduction it belongs to, and how to go on from it."""
+"""The journal of a session: which reduction it belongs to, and how that is resumed."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _DECIDING = (
     "ignore_out",
     "ignore_err",
 )
-"""The options, besides those with a place of their own, on which the steps of a run depend."""
+"""The options that determine the steps of a run, besides those that the head has fields for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The journal of a session, and what stood in its place."""
+    """The journal of a session, and what was found in its place."""
 
     journal: Journal | None
     """None: no journal is kept."""
@@ -60,15 +60,15 @@ class Opened:
     kept: Kept = field(default_factory=Kept)
     notice: str | None = None
     changed: str | None = None
-    """How the test has changed since an earlier run, of which only the steps are used."""
+    """How the test has changed since the earlier run, whose verdicts are therefore not used."""
     edited: bytes | None = None
-    """The text that stands in the output, if somebody edited it since the earlier run."""
+    """The text of the output, if somebody edited it since the earlier run."""
     files: Callable[[], dict[str, FileState]] = dict
-    """Returns what the files of the test are like now."""
+    """Returns the current state of the test's files."""
 
 
 def _without_journal(options: Options, output: Path | None, width: int) -> Opened:
-    """Return that nothing is recorded; an output that is there is kept under another name."""
+    """Return a setup without a journal; an existing output is renamed."""
     if options.resume:
         raise UsageError(
             "`resume` and `journal` are mutually exclusive: give one"
@@ -82,7 +82,7 @@ def _without_journal(options: Options, output: Path | None, width: int) -> Opene
 
 
 def _own_files(options: Options, output: Path) -> set[str]:
-    """Return the files that a reduction itself writes or reads, none of which is its test's."""
+    """Return the files that the reduction reads or writes: they do not belong to its test."""
     ours = [output, journal_path(output)]
     if isinstance(options.input, Path):
         ours.append(options.input)
@@ -106,14 +106,13 @@ def open_for(
     criterion: Criterion,
     libraries: Sequence[Path] = (),
 ) -> Opened:
-    """Open the journal beside the output, and resume an earlier run of the same kind.
+    """Open the journal next to the output, and resume an earlier run of the same kind.
 
-    If only the test has changed, the steps of that run are candidates for this one, and none of
-    its verdicts count. A function may change unseen, so with one nothing is resumed unless
-    `resume` is given. `libraries` are files that the test uses and no command names.
-
-    What another run has left there is kept under a numbered name. Raises UsageError if `resume`
-    is asked for and the journal is of another run, if it is in use, or if it is no journal.
+    If only the test has changed, the steps of that run become candidates and its verdicts are
+    dropped. A function may change unnoticed, so with one nothing is resumed unless `resume` is
+    given. `libraries` are files that the test uses without naming them. Results of other runs are
+    renamed. Raises UsageError if `resume` is given and the journal belongs to another run, if it is
+    in use, or if the file is not a journal.
     """
     width = options.width or options.jobs
     if options.resume and options.restart:
@@ -155,7 +154,7 @@ def open_for(
 
 
 def begin_again(opened: Opened, options: Options, text: bytes, changed: str) -> Opened:
-    """Begin a journal in place of the one that was to be resumed; its steps are candidates."""
+    """Start a journal in place of the one to be resumed; its steps become candidates."""
     journal = opened.journal
     output = output_path(options)
     assert journal is not None
@@ -165,7 +164,7 @@ def begin_again(opened: Opened, options: Options, text: bytes, changed: str) -> 
 
 
 def keep_edited(opened: Opened, output: OutputFile) -> str:
-    """Copy the edited output to a numbered name before it is replaced; say so."""
+    """Copy the edited output to a numbered name before it is replaced, and report that."""
     assert opened.edited is not None
     kept = keep_copy(output.path, opened.edited)
     return f"{output.path} was edited since the last run: the edited text is kept as {kept}"
@@ -179,7 +178,7 @@ def _begin(
     earlier: Contents | None,
     changed: str | None,
 ) -> Opened:
-    """Begin a journal; keep what stands in its place under a numbered name."""
+    """Start a journal; rename what is in its place."""
     kept = put_aside(output, only_journal=options.in_place)
     steps = None if earlier is None else earlier.all_steps()
     try:
@@ -192,7 +191,7 @@ def _begin(
 
 
 def _changed(found: Contents, head: Head) -> str | None:
-    """Say how the test is not the one of a journal; None if it is."""
+    """Describe how the test differs from the journal's; None if it does not."""
     assert found.head is not None
     if found.head.files is None or head.files is None:
         return "the earlier run did not record its test"
@@ -209,9 +208,9 @@ def _changed(found: Contents, head: Head) -> str | None:
 
 
 def note_written(opened: Opened, commands: Sequence[Command]) -> None:
-    """Record which files the first runs have written, such as a log: no part of the test.
+    """Record which files the first runs wrote, such as a log: these are not part of the test.
 
-    A program that a command begins with is, whoever changes it.
+    The program that a command starts is part of it, whoever changes it.
     """
     journal = opened.journal
     if journal is None or journal.head.files is None:
@@ -256,9 +255,9 @@ def _head(
 def saved_best(
     journal: Journal | None, text: bytes, output: OutputFile | None, order: Callable[[bytes], Any]
 ) -> SavedBest:
-    """Return the best text to start from: that of the journal, if it has one, else the input.
+    """Return the best text to start from: the journal's if it has one, otherwise the input.
 
-    The journal is then ready to be told everything from the beginning again.
+    The journal is then ready to receive everything again from the beginning.
     """
     if journal is None or not journal.resumed:
         return SavedBest(text, output, order, journal)
@@ -267,21 +266,21 @@ def saved_best(
 
 
 def end(journal: Journal, stopped: str | None) -> None:
-    """Record that the reduction has ended by itself, if so."""
+    """Record that the reduction has finished, if it was not stopped."""
     if stopped is None:
         journal.note(_ENDED, "")
 
 
 def note_subject(journal: Journal, subject: Subject) -> None:
-    """Record what fails, where that is not the first command's program.
+    """Record what fails, if that is not the first command's program.
 
-    That is known at the start, and wanted of a run that is killed, too.
+    It is recorded at the start, so that it is there even if the run is killed.
     """
     journal.note(_SUBJECT, json.dumps(asdict(subject)))
 
 
 def tell(journal: Journal, report: Report) -> None:
-    """Record what the report tells, for those who look at the journal later."""
+    """Record the data of the report, for readers of the journal."""
     runs = [
         {
             "command": each.command,
@@ -301,7 +300,7 @@ def _text(output: bytes) -> str:
 
 
 def discard(opened: Opened) -> None:
-    """Remove the journal of a reduction that has not begun; what stood in its place comes back."""
+    """Remove the journal of a reduction that has not begun, and restore what was in its place."""
     journal = opened.journal
     if journal is not None:
         journal.close()

@@ -1,4 +1,4 @@
-"""What a notebook shows of a session: its progress while it runs, without a line of set-up."""
+"""Output of a session in a notebook: progress while it runs, without any set-up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINES, _COLUMNS = 12, 120  # of the best text
 
 
 def in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook, which has loaded IPython."""
+    """Return whether this process is the kernel of a notebook that has loaded IPython."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
@@ -33,7 +33,7 @@ class View:
         self._next = 0.0
 
     def begin(self, *, live: bool) -> None:
-        """Start counting; with `live`, a notebook shows the view below the running cell."""
+        """Start counting; with `live`, a notebook shows the progress below the running cell."""
         self._progress, self._ended = Progress(), ""
         if live and in_notebook():
             handle: Any = sys.modules["IPython"].display.display(self, display_id=True)
@@ -53,7 +53,7 @@ class View:
             self._next = time.monotonic() + _EVERY
 
     def __repr__(self) -> str:
-        """Return the state in one line."""
+        """Return the state as one line."""
         if self._progress is None:
             return "not started"
         return self._ended or self._progress.line()

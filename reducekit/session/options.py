@@ -1,4 +1,7 @@
-"""The options of a session: input, failure, limits, search, output. Every face is made of them."""
+"""The options of a session: input, failure, limits, search, output.
+
+All faces are made from them.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
 
 Opener: TypeAlias = Callable[[Oracle, int], Executor]
-"""Opens an executor for an oracle and a number of checks at the same time."""
+"""Opens an executor for an oracle and a number of parallel checks."""
 
 MISSING_COMMAND = (
     "Missing `command`: the program that fails, such as './solver --opt' "
@@ -66,12 +69,12 @@ def _paths(given: Any) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """A failure that was found already: the commands that show it, and what is kept of it."""
+    """A failure that is already known: the commands that show it, and what is preserved of it."""
 
     commands: tuple[Command, ...]
     criterion: Criterion
     subject: Callable[[], Subject] | None = None
-    """Describes what fails for a bug report, where it is not the first command's program."""
+    """What fails, for a bug report, if it is not the first command's program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +83,14 @@ class Known(Kind):
 
     asked_by: ClassVar[tuple[str, ...]] = ("known",)
     known: KnownFailure | None = None
-    """The same if it is known already, as in a hunt."""
+    """The failure if it is already known, as in a hunt."""
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         """Return the commands that show it."""
         return () if self.known is None else self.known.commands
 
     def criterion(self) -> Criterion:
-        """Return what is kept of it."""
+        """Return the criterion of the failure."""
         assert self.known is not None
         return self.known.criterion
 
@@ -97,13 +100,12 @@ _KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
 
 @dataclass(frozen=True, kw_only=True)
 class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCommand):
-    """What is kept alive, and the limits of each run. Times are in seconds, sizes in bytes.
+    """What is preserved, and the limits of each run. Times are in seconds, sizes in bytes.
 
-    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`.
-
-    The options of all kinds of failure (`reducekit.oracle.kinds`). Exactly one of `command`,
-    `oracle`, `interesting` and `known` says what fails. With `command` alone its own failure is
-    kept: its exit status or signal and its failure line.
+    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. The options
+    for the kinds of failure are declared in `reducekit.oracle.kinds`. Exactly one of `command`,
+    `oracle`, `interesting` and `known` defines the failure. With `command` alone, the command's own
+    failure is preserved: its exit status or signal and its failure line.
     """
 
     also_passes: Sequence[Words] = option(
@@ -164,7 +166,10 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
     )
 
     def __post_init__(self) -> None:
-        """Read what is given as on the command line: `90s`, `4G`, `auto`. Raises UsageError."""
+        """Parse a value that is written as on the command line: `90s`, `4G`, `auto`.
+
+        Raises UsageError.
+        """
         for name, read in read_fields(self):
             if isinstance(read, quantities.Slowness):
                 object.__setattr__(self, "slower_ratio", read.ratio or self.slower_ratio)
@@ -173,11 +178,11 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
 
     @property
     def says_what_fails(self) -> bool:
-        """Whether there is a command, a test or a function."""
+        """Whether a command, a test or a function is given."""
         return bool(self.command or self.oracle or self.interesting or self.known)
 
     def with_commands(self, change: Callable[[Words], Words]) -> Self:
-        """Return the same failure of other commands: each is changed by a function."""
+        """Return the same failure with each command changed by a function."""
         named = ("command", "oracle", "reference")
         given = {name: getattr(self, name) for name in named}
         changed: dict[str, Any] = {
@@ -200,10 +205,10 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
     def commands_and_criterion(
         self, vary: Vary | None = None
     ) -> tuple[tuple[Command, ...], Criterion]:
-        """Return the commands of the oracle, and what judges their outcomes.
+        """Return the commands of the oracle, and the criterion that judges their outcomes.
 
-        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`).
-        Raises UsageError for options that contradict each other.
+        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`). Raises
+        UsageError for options that contradict each other.
         """
         if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
@@ -230,7 +235,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         return commands, criterion
 
     def fresh_commands(self, count: int, vary: Vary | None) -> tuple[Command, ...]:
-        """Return the command on variants that no check uses; none if checks use no variants."""
+        """Return the command on variants that no check uses; nothing if checks use no variants."""
         kind = kind_of(given_fields(self), _KINDS)
         return _varied(kind.fresh(count, self._made), vary) if isinstance(kind, Unstable) else ()
 
@@ -239,7 +244,10 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
 
 
 def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:
-    """Return commands with what makes variants. Raises UsageError if some are the same then."""
+    """Return commands with the function that makes variants.
+
+    Raises UsageError if the variants would be equal.
+    """
     if vary is None:
         found = tuple(replace(each, variant=0) for each in commands)
     else:
@@ -259,7 +267,7 @@ class Options(Failure):
     input: Path | bytes
     """A file, or the text itself."""
     name: str = ""
-    """What the input is called in messages; default: its path."""
+    """The name of the input in messages (default: its path)."""
     format: str | Frontend = "smt2"
     """The name of a registered frontend, or a frontend."""
     repeat: Repeat | None = option(

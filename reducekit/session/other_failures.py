@@ -31,13 +31,12 @@ class _Entry:
 
 
 class OtherFailures:
-    """Keeps the smallest text of each failure in `folder`, which is made for the first of them.
+    """Keeps the smallest text of each failure in `folder`, which is created for the first of them.
 
-    Files are replaced as a whole, and by smaller texts only. What the folder's
-    index does not list is not ours, and is never touched. Making one tries
-    nothing out but what can be seen: raises UsageError if `folder` cannot take
-    files or has another index. What goes wrong later (a full disk) is
-    remembered in `write_error`, and does not end the reduction.
+    Files are replaced as a whole, and by smaller texts only. Files that the folder's index does not
+    list are never touched. The constructor writes nothing; it raises UsageError if `folder` cannot
+    take files or has the index of something else. Later errors (a full disk) are stored in
+    `write_error`, and do not end the reduction.
     """
 
     def __init__(self, folder: Path, suffix: str) -> None:
@@ -66,7 +65,7 @@ class OtherFailures:
         return None if name is None else self.folder / name
 
     def keep(self, found: Signature, text: bytes) -> None:
-        """Keep a text, unless there is one as small with its signature."""
+        """Keep a text, unless one of its signature is at least as small."""
         try:
             self._keep(found, text)
         except OSError as error:
@@ -101,7 +100,7 @@ class OtherFailures:
         self._files[found] = name
 
     def _name(self, found: Signature, entries: dict[str, _Entry]) -> str:
-        """Return the file's name: what failed in readable words, and a hash."""
+        """Return the file's name: the failure in readable words, and a hash."""
         parts = (found.status, found.signal, found.limit, found.line)
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
         words = f"{_end(found)} {printable(found.line or b'')}".lower()
@@ -116,7 +115,7 @@ class OtherFailures:
         raise FileExistsError(None, f"there are {_TRIES} files {slug}-{key}* of others")
 
     def _load(self) -> dict[str, _Entry]:
-        """Read the index. Raises UsageError if it is not one of ours."""
+        """Read the index. Raises UsageError if the file is not one of reducekit's."""
         path = self.folder / INDEX
         try:
             lines = path.read_text(encoding="utf-8", errors="replace").split("\n")

@@ -1,7 +1,7 @@
-"""Where the input comes from and the result goes: always a whole file, at every improvement.
+"""Reading the input and writing the result: always a whole file, at every improvement.
 
-`SavedBest` is the one place that says what the best text is. The output file, the summary and the
-result all come from it, so none of them can tell of a text that the others do not have.
+`SavedBest` alone knows the best text. The output file, the summary and the result are all made from
+it, so they always agree.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ _LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
 
 
 class OutputFile:
-    """A file that is replaced as a whole: written beside and renamed.
+    """A file that is replaced as a whole: written under another name, then renamed.
 
-    Creating it tries the folder out, so that a place that cannot be written is
-    refused before the first run. A write that fails later (a full disk) leaves
-    the file as it was and is remembered in `write_error`. Where the path is a
-    symbolic link, the file it leads to is replaced.
+    The constructor tests the folder, so that a path that cannot be written is rejected before the
+    first run. If a write fails later (a full disk), the file stays as it was and the error is
+    stored in `write_error`. If the path is a symbolic link, its target is replaced.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +54,7 @@ class OutputFile:
         os.unlink(name)
 
     def write(self, text: bytes) -> bool:
-        """Replace the content; return whether that worked."""
+        """Replace the content; return whether that succeeded."""
         name = None
         try:
             handle, name = self._temporary()
@@ -83,7 +82,7 @@ class OutputFile:
         return os.open(path, flags, 0o600), path
 
     def _mode(self) -> int:
-        """Return the permissions of the file that is replaced, or those of a new file."""
+        """Return the permissions of the file to replace, or those of a new file."""
         try:
             return self._target.stat().st_mode & 0o777
         except OSError:
@@ -100,7 +99,7 @@ def _unwritable(path: Path, error: Exception) -> UsageError:
 
 
 def read_input(path: Path) -> bytes:
-    """Return the bytes of an input file. Raises UsageError when there are none to be had."""
+    """Return the bytes of an input file. Raises UsageError if it cannot be read."""
     try:
         found = path.stat()
         if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
@@ -119,21 +118,21 @@ def read_input(path: Path) -> bytes:
 
 
 def reduced_path(path: Path) -> Path:
-    """Return where the result goes of a reduction of a file, if nothing else is said."""
+    """Return the default output path for an input file."""
     plain = plain_path(path)
     # Not with_name(), which refuses paths without a name, such as "." and "/".
     return plain.parent / f"{plain.stem}.reduced{plain.suffix}"
 
 
 def original_path(path: Path) -> Path:
-    """Return where the original is kept of a file that is replaced."""
+    """Return the path of the backup of a file that is replaced."""
     return path.with_name(path.name + ".orig")
 
 
 def backup_path(path: Path) -> Path:
-    """Return where the original goes when its file is to be replaced.
+    """Return the path of the backup of a file that is to be replaced.
 
-    Raises UsageError if there is something already.
+    Raises UsageError if it already exists.
     """
     backup = original_path(path)
     if os.path.lexists(backup):
@@ -142,10 +141,10 @@ def backup_path(path: Path) -> Path:
 
 
 def back_up(path: Path, backup: Path, text: bytes) -> None:
-    """Copy a file that holds `text`, never over another one.
+    """Copy a file that holds `text`, without overwriting another one.
 
-    Raises UsageError, also if the file no longer holds it: somebody has edited it since it was
-    read, and replacing it would lose that.
+    Raises UsageError, also if the file no longer holds `text`: somebody has edited it since it was
+    read, and replacing it would lose the edit.
     """
     try:
         data = path.read_bytes()
@@ -161,7 +160,7 @@ def back_up(path: Path, backup: Path, text: bytes) -> None:
 
 
 def rescue(text: bytes, suffix: str) -> Path | None:
-    """Write a result that has no other place to a file for temporary ones; return its path."""
+    """Write a result without an output path to a temporary file; return its path."""
     try:
         with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
             file.write(text)
@@ -171,7 +170,7 @@ def rescue(text: bytes, suffix: str) -> Path | None:
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Make a folder, unless it is there. Raises UsageError if it cannot be had."""
+    """Create a folder unless it exists. Raises UsageError if that fails."""
     try:
         folder.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
@@ -190,12 +189,10 @@ def write_file(path: Path, text: bytes) -> None:
 class SavedBest:
     """The best text so far, and the output file and journal if there are any.
 
-    Invariant: the file holds `text`, unless writing it failed (see `OutputFile.write_error`) or
-    `text` is the input and the file does not exist yet. The journal names it as the best.
-
-    A resumed search begins at the input again and repeats its earlier steps. `text` is then the
-    best text of the earlier run, and stays so until the search finds a smaller one, or learns that
-    this one does not fail.
+    Invariant: the file holds `text`, unless writing it failed (see `OutputFile.write_error`), or
+    `text` is the input and the file does not exist yet. The journal names it as the best. A resumed
+    search starts from the input and repeats its earlier steps. Meanwhile `text` is the best text of
+    the earlier run, until the search finds a smaller one or learns that this one does not fail.
     """
 
     text: bytes
@@ -208,12 +205,12 @@ class SavedBest:
             self.save()
 
     def accept(self, text: bytes) -> None:
-        """Take a text that fails, if it is below the best one."""
+        """Take a text that fails, if it is smaller than the best one."""
         if self.order(text) < self.order(self.text):
             self.replace(text)
 
     def give_up(self, refuted: Collection[bytes], text: bytes) -> None:
-        """Go back to `text` if the best one is among those that turned out not to fail."""
+        """Go back to `text` if the best one turned out not to fail."""
         if self.text in refuted:
             self.replace(text)
 
@@ -227,7 +224,7 @@ class SavedBest:
 
     @contextlib.contextmanager
     def rescued(self) -> Iterator[None]:
-        """Save the best text if an error ends what is inside, and add to the error where it is."""
+        """Save the best text if the body raises, and add its path to the error."""
         try:
             yield
         except Exception as error:
@@ -238,7 +235,7 @@ class SavedBest:
             raise
 
     def save(self) -> None:
-        """Write the file again unless it holds the best text."""
+        """Write the file again if it does not hold the best text."""
         if self.file is None:
             return
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Commands that find the candidate by its name in the current folder, as tests for C-Vise do."""
+"""Commands that find the candidate by its name in the current folder, such as tests for C-Vise."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SCRIPT = 1 << 16  # bytes of a program in which a name is looked for
 
 
 def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[Command, ...] | None:
-    """Return the commands to be run in the folder of each candidate.
+    """Return the commands to run in a folder of their own for each candidate.
 
-    None if nothing hints at that: no command names the input, and no script does.
+    None if nothing suggests that: no command and no script names the input.
     """
     if isinstance(source, bytes):
         return None
@@ -27,7 +27,8 @@ def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[C
 
 
 def _names(command: Command, name: str) -> bool:
-    """Say whether a command, or a script that it runs, names a file and has no place for it."""
+    """Return whether a command, or a script that it runs, names a file and has no placeholder for
+    it."""
     if command.stdin or any(PLACE in word for word in command.words[1:]):
         return False
     if any(name in word for word in command.words[1:]):

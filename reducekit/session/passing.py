@@ -1,4 +1,4 @@
-"""The text that passes and is nearest to the result, of formats that compare the two."""
+"""The passing text closest to the result, for formats that compare the two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reducekit.session.output import write_file
 
 
 def compared(frontend: Frontend, passing: bytes) -> Frontend:
-    """Return the frontend that compares with that text, if it compares at all."""
+    """Return the frontend that compares with the passing text; None if it does not compare."""
     if not isinstance(frontend, Compares):
         return frontend
     found = frontend.beside(passing)
@@ -21,15 +21,14 @@ def compared(frontend: Frontend, passing: bytes) -> Frontend:
 
 
 def passing_path(output: Path) -> Path:
-    """Return where the passing text goes: beside the result."""
+    """Return the path of the passing text: next to the result."""
     return output.with_name(f"{output.stem}.passing{output.suffix}")
 
 
 def write_passing(output: Path, text: bytes, *, resumed: bool) -> str:
-    """Write the passing text beside the result; say where it is, or why not.
+    """Write the passing text next to the result; return a message with its path, or the error.
 
-    What another run has left there is kept under a numbered name; what the `resumed` one has left
-    is replaced, as its result is.
+    A file of another run is renamed; that of the `resumed` run is replaced, as its result is.
     """
     path = passing_path(output)
     try:

@@ -1,4 +1,4 @@
-"""What the passes of a reduction are called and do, in words."""
+"""Descriptions of the passes of a reduction."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from reducekit.reduction import STAGES
 
 
 def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the stages of a format's schedule in words, each with its passes and what they do.
+    """Return the stages of a format's schedule: in words, with their passes and what those do.
 
-    A pass that stands several times in a stage is named once. Raises UsageError for unknown names.
+    A pass that occurs several times in a stage is listed once. Raises UsageError for unknown names.
     """
     schedule = registry.frontend(name).schedule(registry.strategy(strategy).passes)
     rows = []
@@ -22,7 +22,7 @@ def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]
 
 
 def _what(each: Pass) -> str:
-    """Return the first sentence of what a pass says of itself."""
+    """Return the first sentence of a pass's description."""
     said = help_of(each)
     first = " ".join(said.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
     return first.removeprefix("The pass ").removeprefix("A pass ").removeprefix("that ")

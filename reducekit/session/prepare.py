@@ -1,4 +1,4 @@
-"""Makes a session ready: all that can be wrong with the options is found here, before any run."""
+"""Prepares a session: everything that can be wrong with the options is found before any run."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import OutputFile
 
 _FALLBACK = "text"
-"""The frontend that reads everything, by lines and tokens."""
+"""The frontend that reads any text, by lines and tokens."""
 _SEEDS_ALONE = "files of this format have no variants: the runs of `unstable` differ by seeds only"
 
 
 @dataclass(frozen=True, slots=True)
 class Unclaimed:
-    """Takes out of what programs see which answer the text claims: parts of it have others.
+    """Removes the answer that a text claims from what programs see, since parts of it have others.
 
-    A reduction removes what no program sees, so the result has no claim either.
+    A reduction removes what no program sees, so the result claims none either.
     """
 
     unclaimed: Callable[[bytes], bytes]
@@ -56,54 +56,54 @@ class Unclaimed:
     """Makes the variant before."""
 
     def __call__(self, text: bytes, number: int) -> bytes:
-        """Return the variant that has a number, without claims."""
+        """Return the variant with this number, without claims."""
         return self.unclaimed(text if self.vary is None else self.vary(text, number))
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a session has to do, made ready."""
+    """The work of a session, prepared."""
 
     name: str
-    """What the input is called in messages."""
+    """The name of the input in messages."""
     text: bytes
     frontend: Frontend
     views: list[View]
-    """The text, parsed; empty once it has been taken."""
+    """The parsed text; empty once it has been taken."""
     strategy: Strategy
     choice: PassChoice
     commands: tuple[Command, ...]
-    """Of the oracle; none where it is a function."""
+    """The commands of the oracle; none if it is a function."""
     criterion: Criterion
     limits: Limits
     opened: Opened
-    """The journal, and what an earlier run has left."""
+    """The journal, and results of an earlier run."""
     output: OutputFile | None
     backup: Path | None
-    """Where the original goes when its file is replaced."""
+    """The path of the backup if the input is replaced."""
     other_failures: OtherFailures | None
     opener: Opener
     own: OwnOracle | None
-    """How the format checks candidates, where no command is given."""
+    """How the format checks candidates if no command is given."""
     jobs: int
-    """Checks at the same time."""
+    """The number of parallel checks."""
     cluster: Cluster | None = None
-    """Where they run, if not here."""
+    """The cluster that runs them, if any."""
     subject: Callable[[], Subject] | None = None
-    """Describes what fails for a bug report, where it is not the first command's program."""
+    """What fails, for a bug report, if it is not the first command's program."""
     fresh: tuple[Command, ...] = ()
-    """The command on variants that no check uses, of an unstable failure."""
+    """For an unstable failure: the command on variants that no check uses."""
     notes: tuple[str, ...] = ()
-    """What the user should know, in sentences."""
+    """Notes for the user."""
     closing: ExitStack = field(default_factory=ExitStack)
-    """Closes what was opened for this job."""
+    """Closes everything opened for this job."""
 
     def take_view(self) -> View:
-        """Return the parsed text, once: it is large, and nobody else is to keep it."""
+        """Return the parsed text, once: it is large, so nothing else may keep it."""
         return self.views.pop()
 
     def as_if_run_on(self, outcome: Outcome, path: str) -> Outcome:
-        """Put the name of the output in place of the candidate's file, which is gone."""
+        """Replace the name of the candidate's file, which is gone, by that of the output."""
         place = re.compile(
             rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/(?:input"
             + re.escape(os.fsencode(self.frontend.suffix))
@@ -120,9 +120,9 @@ class Job:
 
 
 def prepare(options: Options, guard: Guard) -> Job:
-    """Look at all that the options name. Raises UsageError or ParseError; writes no result.
+    """Check everything that the options name; write no result. Raises UsageError or ParseError.
 
-    Raises NotInterestingError where the format checks by itself, and the input does not fail.
+    Raises NotInterestingError if the format checks the input itself and that does not fail.
     """
     with ExitStack() as opened:
         job = _prepare(options, guard, opened)
@@ -130,7 +130,7 @@ def prepare(options: Options, guard: Guard) -> Job:
 
 
 def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
-    """Do the same; the stack closes what is opened."""
+    """Do the same; the stack closes everything that is opened."""
     name = name_of(options)
     strategy = registry.strategy(options.strategy)
     text, backup = read(options)
@@ -220,7 +220,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
 
 
 def _with_cluster(options: Options, stack: ExitStack) -> Options:
-    """Connect to the cluster, if there is one; all that it can run at a time are the jobs."""
+    """Connect to the cluster, if there is one; `jobs` then defaults to its capacity."""
     cluster = options.cluster
     if cluster is None:
         for name in ("ship", "local_slots"):
@@ -242,7 +242,7 @@ def _frontend(options: Options) -> Frontend:
 
 
 def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard) -> OwnOracle:
-    """Return how the format checks candidates. Raises UsageError if it needs a command."""
+    """Return how the format checks candidates. Raises UsageError if it requires a command."""
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
     file = "-" if isinstance(options.input, bytes) else str(options.input)
     if not isinstance(frontend, ChecksCandidates):
@@ -253,7 +253,7 @@ def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard)
 
 
 def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend, View]:
-    """Parse the input; if it is not of its format and may be reduced all the same, as lines."""
+    """Parse the input; with `lenient`, a text that does not parse is read as lines."""
     try:
         view = frontend.parse(text)
     except ParseError as error:

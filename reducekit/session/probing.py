@@ -1,4 +1,4 @@
-"""Runs that ask a solver more than a check does, where the failure is about how it answers."""
+"""Runs that ask a solver for more than a check does, for failures about answers or costs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reducekit.session.prepare import Job
 def good_and_bad(
     criterion: Criterion, outcomes: Sequence[Outcome]
 ) -> tuple[int | None, int | None]:
-    """Return which of the runs of a check is good and which is bad; None where there is none.
+    """Return the good and the bad run of a check; None for one that does not exist.
 
     Good runs are answered and bad ones are not; where a cost counts, the bad run is the costly one,
-    and the good one is that of the reference.
+    and the good one is the reference's.
     """
     inner = innermost(criterion)
     if isinstance(inner, CostAtLeast):
@@ -34,9 +34,9 @@ def good_and_bad(
 
 
 def overridden(job: Job, golden: Golden, text: bytes) -> str:
-    """Return the options that a text sets over those of the commands, in words; '' if none.
+    """Return a sentence on options in the text that override those of the commands; '' if none.
 
-    Only where they decide about the answers that are kept.
+    Only options that can change the preserved answers count.
     """
     frontend = job.frontend
     if not isinstance(frontend, Overrides) or not about_answers(golden.criterion):
@@ -48,7 +48,10 @@ def overridden(job: Job, golden: Golden, text: bytes) -> str:
 def probe_of(
     job: Job, golden: Golden, command: Command, open_executor: Callable[[Oracle], Executor]
 ) -> Probe:
-    """Return a way to run one of the commands on a text as it is. It may raise Stopped."""
+    """Return a function that runs one of the commands on a text without changes.
+
+    It may raise Stopped.
+    """
     limits = limits_for(golden.criterion, job.limits, golden.seconds)
     oracle = Oracle((replace(command, variant=0, vary=None),), Everything(1))
 

@@ -1,4 +1,4 @@
-"""How far a session is: the one place that adds up its events, for every display and report."""
+"""The progress of a session: sums up its events in one place, for all displays and reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reducekit.session.eta import Pace, Range, checks_left, in_words
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """After how many checks and seconds, and at what size, the reduction is stopped; None: never.
+    """The checks, seconds or size at which the reduction is stopped; None: never.
 
     `quick`: it ends after the first passes.
     """
@@ -38,8 +38,8 @@ class Limit:
     def any_moment(self) -> bool:
         """Whether it may end long before a full reduction would.
 
-        One success can reach the size, and a quick schedule ends sooner by an unknown
-        share: of what full reductions took, only the upper end is still true.
+        A single success can reach the size, and a quick schedule leaves out an unknown share, so
+        only the upper end of an estimate for full reductions holds.
         """
         return self.size is not None or self.quick
 
@@ -54,18 +54,18 @@ class Point(NamedTuple):
 
 @dataclass(slots=True)
 class PassTotal:
-    """A pass's totals over all rounds. Checks and seconds are None if a journal lacks them."""
+    """The totals of a pass over all rounds. Checks and seconds are None if a journal lacks them."""
 
     name: str
     accepted: int = 0
     removed: int = 0
-    """Bytes; growth counts as negative."""
+    """Bytes removed; negative if the text grew."""
     checks: int | None = 0
     seconds: float | None = 0.0
 
 
 class Step(NamedTuple):
-    """The last accepted change: what it did, the text before (b"" if unknown), the text after."""
+    """The last accepted change: description, text before (b"" if unknown), text after."""
 
     what: str
     before: bytes
@@ -74,9 +74,9 @@ class Step(NamedTuple):
 
 @dataclass(slots=True)
 class Progress:
-    """What has been seen of a reduction so far. Round -1 is before the first pass.
+    """The state of a reduction so far.
 
-    Times are seconds by `clock`.
+    Round -1 is before the first pass. Times are seconds by `clock`.
     """
 
     size_before: int = 1
@@ -93,9 +93,9 @@ class Progress:
     started: float | None = None
     """When the first pass began."""
     replayed: int = 0
-    """How many of the checks are those of the run that is resumed."""
+    """How many of the checks were those of the resumed run."""
     replaying: bool = False
-    """Whether the last one was."""
+    """Whether the last check was one of those."""
     interesting: int = 0
     """How many checks showed the failure."""
     remembered: int = 0
@@ -106,7 +106,7 @@ class Progress:
     succeeded: float | None = None
     """When the last step was accepted."""
     curve: list[Point] = field(default_factory=list)
-    """From the input on, a point for each accepted text; sizes rise where one was given up."""
+    """One point for each accepted text, from the input on; sizes rise where one was given up."""
     passes: dict[str, PassTotal] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     _text: bytes = b""
@@ -171,7 +171,7 @@ class Progress:
 
     @property
     def elapsed(self) -> float:
-        """The seconds since it began."""
+        """The seconds since the start."""
         return self.clock() - self.begin
 
     @property
@@ -180,7 +180,7 @@ class Progress:
         return None if self.succeeded is None else self.clock() - self.succeeded
 
     def left(self) -> Range | None:
-        """Return how many seconds are left to the end; None if that cannot be known."""
+        """Return how many seconds are left; None if that cannot be estimated."""
         checks = checks_left(self.checks, self.size, self.round)
         if checks is None:
             return None
@@ -193,14 +193,14 @@ class Progress:
         return seconds.limited(self.limit.seconds - self._searching())
 
     def rate(self, seconds: float) -> float:
-        """Return the checks per second, without those of the run that is resumed."""
+        """Return the checks per second, without those of the resumed run."""
         return (self.checks - self.replayed) / seconds if seconds > 0 else 0.0
 
     def _searching(self) -> float:
         return 0.0 if self.started is None else self.clock() - self.started
 
     def line(self, width: int = 1000) -> str:
-        """Return the state in one line of at most `width` columns, as much as fits."""
+        """Return the state as one line of at most `width` columns; the rest is left out."""
         seconds = self.elapsed
         time_part = f"{seconds:.0f} s"
         size = f"{self.size:,} bytes"
@@ -229,5 +229,5 @@ class Progress:
 
 
 def stop_in_words(reason: str) -> str:
-    """Return why a session ended early, as part of a sentence."""
+    """Return the reason for an early end, as part of a sentence."""
     return reason if reason.startswith("stopped") else f"stopped: {reason}"

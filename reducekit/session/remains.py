@@ -1,4 +1,4 @@
-"""What is left of the input, by name and line, and how the runs of the result use it."""
+"""The parts of the input that are left, by name and line, and how runs of the result use them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from reducekit.session.report import Remaining
 
 
 def remains(job: Job, golden: Golden, texts: Sequence[bytes]) -> list[Remaining]:
-    """Return what is left; `texts` are the input, steps on the way, and the result.
+    """Return the parts that are left; `texts` are the input, steps in between, and the result.
 
-    That is nothing if the failure is not about answers, or if the format has no names.
+    Nothing if the failure is not about answers, or if the format has no names.
     """
     frontend = job.frontend
     if not isinstance(frontend, Labels) or not about_answers(golden.criterion):
@@ -35,9 +35,9 @@ def counted(
     outcomes: Sequence[Outcome],
     open_executor: Callable[[Oracle], Executor],
 ) -> list[Remaining]:
-    """Return the same with the instances in a good and in a bad run, as far as solvers tell them.
+    """Return them with their instances in a good and in a bad run, if the solvers print those.
 
-    `outcomes` are those of a check of the result, which is `text`. May raise Stopped.
+    `outcomes` are those of a check of the result, `text`. May raise Stopped.
     """
     columns = list[Sequence[int | None]]()
     for at in good_and_bad(golden.criterion, outcomes):

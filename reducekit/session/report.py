@@ -1,4 +1,4 @@
-"""What a session came to: the result, what became smaller, what it cost, how to see it again."""
+"""The report of a session: the result, what was removed, what it cost, how to reproduce it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from reducekit.text import excerpt, printable, printable_lines
 
 SCHEMA = 1
 _LINES, _COLUMNS = 40, 200
-"""Of a result that a notebook shows."""
+"""Maximum size of a result that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """A run of a command on the result, as a user can repeat it; the outcome if it was made."""
+    """A run of a command on the result, as a user can repeat it; the outcome if it was run."""
 
     command: str
     outcome: Outcome | None
@@ -29,7 +29,8 @@ class Reproducer:
 
 @dataclass(frozen=True, slots=True)
 class OtherFailure:
-    """Another failure met on the way: how often, on how few bytes, and the file that holds them."""
+    """Another failure that was met: how often, its smallest size in bytes, and the file that holds
+    it."""
 
     failure: str
     count: int
@@ -39,7 +40,7 @@ class OtherFailure:
 
 @dataclass(frozen=True, slots=True)
 class FailureChanged:
-    """From an accepted text on the failure was another one."""
+    """The accepted text from which on the failure was a different one."""
 
     before: str
     after: str
@@ -52,14 +53,14 @@ class Remaining:
     """A part of the input that is left, such as an axiom of a verifier."""
 
     name: str
-    """As in the input; '' if it has none."""
+    """Its name in the input; '' if it has none."""
     line: int | None
-    """Where it begins in the input; None if that is not known."""
+    """Its first line in the input; None if unknown."""
     now: int
-    """Where it begins in the result."""
+    """Its first line in the result."""
     good: int | None = None
     bad: int | None = None
-    """How often a good run and a bad run on the result instantiated it, if its solver tells."""
+    """How often a good and a bad run on the result instantiated it, if the solver prints that."""
 
     def json(self) -> Mapping[str, str | int | None]:
         """Return it for programs."""
@@ -83,7 +84,7 @@ class Report:
     """
 
     text: bytes
-    """The smallest interesting text found."""
+    """The smallest interesting text."""
     input: Path | None
     output: Path | None
     before: Mapping[str, int]
@@ -95,27 +96,27 @@ class Report:
     failure: str
     reproducers: Sequence[Reproducer]
     stopped: str | None
-    """Why it ended; None: nothing helps any more."""
+    """Why it ended early; None: nothing is left to try."""
     early: bool
-    """Whether a limit, a request or a signal ended it: the same session goes on from here."""
+    """Whether a limit, a request or a signal ended it, so that the same session can be resumed."""
     verified: bool | None
     tries: int = 1
     changed: Sequence[FailureChanged] = ()
     others: Sequence[OtherFailure] = ()
     passing: bytes | None = None
-    """The text that passes and is nearest to the result, if the format compares the two."""
+    """The passing text closest to the result, if the format compares the two."""
     fresh: tuple[Ends, Ends] | None = None
-    """How the variants that no check used of input and result ended, of an unstable failure."""
+    """For an unstable failure: how fresh variants of input and result ended."""
     left: Sequence[Remaining] = ()
-    """Which assertions are left, of a failure about answers or costs."""
+    """For a failure about answers or costs: the assertions left."""
 
     @property
     def interrupted(self) -> bool:
-        """Whether a signal has ended it."""
+        """Whether a signal ended it."""
         return self.stopped == INTERRUPTED
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what happened, the result, how to see the failure again."""
+        """Return what a notebook shows: the outcome, the result, how to reproduce the failure."""
         before, after = self.before.get("bytes", 0), len(self.text)
         said = f"{self.failure}, {self.counts.checks:,} checks"
         if self.stopped is not None:
@@ -129,7 +130,7 @@ class Report:
         )
 
     def json(self) -> str:
-        """Return the report for programs, as one line of JSON."""
+        """Return the report as one line of JSON."""
         return json.dumps(
             {
                 "schema": SCHEMA,
@@ -172,7 +173,7 @@ def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:
 
 
 INTERRUPTED = "interrupted"
-"""Why a session stopped that a signal has ended."""
+"""The reason for the end of a session after a signal."""
 
 
 def error_json(message: str, exit_code: int) -> str:

@@ -1,4 +1,4 @@
-"""What the phases of a session share: how they tell, how they are stopped, what they run."""
+"""The state that all phases of a session share: messages, stopping, executors."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Running:
     guard: Guard
     control: Control
     begin: float
-    """When it began, by the monotonic clock."""
+    """The start, by the monotonic clock."""
 
     def say(self, sentence: str | None) -> None:
-        """Tell the user something, if there is something to tell."""
+        """Send a message to the user, if there is one."""
         if sentence is not None:
             self.listen(Notice(sentence))
 

@@ -1,4 +1,4 @@
-"""The search of a session: each improvement is written at once, and told."""
+"""The search of a session: each improvement is written and reported at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REPEATS_OF_REPEATED = 1  # each of them is several runs already
 
 
 def slippage_of(running: Running, job: Job, golden: Golden) -> SlippageTracker | None:
-    """Look out for other failures than the golden run's; None where only verdicts are known."""
+    """Watch for failures other than the golden run's; None where only verdicts are known."""
     if not golden.outcomes:
         return None
     collection = job.other_failures
@@ -51,7 +51,7 @@ def search(
     steps: Steps,
     on_run: Callable[[Sequence[Outcome]], None],
 ) -> Result:
-    """Search, and write each improvement; whatever happens, the best text is saved.
+    """Search, and write each improvement; the best text is saved in any case.
 
     `failing`: whether the baseline fails. `on_run` is called with the outcomes of each check.
     """
@@ -138,14 +138,15 @@ def search(
 
 
 def _repeats(running: Running, job: Job) -> int:
-    """Return how many more runs the result has to pass: none of a function."""
+    """Return how many more runs the result must pass; 0 for a function."""
     if not job.commands:
         return 0
     return _REPEATS if running.options.repeat is None else _REPEATS_OF_REPEATED
 
 
 def _in_words(event: Event, changed: str | None) -> str | None:
-    """Return what to say of an event; `changed` is how the test has changed since the last run."""
+    """Return the message for an event; `changed` describes how the test has changed since the last
+    run."""
     match event:
         case Accepted(text=text, pass_name=name) if changed and name == EARLIER:
             return (

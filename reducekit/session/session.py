@@ -64,7 +64,7 @@ class Session:
         self.options = options
         self.control = Control()
         self.last_run: Sequence[Outcome] = ()
-        """The outcomes of the last check: what the commands printed, for displays."""
+        """The outcomes of the last check: the output of the commands, for displays."""
         self._saved: SavedBest | None = None
         self._view = View(lambda: self.best)
         self._told = listen
@@ -76,7 +76,7 @@ class Session:
         return b"" if self._saved is None else self._saved.text
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows, while it runs or after."""
+        """Return what a notebook shows, during the run and after it."""
         return self._view._repr_html_()
 
     def _listen(self, event: Event) -> None:
@@ -87,11 +87,11 @@ class Session:
         self.last_run = outcomes
 
     def stop(self, reason: str = "stopped") -> None:
-        """End the session soon, with the best text so far; `reason` is told in the report."""
+        """End the session soon, with the best text so far; the report gives the `reason`."""
         self.control.stop(reason)
 
     def pause(self) -> None:
-        """Start no more checks until `resume`; those that run go on."""
+        """Start no more checks until `resume`; running checks continue."""
         self.control.pause()
 
     def resume(self) -> None:
@@ -99,11 +99,11 @@ class Session:
         self.control.resume()
 
     def continued(self) -> None:
-        """Note that the process was stopped and runs again: the best text is checked once more."""
+        """Note that the process was suspended and resumed: the best text is checked again."""
         self.control.continued()
 
     def skip_pass(self) -> None:
-        """Leave the present pass, as if nothing were left to try in it."""
+        """Skip the rest of the current pass."""
         self.control.skip_pass()
 
     def run(self) -> Report:
@@ -154,7 +154,7 @@ class Session:
     # The phases before the search that need no run.
 
     def _announce(self, job: Job) -> None:
-        """Say what will be reduced, and what there is to know beforehand."""
+        """Report what will be reduced, and the notes of the preparation."""
         self._listen(Started(len(job.text), None if job.output is None else job.output.path))
         for note in job.notes:
             self._listen(Notice(note))
@@ -162,7 +162,7 @@ class Session:
             job.cluster.listen(lambda said: self._listen(Notice(said)))
 
     def _started(self, job: Job, golden: Golden) -> Job:
-        """Say which failure is kept, and prepare the format, the backup and the journal for it."""
+        """Report the preserved failure; prepare the format, the backup and the journal for it."""
         if job.opened.notice is not None:
             self._listen(Notice(job.opened.notice))
         failure = golden.criterion.describe()
@@ -194,7 +194,7 @@ class Session:
         return job
 
     def _best_so_far(self, job: Job) -> SavedBest:
-        """Return the best text, of an earlier run if one is resumed, and save it."""
+        """Return the best text, which is the earlier run's if one is resumed, and save it."""
         with self._guard.held():
             if job.opened.edited is not None and job.output is not None:
                 kept = journal_setup.keep_edited(job.opened, job.output)

@@ -1,6 +1,6 @@
-"""Other failures than the one that is kept: met on the way, or slipped into unseen.
+"""Failures other than the preserved one: met on the way, or accepted in its place unnoticed.
 
-Pure: says what has been met; `collection` keeps the files.
+Pure: it records what was met; `other_failures` keeps the files.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ _GLANCE = 2048  # the same for an output that most likely is ordinary: it costs 
 
 @dataclass(slots=True)
 class Met:
-    """A failure that is not the one to keep: how often it was met, and on how few bytes."""
+    """A failure other than the preserved one: how often it was met, its smallest size in bytes."""
 
     signature: Signature
     count: int
     size: int
     complaint: bool
-    """The program only complained about its input, as it does of what is ill-formed."""
+    """Whether the program only rejected its input, as it does with ill-formed text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slippage:
-    """An accepted text that is interesting all right, but fails in another way than before."""
+    """An accepted text that is interesting, but fails in another way than before."""
 
     before: Signature
     after: Signature
     size: int
     """Bytes of the text."""
     step: int
-    """The number of the accepted text, from 1."""
+    """The number of the accepted text, starting from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Captured(Criterion):
-    """A criterion that does not look at the outputs, with outputs to look at for others."""
+    """A criterion that ignores the outputs, and captures them for others."""
 
     criterion: Criterion
     captures: bool = True
@@ -57,7 +57,7 @@ class Captured(Criterion):
         return self.criterion.wall
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Say whether the candidate is interesting; None asks for the next command's outcome."""
+        """Return whether the candidate is interesting; None asks for the next command's outcome."""
         return self.criterion.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
@@ -65,7 +65,7 @@ class Captured(Criterion):
         return self.criterion.unresolved(outcomes)
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
+        """Describe what is preserved."""
         return self.criterion.describe()
 
 
@@ -91,13 +91,13 @@ class SlippageTracker:
     criterion: Criterion
     keep: Callable[[Signature, bytes], None] = lambda found, text: None
     uncounted: int = 0
-    """Failures of further kinds, after the first few hundred kinds."""
+    """How many kinds of failures were met after the first few hundred."""
     slippages: list[Slippage] = field(default_factory=list)
     _expected: Signature = field(init=False)
     _met: dict[Signature, Met] = field(default_factory=dict)
     _ordinary: set[tuple[int | None, bytes, bytes]] = field(default_factory=set)
     _pending: dict[bytes, Signature] = field(default_factory=dict)
-    """Interesting texts that were not accepted so far."""
+    """Interesting texts that have not been accepted yet."""
     _steps: list[int] = field(default_factory=list)
     """The sizes of the accepted texts."""
 
@@ -113,7 +113,7 @@ class SlippageTracker:
         )
 
     def _is_ordinary(self, outcome: Outcome) -> bool:
-        """Return whether a run that ended by itself shows no failure; most are known to."""
+        """Return whether a run that ended normally shows no failure; most are cached."""
         glance = self._heard(outcome, _GLANCE)
         # Numbers, as in models and statistics, make no failure, but every output another.
         out, err = (text.translate(None, _DIGITS) for text in (glance.stdout, glance.stderr))
@@ -128,7 +128,7 @@ class SlippageTracker:
         return True
 
     def see(self, text: bytes, interesting: bool, outcomes: Sequence[Outcome]) -> None:
-        """Take in a verdict on a text and the run that gave it."""
+        """Record a verdict on a text and the run that gave it."""
         if not outcomes:
             return
         outcome = outcomes[0]
@@ -144,7 +144,7 @@ class SlippageTracker:
             self._count(found, text, outcome)
 
     def accept(self, text: bytes) -> None:
-        """Take note that a text is the best now, one that was seen to be interesting."""
+        """Record that a text, which was seen to be interesting, is now the best."""
         self._steps.append(len(text))
         found = self._pending.get(text)
         self._pending.clear()
@@ -155,7 +155,7 @@ class SlippageTracker:
             self.slippages.append(Slippage(before, found, len(text), len(self._steps)))
 
     def go_back(self, text: bytes) -> None:
-        """Take note that an earlier, larger text is the best again."""
+        """Record that an earlier, larger text is the best again."""
         self._pending.clear()
         while self._steps and self._steps[-1] < len(text):
             self._steps.pop()
@@ -163,7 +163,7 @@ class SlippageTracker:
             self.slippages.pop()
 
     def _fails(self, heard: Outcome) -> bool:
-        """Say whether a run without a signal or limit failed by itself."""
+        """Return whether a run without a signal or limit failed on its own."""
         if not self._is_test:
             return is_failure(heard)
         return heard.status not in (0, 1) or _crash(heard) is not None
@@ -175,9 +175,9 @@ class SlippageTracker:
         return isinstance(inner.inner if isinstance(inner, Resolved) else inner, ExitZero)
 
     def _heard(self, outcome: Outcome, size: int = _LONG) -> Outcome:
-        """Return a run as the criterion has it: only the streams that are looked at, and not all.
+        """Return a run as the criterion sees it: only the streams that it reads, shortened.
 
-        What fails says so first or last.
+        A failure is reported at the beginning or at the end.
         """
         if not self.criterion.captures:
             heard = outcome.stdout or outcome.stderr
@@ -217,12 +217,12 @@ class SlippageTracker:
 
 
 def _crash(outcome: Outcome) -> bytes | None:
-    """Return the crash report in the outputs, if there is any."""
+    """Return the crash report in the outputs; None if there is none."""
     return failure_line(outcome.stdout, outcome.stderr, crashed=True)
 
 
 def _ends(text: bytes, size: int) -> bytes:
-    """Return a text without its middle if it is long: whole lines of the first and last part."""
+    """Return a text without its middle if it is long: whole lines at both ends are kept."""
     if len(text) <= size:
         return text
     half = size // 2
@@ -242,7 +242,7 @@ _WORDS = frozenset(
 
 
 def _without_names(line: bytes, text: bytes) -> bytes:
-    """Return a complaint without the names that it quotes from the text: they tell nothing apart.
+    """Return a complaint without the names that it quotes from the text, which distinguish nothing.
 
     `unknown constant x12` is the same complaint for every constant.
     """
@@ -258,7 +258,7 @@ def _without_names(line: bytes, text: bytes) -> bytes:
 
 
 def _occurs(token: bytes, text: bytes) -> bool:
-    """Say whether a text has a token, not as a part of another."""
+    """Return whether a text has a token, not just as part of another."""
     start = text.find(token) if token else -1
     while start >= 0:
         end = start + len(token)

@@ -1,4 +1,4 @@
-"""An executor whose waits end when a session is asked to stop: for the runs outside the search."""
+"""An executor whose waits end when the session is stopped, for runs outside the search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reducekit.reduction.control import POLL, Control
 
 
 class Stoppable(Executor):
-    """Waits in short slices, and raises Stopped between them if `control` says so."""
+    """Waits in short slices, and checks between them whether `control` raises Stopped."""
 
     def __init__(self, inner: Executor, control: Control) -> None:
         self._inner = inner
@@ -37,7 +37,7 @@ class Stoppable(Executor):
                 return finished
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it."""
+        """End a check and drop it."""
         self._inner.cancel(ticket)
 
     def close(self) -> None:

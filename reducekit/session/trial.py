@@ -1,4 +1,4 @@
-"""One run of the commands on a text, to see what they say: no search, nothing written."""
+"""One run of the commands on a text, to show what they print: no search, and nothing is written."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from reducekit.session.slippage import captured
 from reducekit.session.stoppable import Stoppable
 
 _SECONDS = 60.0
-"""Wall time of a run where none is given: somebody waits for it."""
+"""Time limit of a run if none is given: somebody is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one run of the commands showed."""
+    """The outcome of one run of the commands."""
 
     interesting: bool
     words: str
-    """What a reduction would keep, or why there is nothing to keep."""
+    """What a reduction would preserve, or why there is nothing to preserve."""
     line: bytes = b""
-    """The line that reports the failure, if there is one."""
+    """The line that reports the failure, if any."""
     stream: str = "output"
-    """Where it is: output or errors."""
+    """The stream that has it: output or errors."""
 
 
 class Trial:
-    """Runs what a `Failure` names, once each, on a text; `stop` may be called from any thread."""
+    """Runs the commands of a `Failure` once each on a text; any thread may call `stop`."""
 
     def __init__(self, failure: Failure, text: bytes, suffix: str) -> None:
         self._failure = failure
@@ -45,7 +45,7 @@ class Trial:
         self._control = Control()
 
     def stop(self, reason: str = "stopped") -> None:
-        """End the run that is under way; no other begins."""
+        """End the current run; no other starts."""
         self._control.stop(reason)
 
     def run(self) -> Iterator[tuple[str, Outcome]]:
@@ -68,7 +68,7 @@ class Trial:
         return limits if limits.wall is not None else replace(limits, wall=_SECONDS)
 
     def verdict(self, outcomes: Sequence[Outcome]) -> Seen:
-        """Say what the outcomes of `run` show, and what a reduction would keep of it."""
+        """Return what the outcomes of `run` show, and what a reduction would preserve of it."""
         _, criterion = self._failure.commands_and_criterion()
         first = outcomes[0]
         if isinstance(criterion, ExitZero):
@@ -88,7 +88,7 @@ class Trial:
 
 
 def _failure_seen(first: Outcome) -> Seen:
-    """Say which failure a run shows by itself, and in which line."""
+    """Return which failure a run shows, and in which line."""
     if not is_failure(first):
         return Seen(False, f"No failure: {first.describe()}. What should be kept?")
     words = signature(first).describe()

@@ -1,4 +1,4 @@
-"""Compressed inputs: recognised by their first bytes, whatever the file is called."""
+"""Compressed inputs, recognised by their first bytes, whatever the name of the file."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ _METHODS: Mapping[bytes, _Method] = {
 
 
 def unpacked(data: bytes, name: str) -> bytes:
-    """Return the text of a file that may be compressed.
+    """Return the text of a file that may be compressed; `name` is its name in messages.
 
-    `name` is what the file is called in messages. Raises UnpackError if it is damaged.
+    Raises UnpackError if it is damaged.
     """
     for magic, method in _METHODS.items():
         if data.startswith(magic):
