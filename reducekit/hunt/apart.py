@@ -1,8 +1,8 @@
-"""Tells bugs apart that programs report in the same words, wherever they are in the code.
+"""Distinguishes bugs that programs report in the same words, wherever they are in the code.
 
-An invalid model, a wrong answer or a plain signal names no place in the code, so inputs of many
-bugs land in one bucket. Reduced, they differ: in the functions on the stack of a crash, otherwise
-in what the reduced inputs are made of. Those are the `mark` of a bug.
+An invalid model, a wrong answer or a plain signal names no place in the code, so inputs for many
+bugs land in one bucket. Once reduced they differ: in the functions on the stack of a crash,
+otherwise in the operators and sorts that are left. That is the `mark` of a bug.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Disagree, SameSignature
 
 SAMPLES = 20
-"""The number of inputs of a bucket that are reduced to tell them apart; others only count."""
+"""The number of inputs of a bucket that are reduced to distinguish bugs; others are only counted.
+"""
 SECONDS = 20.0
 """The time limit of each of these reductions but the first, which has none."""
 _FRAMES = 3
@@ -42,7 +43,7 @@ _SYSTEM = re.compile(r"_|(?:raise|abort|kill|tgkill|main|start_thread|clone\d?)$
 
 
 def can_tell(frontend: Frontend, finding: Finding) -> bool:
-    """Return whether a finding may be several bugs, which its format can tell apart."""
+    """Return whether a finding may be several bugs, which its format can distinguish."""
     if not isinstance(frontend, ReadsFailures):
         return False
     criterion = finding.criterion
@@ -55,9 +56,9 @@ def can_tell(frontend: Frontend, finding: Finding) -> bool:
 def mark_of(
     frontend: Frontend, text: bytes, commands: Sequence[Command], criterion: Criterion, path: Path
 ) -> str:
-    """Return what a reduced text shows of its bug, in a line.
+    """Return what a reduced text shows of its bug, as one line.
 
-    `path` is the file that has the text.
+    `path` is the file with the text.
     """
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
     if crashed and (stack := _stack(commands[0], path)):
@@ -70,7 +71,7 @@ def mark_of(
 
 
 def _stack(command: Command, path: Path) -> str:
-    """Return the innermost functions of a crash, if there is a debugger, and it knows them."""
+    """Return the innermost functions of a crash, if a debugger is installed and finds them."""
     debugger = shutil.which("gdb")
     if debugger is None or command.stdin or command.in_folder is not None:
         return ""

@@ -1,4 +1,4 @@
-"""Seeds of a hunt that a worker of a cluster tests: the order, the Dask task, and the results."""
+"""Seeds of a hunt that a cluster's worker tests: the order, the Dask task, and the results."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _GLANCE = 0.5  # seconds between two looks whether the client is there
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Seeds to test: those that the options name, with the client's commands."""
+    """Seeds to test: the hunt's options, with the client's commands."""
 
     options: HuntOptions
     commands: tuple[Command, ...]
-    """With placeholders for the files that are sent along; a reference is the last command."""
+    """The commands, with placeholders for shipped files; a reference is the last one."""
     known: tuple[Command, ...]
-    """The same commands as the client has them."""
+    """The same commands as on the client."""
     directory: str
     """The client's current directory; used here too if it exists."""
 
 
 class Tested(NamedTuple):
-    """The result of an order: one result for each seed, in order."""
+    """The reply to an order: one result for each seed, in order."""
 
     results: tuple[InputResult, ...] = ()
     seconds: float = 0.0
@@ -41,7 +41,7 @@ class Tested(NamedTuple):
 
 
 def run(client: str, order: Order) -> Tested:
-    """Have the seeds tested by a process for as long as the client is there."""
+    """Have a process test the seeds, and end it when the client is gone."""
     folder = checkers[client].folder
     words = [sys.executable, "-c", "from reducekit.hunt.chunk_process import main; main()", folder]
     process = subprocess.Popen(

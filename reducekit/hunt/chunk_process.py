@@ -1,7 +1,7 @@
-"""Tests some seeds on a worker of a cluster: the process that a Dask task has started (`chunk`).
+"""Tests seeds on a cluster's worker: the process that a Dask task starts (`chunk`).
 
-It is a hunt of its own, without reductions, so all that a format tests by runs there as
-it is. An order comes on stdin, results go to stdout; when the client has gone, stdin ends.
+It is a hunt without reductions, so each format tests with its own code. The order arrives on stdin,
+results go to stdout; stdin ends when the client is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reducekit.oracle.command import Command
 
 
 def tested(order: Order, folder: str, control: Control) -> Tested:
-    """Test the seeds; `folder` has the files that were sent along."""
+    """Test the seeds; `folder` has the shipped files."""
     begin = time.monotonic()
     here = [in_place(each, folder) for each in order.commands]
     lines = [each.words for each in here]
@@ -44,7 +44,7 @@ def tested(order: Order, folder: str, control: Control) -> Tested:
 
 
 def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputResult:
-    """Return a result as it travels: without the input, unless that shows a bug."""
+    """Return a result for transport: without the input, unless that shows a bug."""
     if not result.findings:
         return replace(result, input=Input(b"", "", number=result.input.number))
     findings = tuple(
@@ -55,12 +55,12 @@ def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputR
 
 
 def _left() -> float | None:
-    """Return no time if nobody wants the results any more: then stdin has ended."""
+    """Return no time left if the client is gone, which ends stdin."""
     return 0.0 if select.select([0], [], [], 0)[0] else None
 
 
 def main() -> None:
-    """Test what is asked for; the only argument is the folder of the shipped files."""
+    """Test what the order asks for; the only argument is the folder of the shipped files."""
     given: Order = pickle.load(sys.stdin.buffer)
     with suppress(OSError):
         os.chdir(given.directory)

@@ -1,8 +1,8 @@
-"""Spreads the seeds of a hunt over the workers of a cluster, and gathers what they find.
+"""Spreads the seeds of a hunt over the workers of a cluster, and collects the findings.
 
-Some seeds after one another are a task of Dask, which gives it to a worker with a free slot, and
-to another one if that dies. No two tasks share a seed. What they find is taken in the order of
-the seeds, so which input shows a bug first does not depend on who is faster.
+Several consecutive seeds are one Dask task, which Dask gives to a worker with a free slot, and to
+another one if that dies. No two tasks share a seed. Findings are processed in the order of the
+seeds, so which input shows a bug first does not depend on the speed of workers.
 """
 
 from __future__ import annotations
@@ -37,32 +37,32 @@ _REST = 1.0  # seconds until what was lost with the scheduler is sent again
 
 @dataclass(slots=True)
 class _Task:
-    """Seeds that were given to the cluster, and what came of them."""
+    """Seeds that were given to the cluster, and their results."""
 
     seeds: range
     future: Future[Tested] | None = None
     tested: Tested | None = None
     workers: frozenset[str] = frozenset()
-    """Those that it was given to: one of them runs it."""
+    """The workers they were given to: one of these runs them."""
     not_before: float = 0.0
     failures: int = 0
 
 
 @dataclass(slots=True)
 class ClusterTests:
-    """Tests seeds on a cluster; `commands` are those of the programs, as they are known here."""
+    """Tests seeds on a cluster; `commands` are those of the programs on the client."""
 
     cluster: Cluster
     options: HuntOptions
     commands: tuple[Command, ...]
     _members: Members = field(init=False)
     _done: queue.SimpleQueue[None] = field(default_factory=queue.SimpleQueue)
-    """Has something for each task that has ended, and each worker that has answered."""
+    """Receives each task that has ended, and each worker that has answered."""
     _each: float = 0.0
-    """Seconds that a seed takes."""
+    """Seconds per seed."""
 
     def results(self, seeds: range, control: Control) -> Iterator[InputResult | None]:
-        """Yield the results in the order of the seeds; after those of a task is time to reduce."""
+        """Yield the results in the order of the seeds; after each task, reductions may run."""
         cluster = self.cluster
         placed = sent_along(self.commands, cluster.shipped)
         members = self._members = Members(
@@ -98,14 +98,14 @@ class ClusterTests:
                     each.future.cancel()
 
     def _size(self, slots: int) -> int:
-        """Return how many seeds a task gets, so that it takes some seconds; more on many slots."""
+        """Return the number of seeds for a task of a few seconds; more on many slots."""
         if not self._each:
             return _FIRST
         seconds = max(_SECONDS, slots / _TASKS)
         return min(_LONGEST, max(_FIRST, round(seconds / self._each / _FIRST) * _FIRST))
 
     def _start(self, task: _Task) -> None:
-        """Give a task to the cluster, if it is not there yet and there is a worker."""
+        """Submit a task, if it is not on the cluster yet and there is a worker."""
         admitted = self._members.admitted
         if task.future is not None or task.tested is not None or not admitted:
             return
@@ -136,7 +136,7 @@ class ClusterTests:
         return False
 
     def _gathered(self, task: _Task) -> list[_Task]:
-        """Take in what came of a task, if it has ended; return what takes its place."""
+        """Handle the end of a task; return the tasks that replace it."""
         future = task.future
         if future is None:
             return [task]
@@ -155,7 +155,7 @@ class ClusterTests:
         return [task]
 
     def _apart(self, task: _Task) -> list[_Task]:
-        """Divide a task on which several workers died; one seed on which they do is left out."""
+        """Split a task on which several workers died; a single seed is left out."""
         begin, stop = task.seeds.start, task.seeds.stop
         if len(task.seeds) > 1:
             middle = (begin + stop) // 2

@@ -1,4 +1,4 @@
-"""Tests inputs with programs: all run on each input, and failures and contradictions count."""
+"""Tests inputs with programs: each runs on each input; failures and contradictions are findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIMED_OUT = re.compile(
     re.IGNORECASE,
 )
 _FOLDER = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/")
-"""The folder of the input of a run: different each time."""
+"""The folder of a run's input, a different one each time."""
 _NO_MEMORY = re.compile(
     rb"bad_alloc|out of memory|cannot allocate memory|memory exhausted|MemoryError"
     rb"|failed to map segment",  # the loader of shared libraries
@@ -44,9 +44,9 @@ class CommandTests:
     """Runs commands in order on each input, several inputs at a time.
 
     With `reference`, the answers of the last command are right. `breaks_rules` decides whether a
-    run shows that the input breaks the rules of its format, so that no run of it tells anything.
-    `rejects` takes the failure line of a run, and decides whether its program need not accept the
-    input: that run is no bug. With `models`, those that programs print are evaluated.
+    run shows that the input breaks the rules of its format: then none of its runs counts. `rejects`
+    gets the failure line of a run, and decides whether its program need not accept the input: then
+    that run is no bug. With `models`, the models that programs print are evaluated.
     """
 
     commands: tuple[Command, ...]
@@ -66,7 +66,7 @@ class CommandTests:
         tickets: Iterator[int],
         flying: dict[int, Input],
     ) -> bool:
-        """Start runs as far as there is room; return whether there may be more inputs."""
+        """Start as many runs as there is room for; return whether there may be more inputs."""
         while not control.waiting() and self.executor.free and control.left() != 0:
             given = next(inputs, None)
             if given is None:
@@ -79,7 +79,7 @@ class CommandTests:
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
         """Yield the result of each input, in the order of the inputs.
 
-        Yields None, while nothing runs, when it is time to reduce: so no run is slowed down.
+        Yields None when nothing runs, so that a reduction then slows down no run.
         """
         flying: dict[int, Input] = {}
         tested: dict[int, InputResult] = {}
@@ -148,7 +148,7 @@ class CommandTests:
     def _wrong_models(
         self, text: bytes, judged: Sequence[int], outcomes: Sequence[Outcome]
     ) -> Iterator[Finding]:
-        """Yield the bugs that models are wrong; the file has to be the last word of a command."""
+        """Yield the bugs of wrong models; the file must be the last word of a command."""
         if self.models is None:
             return
         for at in judged:
@@ -169,7 +169,7 @@ class CommandTests:
 
 
 def _is_late(outcome: Outcome) -> bool:
-    """Return whether a limit of time ended a run: that of the hunt, of the user, or its own."""
+    """Return whether a time limit ended a run: the hunt's, the user's, or the program's own."""
     if outcome.limit is not None:
         return outcome.limit == "time"
     if outcome.signal == signal.SIGXCPU:
@@ -178,7 +178,7 @@ def _is_late(outcome: Outcome) -> bool:
 
 
 def _complaint(outcome: Outcome) -> str | None:
-    """Return the line in which a program complains of its input, if it did not crash."""
+    """Return the line in which a program rejects its input, if it did not crash."""
     if outcome.limit is not None or outcome.signal is not None or not is_failure(outcome):
         return None
     if failure_line(outcome.stdout, outcome.stderr, crashed=True) is not None:

@@ -151,7 +151,7 @@ class Hunt:
     def _all(
         self, campaign: Campaign, progress: Progress, results: Iterator[InputResult | None]
     ) -> None:
-        """Process all results, and reduce when that does not slow down any test."""
+        """Process all results, and reduce when that slows down no test."""
         end = object()
         while True:
             with self._guard.allowed():
@@ -208,7 +208,7 @@ class Hunt:
                 kept.known_before = True
 
     def _warn(self) -> None:
-        """Say once that the inputs are no good, if they are all alike or nearly all rejected."""
+        """Report once that the inputs are unsuitable: all alike, or nearly all rejected."""
         stats = self.stats
         if stats.inputs == _FIRST and self.options.programs:
             self._warn_if_all_alike()
@@ -218,8 +218,8 @@ class Hunt:
     def _name(self, campaign: Campaign, progress: Progress, finding: Finding, number: int) -> str:
         """Return the name of the bug that an input shows.
 
-        If failures have no place in the code, each of the first few inputs is a bug with a name of
-        its own, until its reduction tells whether it is the bug of an earlier one.
+        If failures have no place in the code, each of the first few inputs is a bug of its own,
+        until its reduction tells whether it is that of an earlier one.
         """
         bucket = finding.name
         if not self.options.reduce or not apart.can_tell(campaign.frontend, finding):
@@ -230,7 +230,7 @@ class Hunt:
         return self._new_name(bucket, campaign.suffix) if progress.is_new(number) else bucket
 
     def _new_name(self, bucket: str, suffix: str) -> str:
-        """Return a name of its own for one of the first inputs of a bucket."""
+        """Return a separate name for one of the first inputs of a bucket."""
         samples = self.stats.samples
         while samples[bucket] < apart.SAMPLES:
             samples[bucket] += 1
@@ -299,7 +299,7 @@ class Hunt:
                         progress.finished(waiting.bug.name)
 
     def _mark(self, campaign: Campaign, waiting: Waiting) -> str | None:
-        """Return what tells a reduced bug from others; None if nothing does."""
+        """Return what distinguishes a reduced bug from others; None if nothing does."""
         bug = waiting.bug
         if not waiting.bucket:
             return None

@@ -29,7 +29,7 @@ WITHOUT_END = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input to test: how to make it again, and how to name it when it shows a new bug."""
+    """An input to test: how to generate it again, and its name in a report."""
 
     text: bytes
     made_by: str

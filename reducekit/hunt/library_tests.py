@@ -1,4 +1,4 @@
-"""Tests inputs with a library that their format plays them to, optionally in several processes."""
+"""Tests inputs with a library that their format replays them on, in one or more processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LibraryTests(Closing):
     opened: ExitStack
 
     def seeds(self, seeds: range, control: Control) -> Iterator[InputResult | None]:
-        """Generate and test the inputs of seeds. After each one it is time to reduce (None)."""
+        """Generate and test the inputs of seeds. None after each one: a reduction may run."""
         tested: Iterator[Tested]
         if self.jobs == 1:
             tested = map(self.opened.enter_context(self.own.open()).test, seeds)

@@ -39,7 +39,7 @@ class HuntOptions:
         "Test the files of this folder instead of random ones.", "Inputs", metavar="DIR"
     )
     seed: int | None = None
-    """That of the first random input; None: the format's default."""
+    """The first seed; None: the format's default."""
     count: int | None = option(
         "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
     )
@@ -71,7 +71,7 @@ class HuntOptions:
         False,
     )
     format_options: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the format's generator and tests, by name; others have their defaults."""
+    """Options of the format's generator and tests, by name; others have their defaults."""
     opener: Opener | None = None
     """Where programs run; None: on this machine."""
     cluster: str | Cluster | None = option(
@@ -93,6 +93,9 @@ class HuntOptions:
     )
 
     def __post_init__(self) -> None:
-        """Read what is given as on the command line: `90s`, `4G`, `auto`. Raises UsageError."""
+        """Parse a value that is written as on the command line: `90s`, `4G`, `auto`.
+
+        Raises UsageError.
+        """
         for name, read in read_fields(self):
             object.__setattr__(self, name, read)
