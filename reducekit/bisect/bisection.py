@@ -1,4 +1,4 @@
-"""The bisection itself: runs versions on the input, and finds the first bad one and the options."""
+"""The bisection itself: runs versions on the input, and finds the first bad one and its options."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from reducekit.session.session import Session
 from reducekit.session.slippage import captured
 
 _SECONDS = 60.0
-"""Wall time of a run on a version where no limit is given: it may be slower than others."""
+"""Time limit of a run on a version if none is given: versions may differ in speed."""
 
 
 class Bisection:
-    """Finds between which versions an input began to fail, and the options that matter.
+    """Finds the two versions between which an input began to fail, and the options that matter.
 
-    `listen` hears of each version as it is tested. Counted from the good end, versions are numbered
-    0 to n - 1, whichever of the ends is the newer one.
+    `listen` is called for each version as it is tested. Versions are numbered 0 to n - 1 from the
+    good end, whichever end is the newer one.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class Bisection:
     def run(self) -> Report:
         """Find both.
 
-        Raises NotInterestingError if not one end fails and the other does not, UsageError for what
-        cannot be used, KeyboardInterrupt before anything is known.
+        Raises NotInterestingError unless one end fails and the other does not, UsageError for
+        options or versions that cannot be used, KeyboardInterrupt before anything is known.
         """
         report = self._report
         with ExitStack() as stack:
@@ -134,9 +134,9 @@ class Bisection:
         raise NotInterestingError(f"no version can be tested ({self._last_reason()})")
 
     def _good_end(self, bad: int, golden: Golden) -> tuple[int, Judge]:
-        """Return the good end, and what judges the versions between.
+        """Return the good end, and the judge of the versions in between.
 
-        Raises NotInterestingError if it fails, too.
+        Raises NotInterestingError if the good end fails, too.
         """
         named = self._options.good
         for number in _ends(range(bad), named):
@@ -159,7 +159,7 @@ class Bisection:
         )
 
     def _other_end_too(self, bad: int) -> str:
-        """Say what to type if what should be bad is not: does the other end fail?"""
+        """Return what to type if the bad end does not fail; tests whether the other end does."""
         newer, older = self._versions[bad].name, self._versions[0].name
         program = self._program(0)
         with suppress(GoldenRunError, UsageError):
@@ -178,7 +178,7 @@ class Bisection:
         return f"{both}: name another version that does not fail, with `good` VERSION"
 
     def _test(self, number: int, judge: Judge, golden: Golden) -> Verdict:
-        """Test a version; return its verdict, which is heard of, too."""
+        """Test a version; return its verdict, and report it to `listen`."""
         program = self._program(number)
         if program is None:
             return "skipped"
@@ -190,7 +190,8 @@ class Bisection:
         return self._record(number, found, ended(finished.outcomes))
 
     def _choose_options(self, good: int, bad: int, golden: Golden) -> None:
-        """Find the options that the first bad version needs and the last good one passes with.
+        """Find the options that the first bad version needs and with which the last good one
+        passes.
 
         The good version rarely fails with fewer options, so it is asked about the result first, and
         about every candidate only if it does.
@@ -217,9 +218,9 @@ class Bisection:
         self._report.kept = tuple(sorted(kept))
 
     def _reduce(self, good: int, bad: int, judge: Judge, golden: Golden, output: Path) -> None:
-        """Reduce the input, the options on what is left of it, and the numbers in them.
+        """Reduce the input, then the options, then the numbers in them.
 
-        All that is kept fails on the first bad version, and the last good one runs it and passes.
+        The result fails on the first bad version, while the last good one runs it and passes.
         """
 
         def differs(text: bytes) -> bool:
@@ -283,7 +284,7 @@ class Bisection:
         *,
         text: bytes | None = None,
     ) -> Finished:
-        """Run a version on the input, or on another text, as often as a verdict takes."""
+        """Run a version on the input or another text, as often as a verdict requires."""
         commands, _ = self._filled(number, program, kept).commands_and_criterion()
         oracle = Oracle(commands, captured(golden.criterion))
         with self._executors.open_repeating(oracle) as executor:
@@ -300,16 +301,19 @@ class Bisection:
         return verdict
 
     def _refuse(self, number: int, words: str, named: str | None) -> None:
-        """Record that an end says nothing. Raises UsageError if it was named."""
+        """Record that a version at an end gives no verdict.
+
+        Raises UsageError if the user named it.
+        """
         if named is not None:
             name = self._versions[number].name
             raise UsageError(f"{name} cannot run the input ({words}): name another version")
         self._record(number, "skipped", words)
 
     def _program(self, number: int, *, must: str | None = None) -> Path | None:
-        """Return the program of a version; None if it cannot be had, which is recorded.
+        """Return the program of a version; None if it is unavailable, which is recorded.
 
-        Raises UsageError if the version was named, as `must`.
+        Raises UsageError if the user named the version (`must`).
         """
         version = self._versions[number]
         try:
@@ -326,13 +330,13 @@ class Bisection:
         return f"{last.version}: {last.ended}"
 
     def _limits(self, wall: float | None) -> Limits:
-        """Return the limits of a run on any version; `wall` is the limit of what is looked for."""
+        """Return the limits of a run on any version; `wall` is the criterion's limit."""
         given = self._options.failure.limits()
         chosen = next(each for each in (wall, given.wall, _SECONDS) if each is not None)
         return replace(given, wall=chosen)
 
     def _shell_line(self, number: int) -> str:
-        """Return the command that was run on a version, with the options that are needed."""
+        """Return the command that was run on a version, with only the needed options."""
         filled = self._filled(number, self._programs[number], self._report.kept)
         commands, _ = filled.commands_and_criterion()
         reduced = self._report.reduced
@@ -340,5 +344,5 @@ class Bisection:
 
 
 def _ends(inwards: Sequence[int], named: str | None) -> Sequence[int]:
-    """Return what may be an end: only what was named, or one after the other."""
+    """Return the candidates for an end: only the named version, or all in order."""
     return inwards if named is None else inwards[:1]

@@ -1,4 +1,4 @@
-"""Versions that are there already: the programs, or the folders with one program, in a folder."""
+"""Versions that are already built: programs, or folders with a program, in one folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reducekit.errors import UsageError
 
 
 class Builds(Source):
-    """The builds in a folder, by the versions in their names."""
+    """The builds in a folder, ordered by the versions in their names."""
 
     def __init__(self, folder: Path, program: str | None) -> None:
         self._folder = folder.absolute()
@@ -33,7 +33,7 @@ class Builds(Source):
         ]
 
     def program(self, version: Version) -> Path:
-        """Return the file, or the program in the folder or in its `bin`."""
+        """Return the file, or the program in the folder or its `bin`."""
         path = self._folder / version.name
         if path.is_file():
             return path

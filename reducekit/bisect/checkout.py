@@ -1,4 +1,4 @@
-"""Versions of a git repository: revisions, built by a command in a clone of their own."""
+"""Versions of a git repository: revisions, built by a command in a clone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Checkout(Source):
     """The revisions of a repository from `good` to `bad`, along first parents.
 
     They are built in a clone in the cache, which shares the objects: the repository, its work tree
-    and its branches stay as they are. What a build leaves is there for the next one, as with
+    and its branches are not changed. Each build starts with the files of the previous one, as with
     `git bisect`.
     """
 
@@ -59,12 +59,12 @@ class Checkout(Source):
         self._folder = cache / "git" / f"{self._repository.name}-{key}"
 
     def ends(self, good: str | None, bad: str | None) -> tuple[int, int]:
-        """Return where the two revisions are: first and last, the older one first."""
+        """Return the positions of the two revisions: first and last, the older one first."""
         last = len(self.versions) - 1
         return (0, last) if self._forward else (last, 0)
 
     def program(self, version: Version) -> Path:
-        """Check the revision out and build it, unless it was built last."""
+        """Check the revision out and build it, unless it was the last one built."""
         if self._held is None:
             self._held = ExitStack()
             lock = self._folder.with_name(f"{self._folder.name}.lock")
@@ -79,7 +79,7 @@ class Checkout(Source):
         return path
 
     def close(self) -> None:
-        """Let another process use the clone."""
+        """Release the clone for other processes."""
         if self._held is not None:
             self._held.close()
             self._held = None
@@ -115,7 +115,7 @@ _OURS = re.compile(r"GIT_(?!SSH|ASKPASS|CONFIG_GLOBAL|CONFIG_SYSTEM)")
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without what points git to another repository, as in a hook."""
+    """Return the environment without variables that point git elsewhere, as in a hook."""
     kept = {name: value for name, value in os.environ.items() if not _OURS.match(name)}
     return {**kept, "GIT_TERMINAL_PROMPT": "0"}
 

@@ -1,4 +1,4 @@
-"""The commands of a failure with places for the version, and options that may be left out."""
+"""The commands of a failure with placeholders for the version, and options that may be dropped."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from reducekit.session.options import MISSING_COMMAND, Failure, Words
 SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"
 _FIXED = (SOLVER, VERSION, OPTIONS, PLACE)
 _NUMBER = re.compile(r"(|.*[=:])([0-9]{1,18})")
-"""An option that is a number, or has one as its value: `5`, `seed=5`, `-T:5`."""
+"""An option that is a number or contains one: `5`, `seed=5`, `-T:5`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A failure whose commands have places: `{solver}`, `{version}` and `{options}`."""
+    """A failure whose commands have placeholders: `{solver}`, `{version}` and `{options}`."""
 
     failure: Failure
     options: tuple[str, ...]
-    """The words that may be left out: those of the command, then those of a file."""
+    """The words that may be dropped: those of the command, then those of a file."""
     _words: tuple[str | int, ...]
-    """The words of the command; a number is one of the options. Empty if a shell reads it."""
+    """The words of the command; its numbers count as options. Empty if a shell reads it."""
     _extra: tuple[int, ...]
-    """The options that go where `{options}` stands."""
+    """The options that replace `{options}`."""
 
     @classmethod
     def of(cls, failure: Failure, extra: Sequence[str] = ()) -> Template:
@@ -67,7 +67,7 @@ class Template:
         return cls(failure, tuple(options), tuple(numbered), tuple(range(own, len(options))))
 
     def pairs(self) -> list[int]:
-        """Return the options that look as if the next one is their value: `-t 5`."""
+        """Return the options that seem to be followed by their value: `-t 5`."""
         together = zip(self.options, self.options[1:], strict=False)
         return [
             number
@@ -76,12 +76,12 @@ class Template:
         ]
 
     def number_in(self, option: int) -> int | None:
-        """Return the number that an option has as its value, or is; None if there is none."""
+        """Return the number that an option is or contains; None if there is none."""
         found = _NUMBER.fullmatch(self.options[option])
         return None if found is None else int(found[2])
 
     def with_number(self, option: int, number: int) -> Template:
-        """Return the same with another number in an option that has one."""
+        """Return an option with its number replaced."""
         words = list(self.options)
         words[option] = _NUMBER.sub(rf"\g<1>{number}", words[option])
         return replace(self, options=tuple(words))

@@ -1,4 +1,4 @@
-"""The options of a bisection: input, failure, and where the versions come from."""
+"""The options of a bisection: input, failure, and the source of the versions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SOURCES = ("wheels", "builds", "git")
 class BisectOptions:
     """All options of a bisection, as plain data.
 
-    The commands of `failure` have places: `{solver}` for the program of a version, `{version}` for
-    its name, and `{options}` for the options of a file.
+    The commands of `failure` have placeholders: `{solver}` for the program of a version,
+    `{version}` for its name, and `{options}` for the options of a file.
     """
 
     input: bytes
     name: str
-    """What the input is called in messages; its file has this name, too."""
+    """The name of the input in messages, and of its file."""
     failure: Failure
     repeat: Repeat | None = None
     wheels: str | None = option(
@@ -112,7 +112,7 @@ class BisectOptions:
         )
 
     def template(self) -> Template:
-        """Return the commands, with places. Raises UsageError."""
+        """Return the commands, with placeholders. Raises UsageError."""
         extra: Sequence[str] = () if self.options_file is None else read_options(self.options_file)
         return Template.of(self.failure, extra)
 

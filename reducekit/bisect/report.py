@@ -1,4 +1,4 @@
-"""What a bisection has found, as data, as text and as JSON."""
+"""The result of a bisection: as data, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Tested(NamedTuple):
-    """A version that was tested, or could not be."""
+    """A version that was tested, or that was unavailable."""
 
     version: str
     verdict: str
@@ -18,7 +18,7 @@ class Tested(NamedTuple):
     ended: str
     """How its run ended, or why there is none."""
     number: int
-    """Where it is, counted from the good end."""
+    """Its position, counted from the good end."""
     title: str = ""
 
     def line(self) -> str:
@@ -29,17 +29,17 @@ class Tested(NamedTuple):
 
 @dataclass
 class Report:
-    """The result, also as far as it is known when interrupted."""
+    """The result; after an interrupt, as far as it is known."""
 
     input: str
     fixed: bool
     """Whether the good versions are the newer ones."""
     total: int
-    """The number of versions, with both ends."""
+    """The number of versions, including both ends."""
     options: tuple[str, ...]
-    """The options that could be left out."""
+    """The options that were candidates for dropping."""
     kept: tuple[int, ...] | None = None
-    """Which of them the failure needs; None if that was not asked or is not known."""
+    """Those that the failure needs; None if unknown or not requested."""
     good: str | None = None
     bad: str | None = None
     """Neighbours, except for the versions `between`."""
@@ -48,7 +48,7 @@ class Report:
     between: tuple[str, ...] = ()
     """Versions that could not be tested, any of which may be the first."""
     failure: str = ""
-    """What is looked for, in words."""
+    """The failure, in words."""
     tested: list[Tested] = field(default_factory=list)
     commands: tuple[str, ...] = ()
     """The command that fails, and the one that does not."""
@@ -66,7 +66,7 @@ class Report:
 
     @property
     def changes(self) -> list[str]:
-        """The versions with another verdict than the one before, of those tested, in order."""
+        """The tested versions whose verdict differs from that of the previous one, in order."""
         known = sorted(
             (each for each in self.tested if each.verdict != "skipped"),
             key=lambda each: each.number,

@@ -18,7 +18,7 @@ _END, _AFTER, _NUMBER = 0, 1, 2
 
 
 def version_key(name: str) -> list[tuple[int, int, str]]:
-    """Return what sorts names by the versions in them: `z3-4.8.9`, `z3-4.8.10rc1`, `z3-4.8.10`."""
+    """Return a sort key for names with versions: `z3-4.8.9`, `z3-4.8.10rc1`, `z3-4.8.10`."""
     key = []
     for number, word in _PART.findall(name):
         if number:
@@ -31,9 +31,9 @@ def version_key(name: str) -> list[tuple[int, int, str]]:
 
 
 def next_version(good: int, bad: int, skipped: Collection[int]) -> int | None:
-    """Return which version to test, of those after `good` and before `bad`; None if none is left.
+    """Return the version to test, between `good` and `bad`; None if none is left.
 
-    It is the one nearest to the middle. After a version that could not be tested, its neighbours
+    It is the one closest to the middle. After a version that could not be tested, its neighbours
     probably cannot be tested either, so the distance doubles, on alternate sides.
     """
     left = [each for each in range(good + 1, bad) if each not in skipped]
@@ -50,8 +50,8 @@ def smallest(
 ) -> frozenset[int]:
     """Return a set of the items `0 .. count-1` for which `shows` holds, as it does for all of them.
 
-    No single item of it can be left out, and for `i` in `pairs` neither can `i` and `i + 1`
-    together. The empty set is tested first: often nothing is needed. Then by ddmin.
+    No single item of it can be left out, nor can `i` and `i + 1` together for `i` in `pairs`. The
+    empty set is tested first, since often nothing is needed. Then ddmin.
     """
     known: dict[frozenset[int], bool] = {frozenset(range(count)): True}
 
@@ -73,10 +73,10 @@ def smallest(
 
 
 def lowest(number: int, shows: Callable[[int], bool]) -> int:
-    """Return the lowest number from 0 on for which `shows` holds, as it does for `number`.
+    """Return the lowest number for which `shows` holds, as it does for `number`.
 
-    0 and 1 are tested first: they are the values that say least. Then by bisection, as if all
-    numbers above one that shows did, too: about log2(number) tests.
+    0 and 1 are tested first: they are the least special values. Then bisection, which assumes that
+    `shows` is monotone: about log2(number) tests.
     """
     for each in range(min(number, 2)):
         if shows(each):

@@ -1,4 +1,4 @@
-"""Is a version good, bad, or does it fail in another way, so that it says nothing?"""
+"""Whether a version is good, bad, or fails in another way and so gives no verdict."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LONGEST = 200  # characters of a failure
 class Judge:
     """Judges a run of a version.
 
-    If what was `asked` for is the command's own failure, a version that fails otherwise says
-    nothing, unless the good version does the same, whose signature is `accepted`.
+    If the criterion is the command's own failure (`asked`), a version that fails in another way
+    gives no verdict, unless the good version fails like that too, with the signature `accepted`.
     """
 
     asked: Criterion

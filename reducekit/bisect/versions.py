@@ -1,4 +1,4 @@
-"""What all sources of versions have in common: an ordered list, and a program for each."""
+"""The common part of all sources of versions: an ordered list, and a program for each."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Version(NamedTuple):
 
     name: str
     title: str = ""
-    """What it changed, such as the subject of a commit."""
+    """What changed in it, such as the subject of a commit."""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.title})" if self.title else self.name
 
 
 class UnavailableError(ReducekitError):
-    """A version that cannot be had here; says why."""
+    """A version is unavailable here; the message says why."""
 
 
 class Source(Protocol):
-    """Versions, oldest first, and how to get one of them."""
+    """Versions, oldest first, and a way to get each of them."""
 
     versions: Sequence[Version] = ()
     """The versions, oldest first; at least one."""
@@ -43,7 +43,8 @@ class Source(Protocol):
     """How many versions were downloaded or built."""
 
     def ends(self, good: str | None, bad: str | None) -> tuple[int, int]:
-        """Return where the given versions are; by default the oldest is good, the newest bad.
+        """Return the positions of the given versions; by default the oldest is good, the newest
+        bad.
 
         Raises UsageError.
         """
@@ -53,12 +54,12 @@ class Source(Protocol):
         """Return the program of a version. Raises UnavailableError."""
 
     def close(self) -> None:
-        """Let others use what only one process can."""
+        """Release what only one process can use at a time."""
         return
 
 
 def ends_of(versions: Sequence[Version], good: str | None, bad: str | None) -> tuple[int, int]:
-    """Return where two versions are: if only one is given, the other is at the far end."""
+    """Return the positions of two versions: if only one is given, the other is at the far end."""
     first = 0 if good is None else find(versions, good, "good")
     last = len(versions) - 1 if bad is None else find(versions, bad, "bad")
     if first == last:
@@ -71,7 +72,7 @@ def ends_of(versions: Sequence[Version], good: str | None, bad: str | None) -> t
 
 
 def find(versions: Sequence[Version], name: str, option: str) -> int:
-    """Return where a version is in a list: by its name, or by the beginning of only one name.
+    """Return the position of a version: by its name, or by a unique prefix of it.
 
     Raises UsageError, with the option that named it.
     """
@@ -91,9 +92,9 @@ def find(versions: Sequence[Version], name: str, option: str) -> int:
 
 
 def the_program(found: Sequence[Path], wanted: str | None, what: str, folder: Path) -> Path:
-    """Return the program of a version out of the executable files that it has.
+    """Return the program of a version among its executable files.
 
-    `wanted` is a path relative to the folder, or a name. Raises UsageError if it takes a choice,
+    `wanted` is a path relative to the folder, or a name. Raises UsageError if there are several,
     UnavailableError if there is none.
     """
     if wanted is not None:
@@ -149,7 +150,7 @@ def run(
 
 
 def last_line(*outputs: str) -> str:
-    """Return the last line that a program printed, of the first output that has one."""
+    """Return the last line that a program printed, from the first output that is not empty."""
     for text in outputs:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
@@ -159,7 +160,7 @@ def last_line(*outputs: str) -> str:
 
 @contextlib.contextmanager
 def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """Create a folder of the cache and keep other processes out of it. Raises UsageError."""
+    """Create a folder of the cache and lock it. Raises UsageError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

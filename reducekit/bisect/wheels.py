@@ -29,10 +29,10 @@ _MACH_O = b"\xcf\xfa\xed\xfe"
 
 
 class Wheels(Source):
-    """The wheels of a package; each is installed in a virtual environment of its own, once.
+    """The wheels of a package; each is installed once, in a virtual environment of its own.
 
-    An environment, as the program may be a script, or need packages of its version; and so a
-    script can be run with the package by `program="python"`.
+    The program may be a script, or need packages of its version, hence the environment. It also
+    allows to run a script with the package by `program="python"`.
     """
 
     def __init__(self, package: str, cache: Path, program: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What all commands have in common: how they read words, and answer those that are wrong."""
+"""The common part of all commands: how words are parsed, and how wrong ones are answered."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from reducekit.usage.settings import Settings
 
 _ONCE = ("command", "oracle", "reference", "output")
-"""Options of which two contradict each other, unless they can be repeated."""
+"""Pairs of contradictory options, except for repeatable ones."""
 _HELP_ALL = "--help-all"
 _COLUMN = 24  # of the help texts at most
 _WHAT_FAILS = ("--cmd", "--oracle", "--")
-"""With one of these what the settings say about it does not count."""
+"""If one of these is given, the settings for it do not apply."""
 
 
 def same(words: Sequence[str]) -> Sequence[str]:
@@ -78,7 +78,7 @@ class Command(click.Command):
                 formatter.write_dl(rows[heading], col_max=_COLUMN)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what comes last, below all options."""
+        """Write the closing lines, below all options."""
         if not self.examples or ctx.meta.get(_HELP_ALL):
             super().format_epilog(ctx, formatter)
 
@@ -133,7 +133,7 @@ class Command(click.Command):
         return context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words. Raises UsageError."""
+        """Parse the words. Raises UsageError."""
         words = list(self._respelled(args))
         try:
             _, _, order = self.make_parser(ctx).parse_args(list(words))
@@ -174,7 +174,7 @@ def _answered(
 
 
 def _of_the_program(typed: str, words: Sequence[str]) -> str:
-    """Return what to type if a program is named before an option; empty if none is."""
+    """Return what to type if a program precedes an option; empty if it does not."""
     before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
     program = next((each for each in before[1:] if shutil.which(each)), None)
     if program is None:
@@ -183,7 +183,7 @@ def _of_the_program(typed: str, words: Sequence[str]) -> str:
 
 
 def _alike(typed: str, known: Sequence[str]) -> str:
-    """Return a question for the option that is spelled most like this; empty if none is."""
+    """Return a question naming the most similar option; empty if there is none."""
     bare = {each.lstrip("-"): each for each in known}
     close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
     return f"Did you mean {bare[close[0]]}?" if close else ""

@@ -1,4 +1,4 @@
-"""Makes options of the command line of those that formats declare as data."""
+"""Makes command-line options from those that formats declare as data."""
 
 from __future__ import annotations
 

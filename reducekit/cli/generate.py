@@ -107,7 +107,7 @@ def _destination_options(noun: str) -> tuple[Callable[[Function], Function], ...
 
 @dataclass(frozen=True, slots=True)
 class _Destination:
-    """Where the inputs go that are generated from these seeds, and what they are called."""
+    """Where the inputs generated from these seeds go, and their names."""
 
     noun: str
     seeds: range
@@ -116,7 +116,7 @@ class _Destination:
     suffix: str
 
     def write_all(self, make: Callable[[int], bytes], interrupts: Interrupts) -> int:
-        """Make the inputs of all seeds and write them; return the exit code.
+        """Generate and write the inputs of all seeds; return the exit code.
 
         Raises UsageError if that fails.
         """
@@ -147,10 +147,7 @@ class _Destination:
 
 
 def _destination(values: dict[str, Any], noun: str, suffix: str) -> _Destination:
-    """Gather the options out of a command's parameters.
-
-    Raises UsageError if they do not go together.
-    """
+    """Collect the options from a command's parameters. Raises UsageError if they contradict."""
     output, count, folder = values["output"], values["count"], values["folder"]
     if (count is None) != (folder is None):
         raise UsageError(f"--count and --dir go together: many {noun}s want a folder")

@@ -127,7 +127,7 @@ def _refuse_several(asked: Mapping[str, bool]) -> None:
 
 
 def _facts(found: Contents) -> list[tuple[str, str]]:
-    """Return what a journal says of the whole reduction, each with its name."""
+    """Return the data of a journal on the whole reduction, each item with its name."""
     head = found.head
     assert head is not None
     good = sum(interesting for interesting, _ in found.verdicts.values())

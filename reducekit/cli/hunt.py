@@ -134,7 +134,7 @@ def _options_of(generation: Generation) -> tuple[FormatOption, ...]:
 
 
 def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
-    """Return what tells a person of a hunt under way."""
+    """Return the live status of a hunt as text."""
     last = time.monotonic()
 
     def listen(event: HuntEvent) -> None:
@@ -175,7 +175,7 @@ def exit_code(stats: HuntStats, *, fail: bool = False) -> int:
 
 
 def summary(stats: HuntStats) -> str:
-    """Say in words what a hunt has come to, the most frequent bug first."""
+    """Describe the result of a hunt, the most frequent bug first."""
     bugs = sorted(stats.bugs.values(), key=lambda each: -each.count)
     head = f"{_counted(stats.inputs, stats.noun)} in {stats.seconds:.1f} s"
     if stats.timeouts:

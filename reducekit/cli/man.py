@@ -108,5 +108,5 @@ def _plain(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text that is no request, whatever it begins with."""
+    """Return a text that roff does not take for a request, whatever it begins with."""
     return rf"\&{_plain(text)}"

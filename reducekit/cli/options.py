@@ -1,4 +1,4 @@
-"""Makes options of the command line from those that sessions, hunts and formats declare as data."""
+"""Makes command-line options from those that sessions, hunts and formats declare as data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Added = Callable[[Any], Any]
 
 
 def adding(options: Iterable[Added]) -> Callable[[Function], Function]:
-    """Return what adds options to a command, in the order of the help."""
+    """Return a decorator that adds options to a command, in the order of the help."""
     table = list(options)
 
     def add(function: Function) -> Function:
@@ -102,12 +102,12 @@ def _type(declared: Option) -> Any:
 
 
 def files(incomplete: str) -> list[CompletionItem]:
-    """Have a shell complete names of files."""
+    """Let a shell complete file names."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def _completion(name: str, declared: Option) -> Any:
-    """Return what completes the value of an option in a shell; None: as its type does."""
+    """Return the completion function for the values of an option; None: the type's own."""
 
     def strategies(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
         names = registry.names(registry.STRATEGIES)

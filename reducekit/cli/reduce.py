@@ -64,7 +64,7 @@ class _Told(NotInterestingError):
 
 
 def check(frontend: Frontend, path: Path, process: ProcessContext, *, quiet: bool) -> int:
-    """Say whether a file keeps the rules of its format; return the exit code."""
+    """Print whether a file follows the rules of its format; return the exit code."""
     with process.interrupts.allowed():
         text = read_text(path)
     with naming(str(path)):
@@ -89,7 +89,7 @@ def run(
 ) -> int:
     """Run a session, show it, print its report; return the exit code.
 
-    `page` is where the report goes as HTML, None if it is not wanted; `tui` shows the full screen.
+    `page` is the path of the HTML report, if one is wanted; `tui` shows the full screen.
     """
     if quiet and tui:
         raise UsageError("--tui and --quiet are mutually exclusive: give one")

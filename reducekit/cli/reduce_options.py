@@ -1,4 +1,4 @@
-"""The options of the commands that reduce: those of `Options`, and what only a terminal has."""
+"""The options of the commands that reduce: those of `Options`, and some for terminals only."""
 
 from __future__ import annotations
 
@@ -50,25 +50,25 @@ def reduce_options(function: Function) -> Function:
 
 
 def oracle_options(function: Function) -> Function:
-    """Add the options that say which failure is kept, and the limits of a run."""
+    """Add the options for the failure to preserve, and for the limits of a run."""
     return adding(declared(Failure))(function)
 
 
 def failure_from(values: Mapping[str, Any]) -> Failure:
-    """Gather the options of `oracle_options` out of the parameters of a command."""
+    """Collect the options of `oracle_options` from a command's parameters."""
     return Failure(**_values(Failure, values), command=_command(values))
 
 
 def _begins_with_output(values: Mapping[str, Any], words: Sequence[str]) -> bool:
-    """Return whether the first word is no program, and a command is given without it."""
+    """Return whether the first word is the output: no program, and a command is given anyway."""
     enough = 1 if values["command"] or values["oracle"] else 2
     return len(words) >= enough and not _runs(words[0])
 
 
 def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options:
-    """Gather the options of `reduce_options` out of the parameters of a command.
+    """Collect the options of `reduce_options` from a command's parameters.
 
-    Raises UsageError where the command is given twice.
+    Raises UsageError if the command is given twice.
     """
     chosen = _values(Options, values)
     words = values["words"]
@@ -86,9 +86,9 @@ def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options
 
 
 def _usual_jobs(values: Mapping[str, Any], words: Sequence[str]) -> int:
-    """Return how many checks run at the same time where nothing is said about it.
+    """Return the default number of parallel checks.
 
-    Two runs of a script may write to files of the same name, and disturb times.
+    Two runs of a script may write files of the same name, and affect each other's times.
     """
     if values["oracle"] or values["shell"] or values["slower_than"]:
         return 1
@@ -117,18 +117,18 @@ def _suffix(frontend: str | Frontend) -> str:
 
 
 def _runs(word: str) -> bool:
-    """Say whether a word names a program."""
+    """Return whether a word names a program."""
     return shutil.which(os.path.expanduser(word)) is not None
 
 
 def _values(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a command that are fields of a class, without the command."""
+    """Return the parameters of a command that are fields of a class, except the command."""
     names = {field.name for field in fields(cls)} - {"command"}
     return {name: values[name] for name in names & values.keys()}
 
 
 def _command(values: Mapping[str, Any]) -> str | Sequence[str] | None:
-    """Return the program under test: that of `--cmd`, or the words after `--`."""
+    """Return the program under test: from `--cmd`, or the words after `--`."""
     words = values.get("words", ())
     if values["command"] and words:
         raise UsageError("--cmd and the command after -- are mutually exclusive: give one")

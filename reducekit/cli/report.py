@@ -78,7 +78,7 @@ def _refuse_unreduced(named: Path) -> None:
 
 
 def _reduction(bug: Bug) -> str:
-    """Return the command line that reduces what a hunt has found."""
+    """Return the command line that reduces a bug of a hunt."""
     runs = [
         [PLACE if Path(word).name == bug.path.name else word for word in shlex.split(run)]
         for run in bug.runs
@@ -94,7 +94,7 @@ def _reduction(bug: Bug) -> str:
 
 
 def write_page(reduced: Path, output: Path) -> None:
-    """Write the report of the reduction that has just ended with this result."""
+    """Write the report of the reduction that has just ended."""
     path, found = open_history(reduced)
     _write(output, page(account(found, path)), journal=path)
 

@@ -1,1 +1,1 @@
-"""What people type and read at a command line: keys, habits, settings, advice, the manual."""
+"""What users type and read on the command line: keys, habits, settings, advice, the manual."""

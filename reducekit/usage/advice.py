@@ -1,7 +1,7 @@
 """Puts messages of the engine into the words of the command line.
 
-The engine names an option as in Python, between backquotes, and says in which way a golden run
-went wrong; which options help is what its user knows, and so it is said here.
+The engine names options as in Python, between backquotes, and says how a golden run failed. Which
+command-line options help is added here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The live block of a reduction: five lines that say how far it is. Pure: from numbers to text."""
+"""The live block of a reduction: five lines on its progress. Pure: from numbers to text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Part: TypeAlias = tuple[str, Style]
 Row: TypeAlias = Sequence[Part]
 
 SLOW = 3.0
-"""Seconds without a verdict from which on it is said what runs."""
+"""Seconds without a verdict after which the running command is shown."""
 _LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.:-=+*#"
@@ -40,9 +40,9 @@ class Watched:
     progress: Progress
     jobs: int = 1
     command: str = ""
-    """What the checks run, for when one takes long."""
+    """What the checks run, shown if one takes long."""
     heard: float = 0.0
-    """When the last verdict or the last sign of anything came."""
+    """When the last verdict or other sign of life arrived."""
     paused: bool = False
     help: bool = False
     on_cluster: bool = False
@@ -69,10 +69,10 @@ class Watched:
 
 
 def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
-    """Return the lines of the block, none wider than `width` columns.
+    """Return the lines of the block, each at most `width` columns wide.
 
-    The number of lines stays the same during a run, so that nothing jumps: but for a slow
-    check, and the help.
+    The number of lines stays the same during a run, so that nothing jumps, except for a slow check
+    and the help.
     """
     progress = watched.progress
     seconds = progress.elapsed
@@ -110,7 +110,7 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
 
 
 def _head(watched: Watched, width: int, *, unicode: bool) -> Row:
-    """Return the first line: the output, its size, and the curve in what is left of the line."""
+    """Return the first line: the output, its size, and the curve in the remaining columns."""
     progress = watched.progress
     size, before = progress.size, progress.size_before
     numbers = f"{before:,} -> {size:,} bytes ({100 * size / max(1, before):.1f} %)"
@@ -127,7 +127,7 @@ def _head(watched: Watched, width: int, *, unicode: bool) -> Row:
 
 
 def curve(progress: Progress, columns: int, *, unicode: bool) -> str:
-    """Return the size over the checks as a row of bars, one a column; each halving counts alike."""
+    """Return the size over the checks as a row of bars, one per column, on a log scale."""
     bars = _BARS if unicode else _PLAIN_BARS
     whole = math.log(max(2, progress.size_before))
     shares = (math.log(max(1, size)) / whole for size in sizes(progress, columns))
@@ -165,7 +165,7 @@ def _changed(watched: Watched, width: int) -> Row:
 
 
 def _fitting(first: Part, middle: list[Part], last: list[Part], width: int) -> Row:
-    """Return a row without those parts of the middle that have no room, the first ones kept."""
+    """Return a row without those parts of the middle that do not fit; the first ones are kept."""
     room = width - sum(len(text) for text, _ in (first, *last))
     kept = list[Part]()
     for part in middle:
@@ -197,7 +197,7 @@ def _ago(seconds: float) -> str:
 
 
 def _state(watched: Watched) -> list[Part]:
-    """Return the row that says why nothing happens, or else which keys there are."""
+    """Return the row that says why nothing happens, otherwise the keys."""
     waited = watched.progress.clock() - watched.heard
     if watched.paused:
         return [("paused", "warn"), ("  p resumes", "quiet")]

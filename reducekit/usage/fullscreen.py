@@ -1,7 +1,7 @@
 """The full screen of a reduction: numbers, curve, text or last change, output; history and passes.
 
-Built on Textual. It runs beside the session, in the thread that reads the keyboard; the session
-keeps the main thread, where Ctrl-C reaches it as always.
+Built on Textual. It runs in the thread that reads the keyboard; the session keeps the main thread,
+where Ctrl-C arrives as usual.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class Fullscreen(App[None]):
         self.draw()
 
     def on_resize(self) -> None:
-        """Draw the curve in its new size."""
+        """Redraw the curve in its new size."""
         self.call_after_refresh(self.draw)
 
     def draw(self) -> None:
-        """Show the state; close if the session is over."""
+        """Show the state; close once the session is over."""
         shown = self.shown
         if shown.over.is_set():
             self.exit()
@@ -116,7 +116,7 @@ class Fullscreen(App[None]):
         main.query_one("#output", Static).update(_output(outcomes))
 
     def _draw_text(self, pane: Static) -> None:
-        """Show the best text, or what the last step changed in it; only if that is new."""
+        """Show the best text, or what the last step changed in it, if that is new."""
         step = self.shown.watched.progress.last
         text = b"" if self.shown.session is None else self.shown.session.best
         mark = (self.of_change, text)
@@ -140,7 +140,7 @@ class Fullscreen(App[None]):
         pane.update(found)
 
     def _follow_size(self) -> None:
-        """Notice a new size of the terminal: its signal reaches the main thread only."""
+        """Handle a new size of the terminal: its signal only reaches the main thread."""
         if isinstance(self._driver, _Driver):
             columns, rows = os.get_terminal_size(self._driver.fileno)
             if (columns, rows) != self.size:
@@ -148,7 +148,7 @@ class Fullscreen(App[None]):
                 self.post_message(events.Resize(size, size))
 
     def action_close(self) -> None:
-        """Go back to the lines."""
+        """Return to the live lines."""
         self.exit()
 
     def action_pause(self) -> None:
@@ -169,16 +169,16 @@ class Fullscreen(App[None]):
         self.draw()
 
     def action_stop(self) -> None:
-        """End with the best so far."""
+        """Stop with the best so far."""
         if self.shown.session is not None:
             self.shown.session.stop("stopped by q")
 
     def action_interrupt(self) -> None:
-        """Do what Ctrl-C does elsewhere."""
+        """Do what Ctrl-C does outside of the full screen."""
         os.kill(os.getpid(), signal.SIGINT)
 
     def action_background(self) -> None:
-        """Do what Ctrl-Z does elsewhere."""
+        """Do what Ctrl-Z does outside of the full screen."""
         with self.suspend():
             os.kill(os.getpid(), signal.SIGTSTP)
 
@@ -191,7 +191,7 @@ class Fullscreen(App[None]):
         self.push_screen(_Table("Accepted steps", ("checks", "bytes", "pass", "change"), rows))
 
     def action_passes(self) -> None:
-        """List the passes, to switch them on and off."""
+        """List the passes, to switch them on or off."""
         totals = self.shown.watched.progress.passes
         rows = [
             (self._switch(name), name, f"{each.checks or 0:,}", f"{each.accepted:,}")
@@ -205,7 +205,7 @@ class Fullscreen(App[None]):
         return "off" if name in self.shown.off else "on"
 
     def toggle(self, row: Sequence[str]) -> str:
-        """Switch a pass off or on; return which."""
+        """Switch a pass off or on; return which one."""
         self.shown.off ^= {row[1]}
         if row[1] in self.shown.off and row[1] == self.shown.watched.progress.pass_name:
             self.action_skip()
@@ -301,7 +301,7 @@ def _output(outcomes: Sequence[Ran]) -> Text:
 
 
 def plot(progress: Progress, width: int, height: int) -> list[str]:
-    """Return the size over the checks as rows of characters; each halving counts alike."""
+    """Return the size over the checks as rows of characters, on a log scale."""
     margin = 9
     columns, rows = width - margin, height - 1
     points = progress.curve
@@ -336,7 +336,7 @@ class _Signals:
 
 
 class _Driver(linux_driver.LinuxDriver):
-    """Textual's driver, made to run beside the main thread."""
+    """Textual's driver, adapted to run outside the main thread."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         vars(linux_driver)["signal"] = _Signals()

@@ -1,4 +1,4 @@
-"""The options of other reducers, and other names for ours, each with what to type here."""
+"""The options of other reducers, and other names for ours, with what to type instead."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ HABITS: Sequence[Habit] = (
         ("--seed", "no option: the same command gives the same result"),
     ),
 )
-"""What other reducers call their options, with what to type here."""
+"""What other reducers call their options, with what to type instead."""
 
 OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -100,11 +100,11 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
         for each in names.split()
     }
 )
-"""What our options might be called by somebody who guesses."""
+"""Names that people might guess for our options."""
 
 
 def answer(option: str, known: Sequence[str]) -> str | None:
-    """Return what to say of an option that a command does not know; None if nothing is known.
+    """Return the answer to an option that a command does not know; None if there is none.
 
     `known` are the options of the command.
     """
@@ -119,7 +119,7 @@ def answer(option: str, known: Sequence[str]) -> str | None:
 
 
 def python_name(name: str) -> str | None:
-    """Return what an option is called in Python that is known by another name; None if none is."""
+    """Return the Python name of an option that was given by another name; None if there is none."""
     found = OTHER_NAMES.get("--" + name.replace("_", "-"))
     if found is None:
         return None

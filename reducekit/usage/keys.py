@@ -1,4 +1,4 @@
-"""Keys pressed in a terminal, one at a time: read in a thread, the terminal put back at the end."""
+"""Single keys pressed in a terminal: read in a thread; the terminal is restored at the end."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LOCAL, _CHARACTERS = 3, 6  # of what termios.tcgetattr returns
 def keys(take: Callable[[str], None], first: str = "") -> Iterator[bool]:
     """Call `take` with each key, and with `first` before; yields whether there is a keyboard.
 
-    The terminal hands keys over at once and shows none of them; Ctrl-C and Ctrl-Z stay what they
-    are. In the background it is left alone, since setting it would stop us; after a shell has
-    put us back into the foreground, it is set again.
+    The terminal passes keys on at once and does not show them; Ctrl-C and Ctrl-Z keep their
+    meaning. In the background the terminal is left alone, since changing it would stop us; it is
+    changed again after a shell has put us into the foreground.
     """
     try:
         keyboard = sys.stdin.fileno()

@@ -1,8 +1,8 @@
-"""A block of rows that is drawn again in place, also where the terminal or a shell has moved it.
+"""A block of rows that is redrawn in place, even if the terminal or a shell has moved it.
 
-Most terminals wrap rows that were drawn wider than a window has become, and a shell writes below
-the block while the process is stopped by Ctrl-Z. Rich knows of neither, so that rows of the block
-would stay, or rows of the shell would go.
+Most terminals wrap rows when the window becomes narrower, and a shell writes below the block while
+the process is stopped by Ctrl-Z. Rich handles neither: rows of the block would remain, or rows of
+the shell would be overwritten.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Redrawing(Live):
     def __init__(self, rows: Callable[[], list[Text]], console: Console) -> None:
         self._rows = rows
         self._columns: list[int] = []
-        """Of each row that is drawn next."""
+        """The widths of the rows to be drawn next."""
         self._drawn: list[int] = []
-        """The same of those on the screen; none while there is no block."""
+        """The widths of the rows on the screen; none while there is no block."""
         super().__init__(
             console=console,
             get_renderable=self._block,
@@ -49,7 +49,7 @@ class Redrawing(Live):
         return Group(*found)
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """Let what is drawn begin where the block begins."""
+        """Start drawing where the block begins."""
         with self._lock:
             width = self.console.width
             found = super().process_renderables(renderables)
@@ -61,7 +61,7 @@ class Redrawing(Live):
             return found
 
     def erase(self) -> None:
-        """Erase the block; it is drawn again below what is written until then."""
+        """Erase the block; it is drawn again below whatever is written until then."""
         if self._drawn:
             lower = len(self._drawn) - 1 + wrapped(self._drawn, self.console.width)
             start = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -78,7 +78,7 @@ class Redrawing(Live):
     def stoppable(self) -> Iterator[None]:
         """Erase the block when the process is stopped by Ctrl-Z.
 
-        The keyboard is left to the shell as it is now: not every shell sees to that.
+        The shell gets the keyboard as it is now: not every shell restores it.
         """
         if (
             threading.current_thread() is not threading.main_thread()

@@ -23,14 +23,14 @@ class Ran(Protocol):
 
     @property
     def stderr(self) -> bytes:
-        """What it printed as errors."""
+        """What the last check printed as errors."""
 
     def describe(self) -> str:
         """Say how it ended."""
 
 
 class Controlled(Protocol):
-    """What the keys act on: a session."""
+    """What the keys control: a session."""
 
     @property
     def best(self) -> bytes:
@@ -41,7 +41,7 @@ class Controlled(Protocol):
         """How the commands of the last check ended."""
 
     def stop(self, reason: str = ...) -> None:
-        """End with the best so far."""
+        """Stop with the best so far."""
 
     def pause(self) -> None:
         """Start no more checks."""
@@ -55,19 +55,19 @@ class Controlled(Protocol):
 
 @dataclass(slots=True)
 class Screenful:
-    """What the full screen shows and controls, kept while it is closed, too."""
+    """What the full screen shows and controls; kept while it is closed."""
 
     watched: Watched
     session: Controlled | None = None
     off: set[str] = field(default_factory=set)
     """The passes to skip."""
     steps: deque[tuple[int, int, str, str]] = field(default_factory=lambda: deque(maxlen=_STEPS))
-    """Of each accepted text: checks, bytes, pass, change."""
+    """Checks, bytes, pass and change of each accepted text."""
     over: threading.Event = field(default_factory=threading.Event)
     """Set when the session has ended: the screen closes."""
 
     def see(self, event: Event) -> None:
-        """Take an event in, after `watched` has."""
+        """Record an event, after `watched` has."""
         match event:
             case Accepted(text=text, what=what, pass_name=name):
                 self.steps.append((self.watched.progress.checks, len(text), name, what))

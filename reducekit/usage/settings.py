@@ -1,4 +1,4 @@
-"""Options out of a file: `reducekit.toml`, or `[tool.reducekit]` in `pyproject.toml`."""
+"""Options from a file: `reducekit.toml`, or `[tool.reducekit]` in `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _PROJECT = "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a file says: options of all formats, and tables for single commands."""
+    """The contents of a file: options for all formats, and tables for single commands."""
 
     path: Path
     values: Mapping[str, Any]
 
     @property
     def _outside(self) -> dict[str, Any]:
-        """The values that stand in no table."""
+        """The values outside of tables."""
         return {name: value for name, value in self.values.items() if not isinstance(value, dict)}
 
     def of(
         self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
     ) -> dict[str, Any]:
-        """Return the values for a command by the name of its parameters.
+        """Return the values for a command by the names of its parameters.
 
-        `known` maps how options are spelled, without dashes in front, to their parameter and
-        whether they can be repeated; with `general`, those outside of tables count. Raises
-        UsageError for what the command does not know.
+        `known` maps option names, without dashes in front, to parameters and whether they can be
+        repeated; with `general`, values outside of tables apply too. Raises UsageError for unknown
+        options.
         """
         found: dict[str, Any] = {}
         own = self.values.get(command, {})
@@ -52,7 +52,7 @@ class Settings:
 
 
 def settings(folder: Path) -> Settings | None:
-    """Return what the files of a folder say; None if they say nothing. Raises UsageError."""
+    """Return the settings of a folder; None if it has none. Raises UsageError."""
     for path, tables in ((folder / FILE, ()), (folder / _PROJECT, ("tool", "reducekit"))):
         try:
             text = path.read_bytes()

@@ -14,7 +14,7 @@ _PARTS = 20  # lines about what is left of the input
 
 
 def summary(report: Report) -> str:
-    """Return the summary of a report, in lines fit for a terminal and for a bug report."""
+    """Return the summary of a report, in lines suitable for a terminal and a bug report."""
     sizes = _measured(report)
     label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
     lines = [
@@ -49,7 +49,7 @@ def summary(report: Report) -> str:
 
 
 def _measured(report: Report) -> dict[str, tuple[int, int]]:
-    """Return each measure before and after, but for those that are zero."""
+    """Return each measure before and after, except for zeros."""
     both = {
         name: (before, report.after[name])
         for name, before in report.before.items()
@@ -80,7 +80,7 @@ def _cost(report: Report) -> str:
 
 
 def _reproduced(report: Report) -> Iterator[str]:
-    """Yield the commands that show the failure, with what came of them."""
+    """Yield the commands that show the failure, with their results."""
     for each in report.reproducers:
         yield f"$ {each.command}"
         if each.outcome is not None:
@@ -92,7 +92,7 @@ def _reproduced(report: Report) -> Iterator[str]:
 
 
 def _left(remaining: Sequence[Remaining]) -> list[str]:
-    """Return a line for each part, those that are instantiated most often first."""
+    """Return a line for each part, most frequently instantiated first."""
     lines = []
     for each in sorted(remaining, key=lambda each: -max(each.good or 0, each.bad or 0)):
         where = "" if each.line is None else f"line {each.line}: "
@@ -108,19 +108,19 @@ def _percent(share: float) -> str:
 
 
 def _excerpt(text: bytes) -> list[str]:
-    """Return the first lines of an output, fit for a terminal."""
+    """Return the first lines of an output, suitable for a terminal."""
     lines = text.decode("utf-8", "backslashreplace").expandtabs().splitlines()
     shown = [_line(line) for line in lines[:_LINES]]
     return shown + ([f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])
 
 
 def _line(text: str) -> str:
-    """Return a line fit for a terminal."""
+    """Return a line suitable for a terminal."""
     return shortened(text, _COLUMNS)
 
 
 def _few(rows: Iterable[str], most: int = _ROWS) -> list[str]:
-    """Return the first rows, and how many more there are."""
+    """Return the first rows, and how many were left out."""
     lines = list(rows)
     if len(lines) <= most:
         return lines
