@@ -45,6 +45,7 @@ def test_a_program_in_path_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     script(tmp_path / "my-solver", "true")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert names("env my-solver") == {"my-solver"}
+    assert names("env SOLVER=my-solver") == set()  # after "=" most words are values
     true = os.path.abspath(shutil.which("true") or "")
     assert true not in files_of([Command.of("my-solver validate=true")], without={true})
 

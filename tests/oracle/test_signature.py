@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.signature import failure_line, is_failure, normalise, signature
+from reducekit.oracle.signature import (
+    _COMPLAINING,
+    failure_line,
+    is_failure,
+    normalise,
+    signature,
+)
 
 
 def outcome(
@@ -127,6 +133,7 @@ def test_failure_lines_normalised(text: bytes, expected: bytes) -> None:
             b'(error "Parse Error: input.smt2: Symbol foo not declared")',
         ),
         (b'(error "BUG seen")\n', b'(error "BUG seen")'),
+        (b"error: " + b" ".join(_COMPLAINING), b"error: " + b" ".join(_COMPLAINING)),
     ],
 )
 def test_failure_on_stdout(text: bytes, expected: bytes) -> None:
@@ -165,6 +172,7 @@ def test_ordinary_output_is_no_failure(text: bytes) -> None:
         ),
         (b'(error "one:\n ""two""\n\n(error x")\nsat\n', b'(error "one: ""two"" (error x")'),
         (b'(error\n"one")', b'(error "one")'),
+        (b'\n(error "one\ntwo")', b'(error "one two")'),
         # A crash report inside belongs to the whole; one after it does not.
         (
             b'(error "line 1:\n an invalid model was generated\n")\nsat\n',

@@ -8,7 +8,7 @@ import pytest
 
 from reducekit.change import Change, Edit
 from reducekit.registry import strategy
-from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
+from reducekit.search.problem import NOTHING, Items, Move, Redirect, Selection, Substitute, Tree
 from reducekit.strategies.graph import TreeGraph
 from tests.simulator import Droppable
 
@@ -134,3 +134,14 @@ def test_a_tree_as_a_graph_keeps_what_is_left() -> None:
     assert graph.size == 10
     assert list(graph.nodes()) == [0, 1, 3, 4, 7, 8, 9, 2, 5, 6]
     assert [list(layer) for layer in graph.layers()] == [[0], [1, 2], [3, 4, 5, 6], [7, 8], [9]]
+
+
+def test_a_tree_as_a_graph_goes_on_with_what_a_step_leaves() -> None:
+    graph: TreeGraph | None = TreeGraph(Terms(TREE))
+    for step in (Redirect(0, 0, 2), Substitute((3,), 0)):  # 0 becomes 1; 3 becomes a constant
+        assert graph is not None
+        graph = graph.apply(step)
+    assert graph is not None
+    assert list(graph.nodes()) == [1, 4, 7, 8, 9]
+    assert list(graph.children(0)) == [1]
+    assert list(graph.children(3)) == []
