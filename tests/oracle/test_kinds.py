@@ -30,6 +30,10 @@ STOPPED = Outcome(None, 9, b"", b"", "time", 2.0)
         ({"unstable": 8, "slower_than": 2}, "mutually exclusive: give one"),
         ({"unstable": 8}, "files of this format have no variants, so the command needs {seed}"),
         ({"unstable": 1}, "`unstable` 1 is too few for `good` and `bad`: give 2"),
+        (
+            {"slower_than": 2, "timeout": 3},
+            "^`slower_than` is the time limit: it does not go with `timeout`$",
+        ),
     ],
 )
 def test_what_does_not_go_together(given: dict[str, Any], said: str) -> None:

@@ -90,6 +90,8 @@ def test_only_a_command_has_a_status() -> None:
     options = Options(input=b"x", interesting=bool, unresolved=1)
     with pytest.raises(UsageError, match="`unresolved` requires `command` or `oracle`"):
         options.commands_and_criterion()
+    given = replace(options, interesting=None, oracle="true", unresolved=7)
+    assert given.commands_and_criterion()[1] == Resolved(ExitZero(), 7)
 
 
 @pytest.mark.parametrize("resolves", [False, True])

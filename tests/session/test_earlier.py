@@ -47,3 +47,13 @@ def test_both_get_the_same_number(tmp_path: Path) -> None:
     )
     kept.put_back()
     assert output.read_text() == "text"
+
+
+def test_what_has_vanished_keeps_nothing_else_from_its_place(tmp_path: Path) -> None:
+    output = tmp_path / "out.smt2"
+    output.write_text("text")
+    journal_path(output).write_text("journal")
+    kept = put_aside(output)
+    (tmp_path / "out.1.smt2").unlink()
+    kept.put_back()
+    assert list(tmp_path.iterdir()) == [journal_path(output)]

@@ -23,10 +23,12 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
+    advice,
     baseline_fails,
     doubtful,
     establish,
@@ -207,6 +209,33 @@ def test_trivial() -> None:
 
     assert empty_too("exit 0")
     assert not empty_too('grep -q text "$1"')
+
+
+def test_a_bound_fits_the_runs_on_the_input() -> None:
+    outcomes = tuple(
+        Outcome(0, None, b"%s\nsteps %d\n" % (answer, steps), b"", None, 0.1)
+        for answer, steps in ((b"unsat", 400), (b"unknown", 9000))
+    )
+    said = advice(Golden(Flips(2, steps=r"steps (\d+)", option="--steps="), outcomes, 0.1))
+    assert said is not None
+    assert "Answered runs took up to 400 steps: try `--steps=" in said
+    assert advice(Golden(ExitZero(), outcomes, 0.1)) is None
+
+
+def test_a_baseline_that_has_run_already() -> None:
+    """Runs again only if it failed: what opens executors may know that it breaks the rules."""
+    failed, passed = (Outcome(status, None, b"", b"", None, 0.1) for status in (0, 1))
+    command = (sh("exit 0"),)
+    for status, ran in ((failed, 1), (passed, 0)):
+        opened: list[Oracle] = []
+
+        def opens(oracle: Oracle, opened: list[Oracle] = opened) -> LocalExecutor:
+            opened.append(oracle)
+            return open_local(oracle)
+
+        found = Golden(ExitZero(), (), 0.1, baseline=(status,))
+        assert baseline_fails(command, found, LIMITS, opens) is bool(ran)
+        assert len(opened) == ran
 
 
 def test_all_runs_go_side_by_side_where_there_is_room(tmp_path: Path) -> None:

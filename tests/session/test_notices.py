@@ -12,7 +12,9 @@ from reducekit.api import reduce
 from reducekit.errors import ResourceError, UsageError
 from reducekit.events import Accepted, Checked, Event, Notice, PassEnded, RolledBack
 from reducekit.reduction import EARLIER, GUESSES
+from reducekit.registry import frontend
 from reducekit.session import Options, Session
+from reducekit.session.ending import _count as count
 from reducekit.session.ending import _unwritten as unwritten
 from reducekit.session.golden import GoldenRunError
 from reducekit.session.searching import _in_words as in_words
@@ -173,3 +175,8 @@ def test_of_how_to_see_the_failure_again(source: Path, tmp_path: Path) -> None:
     assert (report.verified, report.tries) == (True, 1)
     (shown,) = reduce(source.read_bytes(), **options).reproducers
     assert shown.command.endswith(" sh result")
+
+
+def test_what_cannot_be_parsed_is_counted_in_bytes() -> None:
+    assert count(frontend("smt2"), b"(check-sat") == {"bytes": 10}
+    assert count(frontend("smt2"), b"(check-sat)")["commands"] == 1
