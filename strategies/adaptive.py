@@ -37,18 +37,13 @@ from reducekit.search.index_set import IndexSet
 from reducekit.search.problem import Items
 from reducekit.search.selecting import DivisibleSelector, Part, Selecting, Selector
 from reducekit.search.strategy import Strategy
-from reducekit.strategies.pool import HALF, Block, Pool, free
+from reducekit.strategies.deferring import Deferring
+from reducekit.strategies.pool import HALF, Block, Pool, free, worth_parts
 from reducekit.strategies.topdown import top_down
 
 _NONE = IndexSet()
-# So many items take hundreds of checks even if few are needed: in parts, these run side by side
-# from the start. Chosen by hand; `python -m benchmarks.scaling` shows what dividing is worth.
-_MANY = 2000
-"""This many items are worth dividing, whatever comes of them."""
-# With fewer needed items than workers, parts without one end at once, and their workers idle:
-# looking ahead in one search is as fast then, and loses no runs at borders between parts.
-_NEEDED = 16
-"""Fewer are worth it if this many needed ones are to be expected among them."""
+_FEW = 8
+"""Fewer items are done with before the order matters."""
 _LONG = 4.0
 """The size of a run in gaps, where failures are cheap; 2 or 8 take a tenth more runs."""
 # More parts find a single needed item in fewer runs, but each success, which costs one, takes
@@ -136,16 +131,8 @@ class Backward(DivisibleSelector):
         return self.count
 
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether there is enough for several workers.
-
-        A search for a few needed items goes no faster in parts than by looking ahead.
-        """
-        if self.alone:
-            return False
-        # Even before a needed item is known: the first block tries all items at once anyway.
-        if self.count >= _MANY:
-            return True
-        return self.needed >= 2 and self.count >= _NEEDED * max(1.0, self.gap)
+        """Return whether there is enough for several workers."""
+        return not self.alone and worth_parts(self.count, self.needed, self.gap)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
         """Turn to the search for several workers."""
@@ -181,6 +168,12 @@ class Backward(DivisibleSelector):
             needed=needed,
             alone=True,
         )
+
+    def go_on(self, gone: IndexSet, needed: int, gap: float) -> Backward:
+        """Return it after items behind these were searched, with which `gone` went."""
+        count = len(gone.holes(self.top, self.count))
+        size = min(_run(gap), count) if needed else count
+        return replace(self, count=count, size=size, gap=gap, gone=gone, needed=needed)
 
     def in_a_row(self, count: int) -> Backward:
         """Return the search for runs that check `count` candidates, up to the first success."""
@@ -224,9 +217,17 @@ def backward(count: int) -> Selector:
     return Backward(count, count, max(1, count))
 
 
+def selector(count: int, low: int) -> Selector:
+    """Return the selector over `count` items, of which those from `low` on need no other."""
+    if count - low < _FEW:
+        return backward(count)
+    return Deferring(Backward(low, low, max(1, low)), low, count, count - low, count - low)
+
+
 def over_items(items: Items) -> Selecting:
     """Return the search over a sequence of items."""
-    return Selecting(items, backward(len(items.weights)))
+    count = len(items.weights)
+    return Selecting(items, selector(count, count if items.free is None else items.free))
 
 
 adaptive = Strategy("adaptive", over_items, lambda tree: top_down(tree, over_items))

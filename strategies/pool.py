@@ -49,6 +49,25 @@ HALF = 0.47
 """How likely one half of a failing run is to be free of needed items."""
 
 
+# So many items take hundreds of checks even if few are needed: in parts, these run side by side
+# from the start. Chosen by hand; `python -m benchmarks.scaling` shows what dividing is worth.
+_MANY = 2000
+"""This many items are worth dividing, whatever comes of them."""
+# With fewer needed items than workers, parts without one end at once, and their workers idle:
+# looking ahead in one search is as fast then, and loses no runs at borders between parts.
+_NEEDED = 16
+"""Fewer are worth it if this many needed ones are to be expected among them."""
+
+
+def worth_parts(left: int, needed: int, gap: float) -> bool:
+    """Return whether `left` items are worth dividing, `needed` having been found `gap` apart.
+
+    A search for a few needed items goes no faster in parts than by looking ahead.
+    """
+    # Even before a needed item is known: the first block tries all items at once anyway.
+    return left >= _MANY or (needed >= 2 and left >= _NEEDED * max(1.0, gap))
+
+
 def free(size: int, gap: float) -> float:
     """Return how likely a run of `size` items is to be free of needed ones."""
     # Poisson: needed items at random, one per `gap`, leave a run of `size` free with e ** (-size

@@ -122,6 +122,11 @@ class Items(ABC):
     # A format whose orphans are never what a failure is about can save that run.
     bare = True
     """Whether a single item that fails together with what it orphans is tried without it."""
+    free: int | None = None
+    """No item needs those from this number on, so that any of them may go first.
+
+    None: this is not known of any, as some may need others that the format does not know of.
+    """
 
     @cached_property
     def weights(self) -> Sequence[int]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.strategies import COUNT, Made, cluster, declared, measure, paired, scatter
 from reducekit.search.selecting import Selector
-from reducekit.strategies.adaptive import Backward, backward
+from reducekit.strategies.adaptive import Backward, backward, selector
 from reducekit.strategies.cdd import selector as cdd
 from reducekit.strategies.cdd import sizes
 from reducekit.strategies.ddmin import Ddmin
@@ -27,6 +27,8 @@ from tests.simulator import simulate
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     "adaptive": backward,
+    "adaptive, free order": lambda count: selector(count, 0),
+    "adaptive, partly free order": lambda count: selector(count, count // 3),
     "ddmin": ddmin,
     "halving": halving,
     "probdd": probdd,

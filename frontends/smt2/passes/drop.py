@@ -42,11 +42,13 @@ class CommandItems(Items):
         droppable: Sequence[int],
         *,
         bare: bool = True,
+        free: int | None = None,
     ) -> None:
         self.document = document
         self.commands = commands
         self.indices = droppable
         self.bare = bare
+        self.free = free
         self.item = array("i", [-1]) * len(commands.nodes)
         """The item of each command, -1 for those that are kept."""
         for item, index in enumerate(droppable):
@@ -182,7 +184,12 @@ class DropBackward:
 
         # Numbers in an array, not changes in a list: a script may have millions of commands.
         found = array("i", sorted(range(len(commands.nodes)), key=rank))
-        return CommandItems(view.document, commands, found, bare=self.last) if found else None
+        free = len(found) - commands.names.count(b"assert")
+        return (
+            CommandItems(view.document, commands, found, bare=self.last, free=free)
+            if found
+            else None
+        )
 
 
 _NEEDED = 0.02
