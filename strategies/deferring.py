@@ -1,15 +1,16 @@
-"""Items that no other item needs: what goes in one run goes first, needed ones are looked for later.
+"""Items that no other item needs: first what can go in long runs, then the needed ones.
 
 The backward search of `adaptive` narrows a run that fails down to a needed item
-before it goes on, since users have to fall before what they use. So nothing goes in the first checks. Where no item uses another, as with the
-assertions of a script, the order is free, and so is when to look for the needed
-items. Here a failing run is set aside, and the search goes on with the items
-before it. The largest of those set aside is halved when that promises more than
-another run: checks are compared by how many items they are expected to remove.
-A run of as many items as can go every other time removes half of them on
-average, a shorter one nearly all.
+before it goes on, since users have to fall before what they use. So nothing goes
+in the first checks. Where no item uses another, as with the assertions of a
+script, the order is free, and so is when to look for the needed items. Here a
+failing run is set aside, and the search goes on with the items before it. The
+largest of those set aside is halved when that promises more than another run:
+checks are compared by how many items they are expected to remove. A run of as
+many items as can go every other time removes half of them on average, a shorter
+one nearly all.
 
-It takes about as many checks in all. Of 1,000 items with 10 needed ones, 216 are
+It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
 (`benchmarks/results/strategies.md`).
 """

@@ -1,0 +1,132 @@
+"""Items that no other needs: most go in the first checks, and in the end the same are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.strategies import COUNT, cluster, left_after, scatter
+from reducekit.search.selecting import Selector
+from reducekit.strategies.adaptive import adaptive, backward, selector
+from reducekit.strategies.deferring import Deferring
+from reducekit.strategies.pool import Pool
+from tests.simulator import Droppable, simulate, simulate_parallel
+
+
+class Free(Droppable):
+    """Items of which those from `free` on are used by none."""
+
+    def __init__(self, count: int, free: int, users: Mapping[int, Collection[int]]) -> None:
+        super().__init__(count, users)
+        self.free = free
+
+
+def in_free_order(count: int) -> Selector:
+    return selector(count, 0)
+
+
+@pytest.mark.parametrize("needed", [3, 10, 30])
+def test_more_is_gone_early_and_about_as_many_checks_are_made(needed: int) -> None:
+    """In sums over ten oracles each."""
+    early, late, runs, runs_one_by_one = 0, 0, 0, 0
+    at = [4 * needed + 5]  # about half of the checks in all
+    for seed in range(10):
+        oracle = scatter(needed, seed=seed)
+        early += left_after(oracle, in_free_order, at)[0]
+        late += left_after(oracle, backward, at)[0]
+        runs += simulate(in_free_order, COUNT, oracle.interesting).runs
+        runs_one_by_one += simulate(backward, COUNT, oracle.interesting).runs
+    assert early < 0.75 * late
+    assert runs < 1.15 * runs_one_by_one
+
+
+def test_neighbours_are_found_in_fewer_checks() -> None:
+    oracle = cluster(30, seed=3)
+    found = simulate(in_free_order, COUNT, oracle.interesting)
+    assert found.left == oracle.needed
+    assert found.runs <= simulate(backward, COUNT, oracle.interesting).runs
+
+
+@given(
+    count=st.integers(8, 80),
+    share=st.floats(0, 1),
+    needed=st.integers(0, 12),
+    seed=st.integers(0, 1000),
+    width=st.sampled_from([1, 2, 5, 40]),
+)
+@settings(max_examples=120, deadline=None)
+def test_with_what_they_use_exactly_the_needed_items_stay(
+    count: int, share: float, needed: int, seed: int, width: int
+) -> None:
+    """Those below `free` fall with all that uses them, whatever is set aside then."""
+    draw, free = Random(seed), int(count * share)
+    wanted = frozenset(draw.sample(range(count), min(count, needed)))
+    uses = {item: draw.randrange(min(item, free)) for item in range(1, count) if free and item}
+    users: dict[int, list[int]] = {}
+    for item, used in uses.items():
+        if draw.random() < 0.7:
+            users.setdefault(used, []).append(item)
+    needs = {item: used for used, some in users.items() for item in some}
+
+    def interesting(kept: frozenset[int]) -> bool:
+        assert all(needs[item] in kept for item in kept if item in needs), "not well-formed"
+        return wanted <= kept
+
+    expected, todo = set[int](), list(wanted)
+    while todo:
+        if (item := todo.pop()) not in expected:
+            expected.add(item)
+            todo += [needs[item]] if item in needs else []
+    for in_a_row in (False, True):
+        found = simulate_parallel(
+            Free(count, free, users), adaptive, width, interesting, in_a_row=in_a_row
+        )
+        assert found.left == expected
+
+
+@given(seed=st.integers(0, 10**6), width=st.sampled_from([1, 2, 16]))
+@settings(max_examples=40, deadline=None)
+def test_whatever_the_oracle_says_what_is_left_was_found_interesting(seed: int, width: int) -> None:
+    said: dict[frozenset[int], bool] = {frozenset(range(30)): True}
+
+    def interesting(kept: frozenset[int]) -> bool:
+        return said.setdefault(kept, Random(f"{seed} {sorted(kept)}").random() < 0.3)
+
+    found = simulate_parallel(Free(30, 10, {}), adaptive, width, interesting)
+    assert said[found.left]
+
+
+def played(search: Selector, failing: Callable[[frozenset[int]], bool], steps: int) -> Selector:
+    """Make some steps of a search; `failing` says whether what is taken next has to stay."""
+    for _ in range(steps):
+        proposed = search.propose()
+        assert proposed is not None
+        search = search.after(() if failing(frozenset(proposed)) else proposed)
+    return search
+
+
+def test_of_a_failing_run_that_loses_an_item_nothing_is_known_any_more() -> None:
+    # 0 to 15 fails, as do 8 to 15 and 12 to 15; then 14 and 15 go.
+    search = played(selector(16, 0), lambda taken: bool(taken & {2, 13}), 4)
+    assert isinstance(search, Deferring)
+    assert search.aside == ((12, 13),)
+    assert search.propose() == (8, 9, 10, 11)
+    for along, back, aside in ((12, (13,), ()), (5, (), ((12, 13),))):
+        state = search.after([8, 9, 10, 11, along])
+        assert isinstance(state, Deferring)
+        assert (state.back, state.aside) == (back, aside)
+        assert state.left == 9
+
+
+def test_for_many_workers_it_is_shared_out_with_all_that_is_undecided() -> None:
+    search = played(selector(60, 10), lambda taken: bool(taken & {20, 33, 52}), 6)
+    assert isinstance(search, Deferring)
+    pool, _ = search.divide(4)
+    assert isinstance(pool, Pool)
+    undecided = {*range(pool.top), *pool.back} - set(pool.gone)
+    assert undecided >= {*range(10), 20, 33}
+    assert search.left >= len(undecided) - 1
