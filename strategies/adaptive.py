@@ -219,9 +219,11 @@ def backward(count: int) -> Selector:
 
 def selector(count: int, low: int) -> Selector:
     """Return the selector over `count` items, of which those from `low` on need no other."""
-    if count - low < _FEW:
+    free = count - low
+    if free < _FEW:
         return backward(count)
-    return Deferring(Backward(low, low, max(1, low)), low, count, count - low, count - low)
+    # All of them at once are not tried: hardly any failure needs none of the assertions.
+    return Deferring(Backward(low, low, max(1, low)), low, count, free, free // 2)
 
 
 def over_items(items: Items) -> Selecting:
