@@ -84,6 +84,10 @@ class Deferring(DivisibleSelector):
         run = self.aside[-1]
         return run[-(len(run) // 2) :]
 
+    def _other_half(self) -> tuple[int, ...]:
+        run = self.aside[-1]
+        return run[: -(len(run) // 2)]
+
     def _run(self) -> tuple[int, ...]:
         return self._last(self.size)
 
@@ -102,18 +106,25 @@ class Deferring(DivisibleSelector):
             return state
         return self.rest.go_on(state.gone, state.needed, state.gap)
 
+    def implied(self, taken: Collection[int]) -> Collection[int]:
+        """Return the item that has to be what a run failed on, if there is only one left."""
+        left: tuple[int, ...] = ()
+        if taken and self._halves():
+            left = self._other_half()
+        elif taken and self.known:
+            left = self._last(self.known)[: -len(self._run())]
+        return left if len(left) == 1 and left[0] not in taken else ()
+
     def _half_went(self, taken: Collection[int]) -> Deferring:
         # The needed item is in the other half, which need not be tested: the whole is known to
         # fail (Hwang's saving).
-        run = self.aside[-1]
         state = replace(self, aside=self.aside[:-1])
-        return state._set_aside(run[: -(len(run) // 2)])._without(taken, self._half())
+        return state._set_aside(self._other_half())._without(taken, self._half())
 
     def _half_failed(self) -> Deferring:
         # Nothing is known of the other half any more.
-        half, run = self._half(), self.aside[-1]
-        back = tuple(merge(self.back, run[: -len(half)]))
-        return replace(self, aside=self.aside[:-1], back=back)._set_aside(half)
+        back = tuple(merge(self.back, self._other_half()))
+        return replace(self, aside=self.aside[:-1], back=back)._set_aside(self._half())
 
     def _run_went(self, taken: Collection[int]) -> Deferring:
         run = self._run()

@@ -27,6 +27,10 @@ class Selector(ABC):
     def after(self, taken: Collection[int]) -> Selector:
         """Return the selector after `taken` was taken: at least the proposed items, or none."""
 
+    def implied(self, taken: Collection[int]) -> Collection[int]:
+        """Return the items that this verdict shows to be needed, without a check of their own."""
+        return ()
+
     def chance(self) -> float | None:
         """Return how likely the next items are to go, from 0 to 1; None: nothing is known."""
         return None
@@ -132,6 +136,7 @@ class Selecting(Divisible):
         chosen, orphaned = self._candidate
         if ok:
             chosen |= orphaned
+            refuted = refuted.with_(selector.implied(chosen))
             return Selecting(items, selector.after(chosen), taken.with_(chosen), refuted)
         if len(self._proposed) == 1:
             # Perhaps the item may go and only its orphans are needed. One more run is worth it
