@@ -82,6 +82,13 @@ class Backward(DivisibleSelector):
         """Return the next run from the back of what is left."""
         return self.gone.holes(self.top, self.size) if self.count else None
 
+    def implied(self, taken: Collection[int]) -> Collection[int]:
+        """Return the last suspect, if the others went alone."""
+        if not taken or self.suspect != self.size + 1:
+            return ()
+        first, *others = self.gone.holes(self.top, self.suspect)
+        return () if first in taken or len(taken) != len(others) else (first,)
+
     def after(self, taken: Collection[int]) -> Backward:
         """Go on faster after a success; narrow the suspects down after a failure."""
         size, suspect = self.size, self.suspect

@@ -208,13 +208,13 @@ COSTS = {
     ),
     "terms, hdd": Cost(68, 22, 22, "KNOWN 13, REFUTED 1", 0, 9, 0, 2),
     "terms, by chance": Cost(
-        21, 474, 474, "UNCHANGED 16, NOT_SMALLER 241, KNOWN 63, REFUTED 134", 0, 110, 0, 5
+        21, 474, 474, "UNCHANGED 16, NOT_SMALLER 241, KNOWN 62, REFUTED 134", 0, 110, 0, 5
     ),
     "terms, by chance, 3 wide": Cost(
-        125, 451, 632, "UNCHANGED 12, NOT_SMALLER 421, KNOWN 62, REFUTED 370", 0, 108, 0, 3
+        125, 450, 631, "UNCHANGED 12, NOT_SMALLER 421, KNOWN 58, REFUTED 370", 0, 108, 0, 3
     ),
     "terms, flaky": Cost(
-        301, 209, 352, "UNCHANGED 40, NOT_SMALLER 24, KNOWN 159, REFUTED 25, ALIKE 3", 143, 29, 0, 4
+        301, 204, 347, "UNCHANGED 52, NOT_SMALLER 24, KNOWN 152, REFUTED 25, ALIKE 3", 143, 29, 0, 4
     ),
     "terms, about a name": Cost(
         31, 78, 78, "UNCHANGED 20, NOT_SMALLER 12, KNOWN 28, REFUTED 25", 0, 25, 0, 4
@@ -223,13 +223,13 @@ COSTS = {
         23, 92, 93, "UNCHANGED 32, NOT_SMALLER 43, KNOWN 47, REFUTED 34, ALIKE 4", 0, 29, 0, 4
     ),
     "terms, 8 wide": Cost(
-        23, 94, 96, "UNCHANGED 56, NOT_SMALLER 71, KNOWN 54, REFUTED 34, ALIKE 4", 0, 29, 0, 4
+        23, 94, 96, "UNCHANGED 58, NOT_SMALLER 71, KNOWN 54, REFUTED 34, ALIKE 4", 0, 29, 0, 4
     ),
     "terms, many in a run": Cost(
         23, 94, 96, "UNCHANGED 104, NOT_SMALLER 79, KNOWN 64, REFUTED 47, ALIKE 4", 0, 28, 0, 4
     ),
     "terms, repeated": Cost(
-        21, 77, 80, "UNCHANGED 5, NOT_SMALLER 18, KNOWN 46, REFUTED 12, ALIKE 2", 3, 23, 0, 3
+        21, 72, 75, "UNCHANGED 17, NOT_SMALLER 18, KNOWN 39, REFUTED 12, ALIKE 2", 3, 23, 0, 3
     ),
     "graph": Cost(57, 71, 71, "KNOWN 55", 0, 14, 0, 1),
     "graph, 4 wide": Cost(57, 65, 68, "UNCHANGED 4, KNOWN 62", 0, 14, 0, 1),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+import pytest
+
 from reducekit.change import Change, Edit
 from reducekit.search.problem import Closure, Items, Selection
 from reducekit.search.selecting import Selecting, Selector
+from reducekit.strategies.adaptive import backward
+from reducekit.strategies.adaptive import selector as in_free_order
 
 
 class InTurn(Selector):
@@ -86,3 +90,24 @@ def test_a_selection_with_orphans_is_refuted_only_without_them() -> None:
     search = Selecting(items, InTurn([0], [5]))
     assert tried(search, False, True) == [[0, 1], [0], [5]]
     assert tried(search, False, False) == [[0, 1], [0], []]
+
+
+@pytest.mark.parametrize(
+    ("selector", "verdicts", "needed"),
+    [
+        # All fails, then 2 and 3 do, and 3 goes: so 2 is needed.
+        (backward(4), "001", 2),
+        # 10 to 15 fail, as do 13 to 15; 15 goes, 11 and 12 fail, 12 goes, and 14 does.
+        (in_free_order(16, 4), "001011", 13),
+        (in_free_order(16, 4), "00101", 11),
+    ],
+)
+def test_what_requires_an_item_that_a_verdict_implies_is_not_tried(
+    selector: Selector, verdicts: str, needed: int
+) -> None:
+    search = Selecting(Linked({0: {needed}}, {}), selector)
+    for verdict in verdicts:
+        search = search.after(verdict == "1")
+    while (taken := proposed(search)) is not None:
+        assert not {0, needed} & set(taken)
+        search = search.after(True)
