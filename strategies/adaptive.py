@@ -24,7 +24,8 @@ longer then, and get shorter in small steps: the first success takes nearly all
 that can go.
 
 Trees are searched from the top down (`topdown`), and what a node can drop as
-items, as above. With several workers the items are shared out (`pool`).
+items, as above. With several workers the items are shared out (`pool`). Items that
+no other needs may go in any order (`deferring`).
 """
 
 from __future__ import annotations

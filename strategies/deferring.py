@@ -10,7 +10,7 @@ checks are compared by how many items they are expected to remove. A run of as
 many items as can go every other time removes half of them on average, a shorter
 one nearly all.
 
-It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
+It takes about as many checks in all. Of 1,000 items with 10 needed ones, 153 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
 (`benchmarks/results/strategies.md`).
 """
@@ -30,8 +30,8 @@ from reducekit.strategies.pool import HALF, Block, Origin, Pool, free, worth_par
 
 _NONE = IndexSet()
 # A half goes every other time, too, so it removes a quarter of the run on average. Twice as much
-# is best: on 440 random cases of 40 to 1,000 items, of which 0.3 to 40 % are needed, 0.25 takes
-# 2 % more checks in all than 0.5, and with 1 less is gone at every moment, in no fewer checks.
+# is best: on some 500 random cases of 40 to 1,000 items, of which 0.3 to 40 % are needed, 0.25
+# takes 2 % more checks in all than 0.5, and with 1 less is gone at every moment, in as many.
 _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""
 
