@@ -32,6 +32,8 @@ _Image = Mapping[int, int]
 class _Clauses(IndependentItems):
     """Clauses, and lists of variables, as items."""
 
+    free = 0
+
     def __init__(self, view: View) -> None:
         self.view = view
         first = view.first
