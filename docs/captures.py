@@ -1,37 +1,38 @@
 """Makes the pictures of terminal and page in README and docs: `make captures`, from real runs.
 
-The terminal is tmux's at 80 and 200 columns, the page is in Debian's Chromium.
+The terminal is tmux's, the page is in Debian's Chromium.
 """
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
+from docs.animation import Screen, animation
 from tests.ui.browser import Visit, chromium
 from tests.ui.serving import serving
 
 DOCS = Path(__file__).parent
 CHECKOUT = DOCS.parent
 REDUCEKIT = [sys.executable, "-m", "reducekit"]
+COMMAND = "reducekit btor random.btor --cmd './faulty.sh {}'"
 FAULTY = """#!/bin/sh
 # Stands for a solver with a bug in its rewriting of writes below reductions.
-sleep 0.02
+sleep %s
 grep -q write "$1" && grep -q redxor "$1" || exit 0
 echo "faulty: rewrite.c:812: Assertion failed" >&2
 kill -6 $$
 """
 _PATIENCE = 120  # seconds
+_EVERY = 0.6
+"""Seconds between two screens of the recording."""
 
 
 def until(holds: Callable[[], object]) -> None:
@@ -43,47 +44,68 @@ def until(holds: Callable[[], object]) -> None:
         time.sleep(0.2)
 
 
-def faulty(folder: Path) -> Path:
+def faulty(folder: Path, seconds: float = 0.02) -> Path:
     """Write the solver that fails."""
     path = folder / "faulty.sh"
-    path.write_text(FAULTY)
+    path.write_text(FAULTY % seconds)
     path.chmod(0o755)
     return path
 
 
-def terminal(columns: int, *, colours: bool = False) -> str:
-    """Return what a terminal of that width shows during a reduction."""
+@contextmanager
+def reducing(
+    columns: int, rows: int, options: str = "", *, seconds: float = 0.02
+) -> Iterator[Callable[[], list[str]]]:
+    """Start a reduction in a terminal; yield a function that returns its lines, with colours.
+
+    `seconds`: what a run of the solver takes.
+    """
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        faulty(folder)
+        faulty(Path(name), seconds)
         text = [*REDUCEKIT, "generate", "btor", "--seed", "11", "--nodes", "3000"]
-        subprocess.run([*text, "-o", str(folder / "random.btor")], check=True)
+        subprocess.run([*text, "-o", f"{name}/random.btor"], check=True)
         tmux = ["tmux", "-L", f"captures-{columns}", "-f", "/dev/null"]
-        line = f"{' '.join(REDUCEKIT)} btor random.btor --cmd './faulty.sh {{}}'; sleep 60"
-        size = ["-x", str(columns), "-y", "9"]
+        line = f"{' '.join(REDUCEKIT)} {COMMAND.removeprefix('reducekit ')} {options}"
+        line += "; echo; echo '$ cat random.reduced.btor'; cat random.reduced.btor; sleep 60"
+        size = ["-x", str(columns), "-y", str(rows)]
         subprocess.run([*tmux, "new-session", "-d", *size, "-c", name, line], check=True)
 
-        def shown() -> str:
-            show = [*tmux, "capture-pane", "-p", *(["-e"] if colours else [])]
-            return subprocess.run(show, capture_output=True, text=True, check=True).stdout
+        def shown() -> list[str]:
+            show = [*tmux, "capture-pane", "-p", "-e"]
+            done = subprocess.run(show, capture_output=True, text=True, check=True)
+            return done.stdout.rstrip().replace(name, "/tmp").split("\n")
 
         try:
-            accepted = re.compile(r"(\d+) accepted")
-            until(lambda: (found := accepted.search(shown())) and int(found[1]) >= 7)
-            return shown().rstrip()
+            yield shown
         finally:
             subprocess.run([*tmux, "kill-server"], check=True)
 
 
-def picture(columns: int) -> str:
-    """Return a terminal of that width during a reduction, in colour, as SVG."""
-    console = Console(width=columns, record=True, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(terminal(columns, colours=True)))
-    svg = console.export_svg(
-        title="reducekit btor random.btor --cmd './faulty.sh {}'", unique_id="t"
-    )
-    # The fonts of the viewer: a page without network shows these, too.
-    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+def terminal(columns: int) -> str:
+    """Return what a terminal of that width shows during a reduction, without colours."""
+    accepted = re.compile(r"(\d+) accepted")
+
+    def text() -> str:
+        return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(shown()))
+
+    with reducing(columns, 9) as shown:
+        until(lambda: (found := accepted.search(text())) and int(found[1]) >= 7)
+        return text()
+
+
+def recording() -> str:
+    """Return a reduction in the whole terminal, from its start to its summary, as animated SVG."""
+    columns, rows = 100, 26
+    screens: list[Screen] = []
+    with reducing(columns, rows, "--tui", seconds=0.3) as shown:
+        until(lambda: "Running" in "".join(shown()))
+        begin = time.monotonic()
+        while not screens or "$ cat" not in "".join(screens[-1].lines):
+            screens.append(Screen(time.monotonic() - begin, shown()))
+            time.sleep(_EVERY)
+    first = screens[0].seconds
+    screens = [Screen(each.seconds - first, each.lines) for each in screens]
+    return animation(screens, columns, f"{COMMAND} --tui")
 
 
 def page() -> None:
@@ -133,7 +155,7 @@ def main() -> None:
     _, _, _, _, after = rest.split("```", 4)
     shown = "\n\n".join(f"```\n{terminal(columns)}\n```" for columns in (80, 200))
     (DOCS / "ui.md").write_text(before + heading + shown + after)
-    (DOCS / "terminal.svg").write_text(picture(100))
+    (DOCS / "terminal.svg").write_text(recording())
     page()
 
 
