@@ -41,7 +41,7 @@ class Size:
 
 
 def _widths(text: bytes) -> int:
-    """Add up the widths in the headers of lines; what is none counts 0. Never fails."""
+    """Add up the widths in the headers of lines; other words count 0. Never fails."""
     total = 0
     for line in text.split(b"\n"):
         words = line.split(None, 5)

@@ -48,7 +48,7 @@ class Isolate(Frontend):
                 self.baseline = Path(baseline).read_bytes()
             except OSError as error:
                 raise UsageError(f"`baseline`: cannot read {baseline}: {error.strerror}") from None
-            # A journal of a reduction towards another file is of no use.
+            # A journal of a reduction towards another file cannot be used.
             self.name = f"isolate from {hashlib.sha256(self.baseline).hexdigest()[:16]}"
 
     def beside(self, passing: bytes) -> Isolate:

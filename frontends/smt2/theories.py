@@ -375,7 +375,7 @@ def _to_fp(indices: list[int]) -> Rule | None:
 
 
 def float_constant(indices: list[int]) -> Sort | None:
-    """Return the sort of (_ NaN e s) and the like."""
+    """Return the sort of (_ NaN e s) and similar constants."""
     return ("FloatingPoint", *indices) if len(indices) == 2 and 0 not in indices else None
 
 

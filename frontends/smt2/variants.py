@@ -63,7 +63,7 @@ class _Command(NamedTuple):
 
 
 class _Script(NamedTuple):
-    """A script as far as it matters for its variants."""
+    """What variants are made from: the parts of a script that may change places or names."""
 
     runs: list[list[_Command]]
     """Commands in a row that may change their order, and the others, each in a list alone."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 Value = int | str
-"""An argument or result: a number, or else the word as it stands in the file."""
+"""An argument or result: a number, or else the word as written in the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,7 +217,7 @@ class Traces(Frontend):
         return guarded
 
     def _read(self, text: bytes) -> tuple[Trace, Model]:
-        """Return a trace and its model. Raises ParseError for what is no call, UsageError."""
+        """Return a trace and its model. Raises ParseError if a line is no call, UsageError."""
         trace = read_trace(text, self._format)
         model = find_model(trace) if self._model is None else self._model
         deque(problems(trace, model), maxlen=0)  # a ParseError is for the caller

@@ -160,7 +160,7 @@ class TraceView:
     Each call is a node of the document, with its `return` line and the comments before it;
     `edits` says which. `last_call` returns the index of
     the call in which the replay of the text ended, None if that is unknown.
-    `keeps_result` says that what that call returned is what is looked for.
+    `keeps_result`: the failure is about the result of that call.
     `first_failing` tells of many small traces the first that fails in the same
     way, None where there is no way to play many at a time. `lawful`: the input keeps to the
     contract, whatever its calls return; so what breaks it is never what is looked for.
@@ -399,12 +399,12 @@ class TraceView:
 
     @cached_property
     def _starts(self) -> list[_Start]:
-        """Where a walk may begin, as far as that is known."""
+        """The known places where a walk may begin."""
         return []
 
     @cached_property
     def _more_starts(self) -> Iterator[_Start]:
-        """The starts that follow: one at every so many calls, up to one that is not allowed."""
+        """The following starts, at regular distances, up to the first that is not allowed."""
         machine, models = Machine(self.model), self.model.calls
         step = self._stride
         group: tuple[int, ...] = ()

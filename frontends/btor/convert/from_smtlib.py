@@ -52,7 +52,7 @@ _IGNORED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """What a name with arguments stands for, and how many were declared before it."""
+    """The meaning of a name with arguments, and how many names were declared before it."""
 
     number: int
     parameters: tuple[tuple[bytes, Sort], ...]

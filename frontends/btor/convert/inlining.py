@@ -18,7 +18,7 @@ class _Frame:
     lines: Sequence[int]
     caller: _Frame | None = None
     apply: int = -1
-    """The line of the caller that the body stands for."""
+    """The line of the caller that the body replaces."""
     result: int = -1
     """The reference to the body."""
     at: int = 0

@@ -26,7 +26,7 @@ _MOST = 2**31 - 1  # bits: as in the reader
 
 
 class Value(NamedTuple):
-    """A reference to a node, and the sort of SMT-LIB that it stands for."""
+    """A reference to a node, and the sort that it has in SMT-LIB."""
 
     reference: int
     sort: Sort

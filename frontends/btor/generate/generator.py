@@ -66,7 +66,7 @@ class Parameters:
     sharing: int = 50
     """-dag, percent: an operand may have a parent already; else those without come first."""
     every_operator: bool = False
-    """-all: each operator of weight 1 or more stands in the graph."""
+    """-all: each operator of weight 1 or more occurs in the graph."""
     no_arrays: bool = False
     """-noarrays."""
     cnf: bool = False

@@ -202,7 +202,7 @@ class GraphBuilder(Dice):
             self._named(fitting[bisect_right(sums, self.below(sums[-1]))])
 
     def _row(self, name: str) -> tuple[Operator, bool]:
-        """Return what an operator's name stands for, and whether for the form on arrays."""
+        """Return the operator of a name, and whether it is the form on arrays."""
         row = self._rows.get(name.encode())
         return (self._rows[_ON_ARRAYS[name]], True) if row is None else (row, False)
 
@@ -257,7 +257,7 @@ class GraphBuilder(Dice):
         self.add(row.code, bound[row.result], args, numbers)
 
     def _bound(self, row: Operator) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Draw what sort each pattern of a row stands for, and the numbers of the line."""
+        """Draw the sort of each pattern of a row, and the numbers of the line."""
         bitvec = self.builder.table.bitvec
         width = self._width(2 if row.operands[0] == "n>1" or row.result == "m+n" else 1)
         bound = {row.result: bitvec(width), "1": self.bit}

@@ -84,7 +84,7 @@ def _reduce(graph: GraphBuilder) -> None:
 
 
 def _clauses(graph: GraphBuilder, variables: list[int], ratio: float) -> list[int]:
-    """Return clauses of three literals, in which each variable stands at least once."""
+    """Return clauses of three literals, in which each variable occurs at least once."""
     count = len(variables)
 
     def literal() -> int:

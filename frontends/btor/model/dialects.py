@@ -16,7 +16,7 @@ def _has(text: bytes, *names: bytes) -> bool:
 def detect(text: bytes) -> Dialect:
     """Return the dialect of a text, by what only that dialect has; `btor1` where all would do.
 
-    Never fails: what is of no dialect is for the reader to refuse. A `sort` line means BTOR2,
+    Never fails: the reader refuses lines of no dialect. A `sort` line means BTOR2,
     wherever it stands, as `.btor` files may contain either.
     """
     if _first(text, b"sort") is not None:

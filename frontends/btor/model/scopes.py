@@ -1,6 +1,6 @@
 """The rules that look further than one line: of `init` and `next`, of `param` and `lambda`.
 
-A problem's words have `{}` where the operand is to be named as it stands in the text.
+The words of a problem have `{}` in place of the operand, which is named as in the text.
 """
 
 from __future__ import annotations

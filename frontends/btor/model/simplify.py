@@ -143,7 +143,7 @@ class Operand(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What stands for a simplified node: a reference, or where that is None a value."""
+    """What replaces a simplified node: a reference or, where that is None, a value."""
 
     reference: int | None
     value: int = 0

@@ -436,7 +436,7 @@ class _Narrowing:
         return Op.UEXT, [arg], (result - first,)
 
     def worth(self, line: int, at: int) -> tuple[bool, int]:
-        """Rank the operands of a concat that cannot stay: what is computed, and lately."""
+        """Rank the operands of a concat that cannot stay: computed ones, the latest first."""
         operand = line_of(self.dag.arguments(line)[at])
         return self.dag.op[operand] not in CONSTANTS, operand
 

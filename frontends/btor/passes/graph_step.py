@@ -25,7 +25,7 @@ from reducekit.frontends.btor.model.simplify import Operand, Rules, simplify
 from reducekit.frontends.btor.model.view import BtorView
 
 _FIXED = frozenset({Op.ROOT, Op.PARAM, Op.LAMBDA, *range(Op.BAD, Op.SORT + 1)})
-"""What is not a value, or stands for a name: it has no substitution."""
+"""Nodes that are not values, or are names: they have no substitution."""
 _UNSIMPLIFIED = frozenset({Op.ROOT, Op.LAMBDA, Op.APPLY, *range(Op.BAD, Op.SORT + 1)})
 
 

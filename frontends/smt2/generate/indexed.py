@@ -14,7 +14,7 @@ Draw = Callable[[Random, Sort, Sequence[Sort]], "Application | None"]
 
 
 def _width(sort: Sort) -> int:
-    """Return the width of a bit-vector; 0 for what is none."""
+    """Return the width of a bit-vector sort; 0 for any other sort."""
     known = isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int)
     return sort[1] if known else 0  # type: ignore[return-value]  # it is a number
 
@@ -24,7 +24,7 @@ def _widths(sorts: Sequence[Sort]) -> list[int]:
 
 
 def _format(sort: Sort) -> tuple[int, int] | None:
-    """Return the exponent and the significand of a float, in bits; None for what is none."""
+    """Return the exponent and significand of a float sort, in bits; None for any other sort."""
     if not isinstance(sort, tuple) or sort[0] != "FloatingPoint":
         return None
     _, exponent, significand = sort

@@ -14,7 +14,7 @@ _CODES = (r"\u{0}", r"\u{7f}", r"\u{2ffff}", r"\u0041")
 def literal(dice: Random, sort: Sort) -> str | None:
     """Return a literal, or the nearest that the sort has to one; None for a sort without.
 
-    Small and extreme values come often: there are the special cases of solvers.
+    Small and extreme values are frequent, as solvers treat them as special cases.
     """
     if sort == "Bool":
         return dice.choice(("true", "false"))

@@ -45,7 +45,7 @@ class Terms:
         """Counts symbols that were drawn: a term for which it did not grow has a known value."""
 
     def term(self, sort: Sort, levels: int, scope: Scope) -> str:
-        """Return a term of a sort with at most so many levels above its leaves."""
+        """Return a term of a sort with at most this many levels above its leaves."""
         dice = self.dice
         if levels <= 0 or dice.random() < _STOPS:
             return self._leaf(sort, scope)
@@ -153,7 +153,7 @@ class Terms:
         return dice.choice(operator.names), sorts, operator.literals
 
     def _with_result(self, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
-        """Yield the operators with this result, and what that makes of their sort variables."""
+        """Yield the operators with this result, with the sorts of their sort variables."""
         for each in self.vocabulary.operators:
             bindings: dict[str, Sort | int] = {}
             if fits(each.result, sort, bindings):

@@ -59,7 +59,7 @@ def _declare_constants(dice: Random, vocabulary: Vocabulary, most: int) -> None:
 
 
 def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Vocabulary:
-    """Draw sorts of these theories, and at most so many constants of each."""
+    """Draw sorts of these theories, and at most this many constants of each."""
     commands: list[str] = []
     operators = list(signatures(theories))
     constructors: dict[Sort, list[Signature]] = {}

@@ -166,7 +166,7 @@ def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
 
 
 def _are_used_within(terms: Terms, definitions: Iterable[int], body: int) -> bool:
-    """Return whether definitions are used only within a node; -1 stands for none."""
+    """Return whether definitions are used only within a node; -1: no definition."""
     last = terms.document.stop[body]
     uses = (use for each in definitions if each >= 0 for use in terms.references[each])
     return all(body <= use < last for use in uses)

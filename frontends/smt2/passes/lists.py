@@ -1,4 +1,4 @@
-"""Passes on what is no term: attributes, queries, and the terms that these and patterns have."""
+"""Passes on attributes and queries, which are no terms, and on terms in them and in patterns."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def unpack(text: bytes, most: int = 1 << 31) -> bytes:
 
 
 def detect(text: bytes) -> str:
-    """Return the name of the format that an unpacked text looks like; `lgl` if it could be any."""
+    """Guess the format of an unpacked text; `lgl` if it could be any."""
     if player.length(text):
         return "words"
     head = text[:_LOOKED_AT]

@@ -1,4 +1,4 @@
-"""Says a trace in the words of another API, as far as the other has them."""
+"""Translates a trace to another API, except for calls that the other lacks."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def print_calls(calls: Iterable[Call], syntax: Syntax, tail: bytes = b"") -> byt
 
 
 def _value(word: bytes, syntax: Syntax) -> Value:
-    """Return what a word stands for. Raises ValueError with what was expected."""
+    """Return the value of a word. Raises ValueError with what was expected."""
     try:
         text = word.decode("ascii")
     except UnicodeDecodeError:

@@ -69,7 +69,7 @@ def detected(text: bytes) -> str:
 
 
 def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:
-    """Say which solve the CNF stands for, if there are several."""
+    """Say which solve the CNF is taken from, if there are several."""
     solving = {NAMES[api][what] for what in SOLVES if what in NAMES[api]}
     solves = sum(call.name in solving for call in calls)
     return (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()

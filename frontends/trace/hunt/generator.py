@@ -108,6 +108,6 @@ GENERATION = Generation(
     TraceGenerator,
     OPTIONS,
     "The traces keep to a model of the API. The solver plays the calls while they are made: what "
-    "it answers decides what comes next, and stands in the trace.",
+    "it answers decides what comes next, and is written to the trace.",
     "trace",
 )

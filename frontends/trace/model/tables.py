@@ -12,7 +12,7 @@ from reducekit.frontends.trace.model.definition import ModelError
 
 
 class Table:
-    """A table of a file that knows where it is; what is not taken from it is an error."""
+    """A table of a file, with its place for messages; keys that nobody reads are an error."""
 
     def __init__(self, source: str, path: str, content: object) -> None:
         self.source = source

@@ -33,7 +33,7 @@ def doubted(model: Model, calls: Sequence[Call]) -> Set[Call]:
 
 
 def may_be_allowed(model: Model, calls: Sequence[Call], doubtful: Set[Call] = frozenset()) -> bool:
-    """Return whether no call breaks the contract, as far as that can be told before a run.
+    """Return whether no call breaks the contract, if that can be told before a run.
 
     What the solver returns is not known, apart from the answers that are predicted. Of calls
     that only the solver could allow, `doubtful` ones may be. Long traces are not looked at.

@@ -1,4 +1,4 @@
-"""In which call replays ended, and what that proves of other traces."""
+"""Remembers in which call replays ended, and what that proves about other traces."""
 
 from __future__ import annotations
 

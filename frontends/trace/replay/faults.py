@@ -149,7 +149,7 @@ def resolve(fault: Fault, path: str, code: Code | None = None) -> Patch:
 
 
 def replacement(kind: str, length: int) -> bytes:
-    """Return the code that overwrites an instruction of so many bytes.
+    """Return the code that overwrites an instruction of this many bytes.
 
     To abort is ud2 (SIGILL); where there is only one byte, hlt (SIGSEGV).
     """

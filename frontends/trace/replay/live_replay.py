@@ -249,7 +249,7 @@ class LiveReplay(Closing):
     def _interpreted(
         self, end: ChildEnd, outputs: tuple[bytes, bytes], first: int
     ) -> ReplayOutcome:
-        """Return the outcome of the calls from one on."""
+        """Return the outcome of the calls from a given one on."""
         process = self._process
         calls = self._calls[first:]
         # One more has begun where the last one came back: the end of the process.

@@ -97,7 +97,7 @@ class LiveTester(Closing):
     def run(self, seed: int) -> Trial:
         """Make the trace of a seed, play it, and check its answers.
 
-        Of seeds that follow each other, so many at a time share a process, counted from the
+        Groups of consecutive seeds share a process, counted from the
         first one: so what is found does not depend on what else was run.
         """
         live = self._live

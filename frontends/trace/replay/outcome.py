@@ -75,7 +75,7 @@ class ReplayOutcome:
 
 
 def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:
-    """Return the outcome of a trace with a call that cannot be played; none of it was."""
+    """Return the outcome of a trace with a call that cannot be played: none of its calls was."""
     return ReplayOutcome(
         "parse", PARSE, None, -1, (), b"", b"", _where(index, call, message), 0.0, 0.0
     )

@@ -255,7 +255,7 @@ class Encoder:
         )
 
     def _skipping(self, helper: str, flags: int, cell: int, size: int) -> bytes:
-        """Return a record that passes over so many bytes unless the helper returns 0."""
+        """Return a record that skips this many bytes unless the helper returns 0."""
         flags |= SKIPS
         return RECORD.pack(self._indices[helper], flags, cell, 0, 0, 0, 0, 0, size // RECORD.size)
 

@@ -126,7 +126,7 @@ class ReplayExecutor(Executor):
         return self._server.native and self._batch is not None and self._hangs is None
 
     def lookahead(self, text: bytes) -> int:
-        """Return how many candidates of this size share a replay, as far as these end late."""
+        """Return how many candidates of this size share a replay; fewer if they end early."""
         if self._batch is None or self._crashes.trust.lost:
             return 1
         most = min(MOST_TOGETHER, self._reach.traces)
@@ -218,7 +218,7 @@ class ReplayExecutor(Executor):
         self._server.submit(waiting.ticket, waiting.calls, waiting.limits)
 
     def _play_queue(self) -> None:
-        """Play the checks that wait, as many as fit, and take in what that says of each.
+        """Play as many of the waiting checks as fit, and take the verdict on each.
 
         The first one alone has a fresh process; so if another one seems to fail as wanted, it
         is played once more by itself. What comes after it was not played, and goes on waiting.

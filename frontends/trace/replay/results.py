@@ -47,7 +47,7 @@ class Results(Sequence[int | None]):
 
 
 def _converted(raw: bytes, index: int, result: str) -> int | None:
-    """Return a result: only so many bits of the register mean anything as its type has."""
+    """Return a result: of the register, only the bits of its type mean anything."""
     if result == "int":
         found: int = struct.unpack_from("<i", raw, 8 * index)[0]
         return found

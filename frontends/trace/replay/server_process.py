@@ -20,7 +20,7 @@ from reducekit.oracle.outcome import ended
 HEAD = 64
 """Bytes of the shared memory before the records; the first word is the number of calls begun."""
 ROOM = 64 << 20
-"""Bytes of shared memory to start with; they are used only as far as they are needed."""
+"""Bytes of shared memory to start with; the system provides only those that are used."""
 STRINGS = 1 << 20
 """Bytes at the end of the memory for strings; more if they would fill more than half."""
 # Libraries take options and names of files from other variables (LGL..., CADICAL...,
@@ -61,7 +61,7 @@ class ChildEnd:
 
 
 def room_for(calls: int, records: int, strings: int) -> int:
-    """Return how much shared memory so many calls and bytes need."""
+    """Return how much shared memory this many calls and bytes need."""
     return max(ROOM, 2 * (HEAD + records), 2 * (8 * calls + 2 * strings + 2 * STRINGS))
 
 
@@ -177,7 +177,7 @@ class ServerProcess:
 
     @property
     def begun(self) -> int:
-        """How many calls have begun; one more than there are when the child came to the end."""
+        """How many calls have begun; one more than there are when the child reached the end."""
         return int.from_bytes(self.memory[:8], sys.byteorder)
 
     def results(self, first: int, end: int) -> bytes:
