@@ -230,8 +230,7 @@ def selector(count: int, low: int) -> Selector:
     free = count - low
     if free < _FEW:
         return backward(count)
-    # All of them at once are not tried: hardly any failure needs none of the assertions.
-    return Deferring(Backward(low, low, max(1, low)), low, count, free, free // 2)
+    return Deferring(Backward(low, low, max(1, low)), low, count, free, free // 2, known=free)
 
 
 def over_items(items: Items) -> Selecting:

@@ -63,8 +63,11 @@ class Deferring(DivisibleSelector):
     size: int
     back: tuple[int, ...] = ()
     aside: tuple[tuple[int, ...], ...] = ()
-    known: int | None = 0
+    known: int | None = None
     """None: since the first success."""
+    failed: bool = False
+    """Whether any run has failed. Before, all items together are only taken to fail, as hardly any
+    failure needs none of the assertions."""
     gone: IndexSet = _NONE
     taken: int = 0
     needed: int = 0
@@ -113,7 +116,7 @@ class Deferring(DivisibleSelector):
             left = self._other_half()
         elif taken and self.known:
             left = self._last(self.known)[: -len(self._run())]
-        return left if len(left) == 1 and left[0] not in taken else ()
+        return left if self.failed and len(left) == 1 and left[0] not in taken else ()
 
     def _half_went(self, taken: Collection[int]) -> Deferring:
         # The needed item is in the other half, which need not be tested: the whole is known to
@@ -124,7 +127,8 @@ class Deferring(DivisibleSelector):
     def _half_failed(self) -> Deferring:
         # Nothing is known of the other half any more.
         back = tuple(merge(self.back, self._other_half()))
-        return replace(self, aside=self.aside[:-1], back=back)._set_aside(self._half())
+        state = replace(self, aside=self.aside[:-1], back=back, failed=True)
+        return state._set_aside(self._half())
 
     def _run_went(self, taken: Collection[int]) -> Deferring:
         run = self._run()
@@ -142,8 +146,8 @@ class Deferring(DivisibleSelector):
         size = max(1, len(run) // 2)
         if self.known is not None and len(run) > 1:
             # Half of the same run, not the one before it: so few checks tell how long runs can be.
-            return replace(self, known=len(run), size=size)
-        return replace(self._cut(run), known=None, size=size)._set_aside(run)
+            return replace(self, known=len(run), size=size, failed=True)
+        return replace(self._cut(run), known=None, size=size, failed=True)._set_aside(run)
 
     def _cut(self, run: tuple[int, ...]) -> Deferring:
         """Take a run off the end of the items that are not set aside."""
@@ -154,6 +158,8 @@ class Deferring(DivisibleSelector):
 
     def _set_aside(self, run: tuple[int, ...]) -> Deferring:
         """Set a run aside that is known to fail; one of a single item is known to be needed."""
+        if len(run) < 2 and not self.failed:
+            return replace(self, back=tuple(merge(self.back, run)))
         if len(run) < 2:
             return replace(self, needed=self.needed + len(run))
         aside = list(self.aside)
@@ -211,7 +217,7 @@ class Deferring(DivisibleSelector):
             gone=self.gone,
             taken=float(self.taken),
             needed=float(self.needed),
-            fresh=self.known == 0,
+            fresh=not (self.failed or self.taken),
         ).divide(parts)
 
     def join(self, part: Part) -> Deferring:
