@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
+from rich.ansi import AnsiDecoder
 from rich.color import blend_rgb
+from rich.color_triplet import ColorTriplet
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from rich.terminal_theme import SVG_EXPORT_THEME as THEME
-from rich.text import Text
+from rich.text import Span, Text
 
 _WIDTH, _HEIGHT = 8.4, 17  # of a character, in pixels at a font of 14
 _LEFT, _TOP = 12, 36
-_BACKGROUND = THEME.background_color
-_BLACK = 0
-"""The number of the colour that is a terminal's own background."""
+_BACKGROUND = ColorTriplet(0x12, 0x12, 0x12)
+"""As that of `--tui`, so that most of it needs no rectangle."""
 _HOLD = 5.0
 """Seconds for which the last screen stays."""
 
@@ -32,6 +34,12 @@ class Screen:
 
     seconds: float
     lines: Sequence[str]
+    """A line begins with the colours that the one before it ends with."""
+
+    def drawn(self) -> list[Text]:
+        """Return the lines with their styles."""
+        decoder = AnsiDecoder()
+        return [decoder.decode_line(line) for line in self.lines]
 
 
 def animation(screens: Sequence[Screen], columns: int, title: str) -> str:
@@ -39,11 +47,12 @@ def animation(screens: Sequence[Screen], columns: int, title: str) -> str:
     whole = screens[-1].seconds + _HOLD
     rows = max(len(each.lines) for each in screens)
     width, height = 2 * _LEFT + columns * _WIDTH, _TOP + rows * _HEIGHT + _LEFT
-    numbers: dict[str, int] = {}
+    numbers: dict[_Line, int] = {}
     shown, moments = list[str](), dict[tuple[float, float], int]()
+    drawn_screens = [(each.seconds, [_line(text) for text in each.drawn()]) for each in screens]
     for row in range(rows):
-        for line, begin, end in _spells(screens, row, whole):
-            if not line.strip():
+        for line, begin, end in _spells(drawn_screens, row, whole):
+            if not line.plain.strip():
                 continue
             number = numbers.setdefault(line, len(numbers))
             kind = f"m{moments.setdefault((begin, end), len(moments))}"
@@ -79,16 +88,27 @@ def animation(screens: Sequence[Screen], columns: int, title: str) -> str:
     )
 
 
+class _Line(NamedTuple):
+    """A line, such that equal ones look the same."""
+
+    plain: str
+    spans: tuple[Span, ...] = ()
+
+
+def _line(text: Text) -> _Line:
+    return _Line(text.plain, tuple(text.spans))
+
+
 def _spells(
-    screens: Sequence[Screen], row: int, whole: float
-) -> Iterator[tuple[str, float, float]]:
+    screens: Sequence[tuple[float, Sequence[_Line]]], row: int, whole: float
+) -> Iterator[tuple[_Line, float, float]]:
     """Yield what a row shows, from when, and until when."""
-    begin, line = 0.0, ""
-    for each in screens:
-        now = each.lines[row] if row < len(each.lines) else ""
+    begin, line = 0.0, _Line("")
+    for seconds, lines in screens:
+        now = lines[row] if row < len(lines) else _Line("")
         if now != line:
-            yield line, begin, each.seconds
-            begin, line = each.seconds, now
+            yield line, begin, seconds
+            begin, line = seconds, now
     yield line, begin, whole
 
 
@@ -102,11 +122,11 @@ def _moment(number: int, span: tuple[float, float], whole: float) -> str:
     return f".m{number} {{ animation-name: k{number} }} @keyframes k{number} {{ {frames} }}"
 
 
-def _drawn(line: str, classes: dict[str, int]) -> str:
+def _drawn(line: _Line, classes: dict[str, int]) -> str:
     """Draw a line at y = 0; `classes` are the styles so far, and their numbers."""
     console = Console(width=1000, color_system="truecolor")
     drawn, column = [], 0
-    for segment in console.render(Text.from_ansi(line)):
+    for segment in console.render(Text(line.plain, spans=list(line.spans))):
         text = segment.text.rstrip("\n")
         rule, behind = _style(segment)
         x, long = f"{_LEFT + column * _WIDTH:g}", f"{len(text) * _WIDTH:g}"
@@ -124,12 +144,10 @@ def _style(segment: Segment) -> tuple[str, str | None]:
     """Return the style of a piece of text, and the colour behind it if it has one."""
     style = segment.style or Style()
     colour = THEME.foreground_color if style.color is None else style.color.get_truecolor(THEME)
-    behind = None
-    if style.bgcolor is not None and style.bgcolor.number != _BLACK:
-        behind = style.bgcolor.get_truecolor(THEME, foreground=False)
+    behind = None if style.bgcolor is None else style.bgcolor.get_truecolor(THEME, foreground=False)
     if style.reverse:
         colour, behind = behind or _BACKGROUND, colour
     if style.dim:
         colour = blend_rgb(colour, behind or _BACKGROUND, 0.4)
     rule = f"fill: {colour.hex}" + ("; font-weight: bold" if style.bold else "")
-    return rule, None if behind is None else behind.hex
+    return rule, None if behind in (None, _BACKGROUND) else behind.hex

@@ -31,7 +31,7 @@ echo "faulty: rewrite.c:812: Assertion failed" >&2
 kill -6 $$
 """
 _PATIENCE = 120  # seconds
-_EVERY = 0.6
+_EVERY = 0.7
 """Seconds between two screens of the recording."""
 
 

@@ -10,8 +10,8 @@ from tests.ui.browser import chromium
 README = Path(__file__).parents[2] / "README.md"
 RECORDING = README.parent / "docs" / "terminal.svg"
 SCREENS = [
-    Screen(0.0, ["\x1b[1mname\x1b[0m", "100 bytes", "", "\x1b[7mkeys\x1b[0m"]),
-    Screen(1.0, ["\x1b[1mname\x1b[0m", "7 <b> bytes", "", "\x1b[7mkeys\x1b[0m"]),
+    Screen(0.0, ["\x1b[1;34mname", "\x1b[0m100 bytes", "", "\x1b[7mkeys\x1b[0m"]),
+    Screen(1.0, ["\x1b[1;34mname", "7 <b> bytes", "", "\x1b[0;7mkeys\x1b[0m"]),
     Screen(2.5, ["done", "7 <b> bytes"]),
 ]
 VISIBLE = """milliseconds => {
@@ -24,7 +24,8 @@ VISIBLE = """milliseconds => {
 
 def test_it_shows_each_screen_in_its_time() -> None:
     drawn = animation(SCREENS, 20, "reducekit --tui")
-    assert drawn.count("<g id=") == 5  # each line once
+    assert drawn.count("<g id=") == 6  # each line once, and the second in two colours
+    assert drawn.count("font-weight: bold") == 1
     with chromium() as browser:
         page = browser.new_page()
         page.set_content(drawn)
