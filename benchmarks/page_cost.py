@@ -5,7 +5,7 @@
 The same reduction runs alternately from the command line and from the page; on the page, Chromium
 shows text, graph and curve as they shrink. The input is a random BTOR file, the test a shell
 script that counts lines, so that about a hundred of the checks are steps that the page has to show.
-The aim is at most 5 % (median of the ratios). Run it on an idle machine: a run has enough
+The aim is at most 2 % (median of the ratios). Run it on an idle machine: a run has enough
 checks that loading the page and drawing the first graph, about 2 s of CPU time, hardly count.
 """
 

@@ -39,3 +39,12 @@ def test_what_is_cut_off_is_told(data: bytes | str, most: int) -> None:
 
 def test_no_excerpt_of_binary_data() -> None:
     assert excerpt(b"\x7fELF\0" * 1000, 5, 80) == ["[5,000 bytes, not text]"]
+
+
+@pytest.mark.parametrize("length", [80, 81, 102, 103, 500])
+def test_a_line_is_cut_only_where_that_makes_it_shorter(length: int) -> None:
+    line = "a" * (length // 2) + "b" * (length - length // 2)
+    (shown,) = excerpt(line.encode(), 5, 80)
+    assert len(shown) <= length
+    assert (shown == line) is (length <= 102)
+    assert (shown[0], shown[-1]) == ("a", "b")

@@ -304,11 +304,11 @@ async function save() {
   const saved = (path) => note(`saved: ${path}`);
   try {
     const run = shownRun();
-    if (!run) return dialogs.saveFile(state.folder, current().name, { document: current().number }, saved);
+    if (!run) return await dialogs.saveFile(state.folder, current().name, { document: current().number }, saved);
     const suffix = /\.[^./]*$/.exec(run.output || "")?.[0] || "";
     const name = `${(current()?.name || "text").replace(/\.[^.]*$/, "")}.reduced${suffix}`;
     if (run.state.before === undefined) throw new Error("this run has no result to save");
-    return dialogs.saveFile(state.folder, name, { run: run.number }, saved);
+    return await dialogs.saveFile(state.folder, name, { run: run.number }, saved);
   } catch (error) {
     return note(error.message);
   }
