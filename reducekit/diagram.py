@@ -6,12 +6,28 @@ its own way, a part at a time where there is much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["root", "inner", "leaf", "constant", "other"]
 """What a node is to a picture: where reading begins, an operator, a variable, a literal."""
+COLOURS: Mapping[Kind, tuple[str, str]] = {
+    "root": ("#7a3fb8", "#cda4ff"),
+    "inner": ("#2159b8", "#8ab4ff"),
+    "leaf": ("#17653a", "#8fdcae"),
+    "constant": ("#8a5a00", "#f0c674"),
+    "other": ("#566070", "#a3adbb"),
+}
+"""The colour of each kind, on light and on dark paper. The page has the same (`app.css`)."""
+WORDS: Mapping[Kind, str] = {
+    "root": "root",
+    "inner": "operator",
+    "leaf": "variable",
+    "constant": "constant",
+    "other": "other",
+}
+"""What legends call the kinds."""
 
 
 @dataclass(frozen=True, slots=True)

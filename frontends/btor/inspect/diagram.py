@@ -40,12 +40,13 @@ def diagram(dag: Dag) -> Diagram:
         ]
         place[line] = len(nodes)
         nodes.append(
-            Node(" ".join(words), said(sort), _kind(code), dag.start[line], dag.end[line], edges)
+            Node(" ".join(words), said(sort), kind_of(code), dag.start[line], dag.end[line], edges)
         )
     return Diagram("graph", nodes)
 
 
-def _kind(code: int) -> Kind:
+def kind_of(code: int) -> Kind:
+    """Return what a line with this operator is to a picture."""
     if code in _ROOTS:
         return "root"
     if code in _LEAVES:

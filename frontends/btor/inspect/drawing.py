@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reducekit import svg as draw
+from reducekit.diagram import COLOURS, WORDS, Kind
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.inspect.graph import Graph
 
@@ -13,15 +14,40 @@ _MOST = 2000
 _WIDTH, _HEIGHT, _GAP, _RISE = 92, 30, 18, 74
 """Of a box in a picture, and of the space between two, in pixels."""
 _LETTERS = 13  # that fit into a box
+_CUT = 7
+"""Of the corners of a constant, in pixels."""
 _SWEEPS = 8
+_DOT: Mapping[Kind, str] = {
+    "root": "shape=box penwidth=2",
+    "inner": "shape=box",
+    "leaf": "shape=box style=rounded",
+    "constant": "shape=octagon",
+    "other": "shape=box",
+}
+
+
+def _rules() -> Iterator[str]:
+    yield "text { fill: #1a1c20 } .edge { fill: none; stroke: #566070 }"
+    yield ".paper { fill: #fff } .box { stroke-width: 1.3 } .root .box { stroke-width: 2 }"
+    for kind, (light, _) in COLOURS.items():
+        yield f".{kind} .box {{ stroke: {light}; fill: {light} }}"
+    yield "@media (prefers-color-scheme: dark) {"
+    yield "svg > rect, .paper { fill: #16181d } text { fill: #e4e7ec } .edge { stroke: #a3adbb }"
+    for kind, (_, dark) in COLOURS.items():
+        yield f".{kind} .box {{ stroke: {dark}; fill: {dark} }}"
+    yield "}"
+
+
+_STYLE = "\n".join(_rules())
 
 
 def dot(graph: Graph) -> bytes:
     """Return the graph for Graphviz, operands from left to right; complements are dashed."""
-    lines = ["digraph btor {", "  node [shape=box];", "  ordering=out;"]
+    lines = ["digraph btor {", "  ordering=out;"]
     for node, of in graph.nodes(data=True):
         label = of["label"].replace("\\", "\\\\").replace('"', '\\"')
-        lines.append(f'  {node} [label="{node} {label}\\n{of["sort"]}"];')
+        look = f'{_DOT[of["kind"]]} color="{COLOURS[of["kind"]][0]}"'
+        lines.append(f'  {node} [label="{node} {label}\\n{of["sort"]}" {look}];')
     for node, below, of in graph.edges(data=True):
         lines.append(f"  {node} -> {below}{' [style=dashed]' if of['complement'] else ''};")
     return "\n".join([*lines, "}", ""]).encode()
@@ -35,20 +61,51 @@ def graphml(graph: Graph) -> bytes:
 
 
 def svg(graph: Graph) -> bytes:
-    """Return a picture: layers from the roots down, dashed complements.
+    """Return a picture: layers from the roots down, dashed complements, a legend.
 
-    The darker a box, the more nodes go with it. Raises UsageError for very many nodes.
+    Shapes and colours are those of the page. The fuller a box, the more nodes go with it. Raises
+    UsageError for very many nodes.
     """
     if len(graph) > _MOST:
         raise UsageError(f"{len(graph)} nodes are too many for a picture: write .dot or .graphml")
     place = layout(graph)
     right = max((x for x, _ in place.values()), default=0) + _WIDTH + _GAP
     bottom = max((y for _, y in place.values()), default=0) + _HEIGHT + _GAP
+    legend = list(_legend(graph, bottom + _GAP))
+    right = max(right, len(legend) * (_WIDTH + _GAP))
+    parts = [draw.style(_STYLE), *_edges(graph, place), *_boxes(graph, place), *legend]
     drawn = draw.picture(
-        right + _GAP, bottom + _GAP, [*_edges(graph, place), *_boxes(graph, place)],
-        left=-_GAP, top=-_GAP, font_family="sans-serif", font_size=11, text_anchor="middle",
+        right + _GAP, bottom + _HEIGHT + 3 * _GAP, parts, left=-_GAP, top=-_GAP,
+        font_family="sans-serif", font_size=11, text_anchor="middle",
     )  # fmt: skip
     return drawn.encode()
+
+
+def _legend(graph: Graph, y: float) -> Iterator[str]:
+    """Yield a sample of each kind of node that occurs, and of a complement."""
+    found = {kind for _, kind in graph.nodes(data="kind")}
+    x = 0
+    for kind in (kind for kind in WORDS if kind in found):
+        label = draw.text(x + _WIDTH / 2, y + 19, WORDS[kind])
+        yield draw.group([*_outline(kind, x, y, 0.0), label], class_=kind)
+        x += _WIDTH + _GAP
+    if any(of for *_, of in graph.edges(data="complement")):
+        yield draw.path("M", x, y + 27, "H", x + _WIDTH, class_="edge", stroke_dasharray="4 3")
+        yield draw.text(x + _WIDTH / 2, y + 19, "complement")
+
+
+def _outline(kind: Kind, x: float, y: float, full: float) -> Iterator[str]:
+    """Yield paper, which hides edges, and a box on it; `full`: the strength of its colour."""
+    left, right = x + _CUT, x + _WIDTH - _CUT
+    middle, below = y + _HEIGHT / 2, y + _HEIGHT
+    for look in ({"class_": "paper"}, {"class_": "box", "fill_opacity": f"{full:.2f}"}):
+        if kind == "constant":
+            yield draw.path(
+                "M", x, middle, "L", left, y, "H", right, "L", x + _WIDTH, middle, "L", right,
+                below, "H", left, "Z", **look,
+            )  # fmt: skip
+        else:
+            yield draw.rect(x, y, _WIDTH, _HEIGHT, rx=_HEIGHT / 2 if kind == "leaf" else 4, **look)
 
 
 def _edges(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
@@ -61,9 +118,7 @@ def _edges(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
             beside = (begin + end) / 2 + (1.3 if share >= 0.5 else -1.3) * _WIDTH
             way = ("Q", beside, (y + down) / 2, end, down)
         dashes = "4 3" if of["complement"] else ""
-        yield draw.path(
-            "M", begin, y + _HEIGHT, *way, fill="none", stroke="#555555", stroke_dasharray=dashes
-        )
+        yield draw.path("M", begin, y + _HEIGHT, *way, class_="edge", stroke_dasharray=dashes)
 
 
 def _boxes(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
@@ -71,15 +126,13 @@ def _boxes(graph: Graph, place: Mapping[int, tuple[int, int]]) -> Iterator[str]:
         x, y = place[node]
         name = f"{node} {of['label']}"
         short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-        light = 255 - 90 * of["alone"] // max(1, len(graph))
         yield draw.group(
             [
                 draw.tooltip(f"{name}: {of['sort']}; {of['alone']} alone"),
-                draw.rect(
-                    x, y, _WIDTH, _HEIGHT, rx=4, fill=f"rgb({light},{light},255)", stroke="#333333"
-                ),
+                *_outline(of["kind"], x, y, 0.35 * of["alone"] / max(1, len(graph))),
                 draw.text(x + _WIDTH / 2, y + 19, short),
-            ]
+            ],
+            class_=of["kind"],
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reducekit.errors import UsageError
+from reducekit.frontends.btor.inspect.diagram import kind_of
 from reducekit.frontends.btor.model.dag import Array, Dag, SortTable, line_of
 from reducekit.frontends.btor.model.operators import Op, spelling
 from reducekit.frontends.btor.model.rules import describe
@@ -31,9 +32,10 @@ def _operator(dag: Dag, code: int, sort: int) -> str:
 def graph_of(dag: Dag) -> Graph:
     """Return the lines by id, without the sorts of BTOR2, with edges from users to operands.
 
-    Nodes have `op`, `sort` (in words), `label`, `layer` (the longest path from a node without
-    users), `dominator` (the id of the last node that all paths from the roots pass, 0: none)
-    and `alone` (how many nodes go if it goes, itself included; 0 for what no root needs).
+    Nodes have `op`, `sort` (in words), `label`, `kind` (as in `diagram.Node`), `layer` (the longest
+    path from a node without users), `dominator` (the id of the last node that all paths from the
+    roots pass, 0: none) and `alone` (how many nodes go if it goes, itself included; 0 for what no
+    root needs).
     Edges have the `position` of the operand, from 0, and whether it is a `complement`.
     """
     import networkx as nx
@@ -48,7 +50,8 @@ def graph_of(dag: Dag) -> Graph:
         words = [name, *map(str, dag.numbers.get(line, ()))]
         words += [printable(each[line]) for each in (dag.literals, dag.symbols) if line in each]
         said = describe(table, sort) if sort >= 0 else ""
-        graph.add_node(dag.ids[line], op=name, sort=said, label=" ".join(words))
+        kind = kind_of(code)
+        graph.add_node(dag.ids[line], op=name, sort=said, label=" ".join(words), kind=kind)
         for at, each in enumerate(dag.arguments(line)):
             below = dag.ids[line_of(each)]
             graph.add_edge(dag.ids[line], below, position=at, complement=each < 0)

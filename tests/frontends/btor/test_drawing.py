@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
+from pathlib import Path
 
 import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reducekit.ui
+from reducekit.diagram import COLOURS
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.inspect.drawing import dot, graphml, layout, svg
@@ -22,6 +25,8 @@ from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.line_graph import line_graph
 from tests.frontends.btor.walking import rooted
 
+APP_STYLE = Path(reducekit.ui.__file__).parent / "static" / "app.css"
+INNER = 'shape=box color="#2159b8"'
 TEXT = (
     b'1 var 3 a"\\b\n2 not 3 1\n3 mul 3 2 -1\n4 slice 1 3 2 2\n'
     b"5 eq 1 -3 2\n6 and 1 4 5\n7 root 1 6\n"
@@ -35,7 +40,7 @@ def test_nodes_say_what_goes_with_them() -> None:
     assert dict(graph.nodes(data="layer")) == {7: 0, 6: 1, 4: 2, 5: 2, 3: 3, 2: 4, 1: 5}
     assert graph.nodes[4] == {
         "op": "slice", "sort": "width 1", "label": "slice 2 2", "layer": 2, "dominator": 6,
-        "alone": 1,
+        "alone": 1, "kind": "inner",
     }  # fmt: skip
     assert [edge for edge in graph.edges(data=True) if edge[0] == 5] == [
         (5, 3, {"position": 0, "complement": True}),
@@ -86,22 +91,30 @@ def test_the_files_are_read_by_those_they_are_for() -> None:
     assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
     assert sorted(again.edges()) == sorted(graph.edges())
     picture = ElementTree.fromstring(svg(graph))
-    named = [each.text.split()[0] for each in picture.iter("{http://www.w3.org/2000/svg}text")]  # type: ignore[union-attr]  # each has a text
-    assert sorted(map(int, named)) == sorted(graph)
+    named = [each.text or "" for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    nodes, legend = named[: len(graph)], named[len(graph) :]
+    assert sorted(int(name.split()[0]) for name in nodes) == sorted(graph)
+    assert legend == ["root", "operator", "variable", "constant", "complement"]
+
+
+def test_the_page_has_the_same_colours() -> None:
+    light, dark = APP_STYLE.read_text("utf-8").split(':root[data-theme="dark"]')
+    for kind, (on_light, on_dark) in COLOURS.items():
+        assert f"--{kind}: {on_light};" in light
+        assert f"--{kind}: {on_dark};" in dark.partition("* {")[0]
 
 
 def test_graphviz_gets_all_edges_in_order() -> None:
     assert dot(graph_of(read(TEXT))).decode().splitlines() == [
         "digraph btor {",
-        "  node [shape=box];",
         "  ordering=out;",
-        '  1 [label="1 var a\\"\\\\b\\nwidth 3"];',
-        '  2 [label="2 not\\nwidth 3"];',
-        '  3 [label="3 mul\\nwidth 3"];',
-        '  4 [label="4 slice 2 2\\nwidth 1"];',
-        '  5 [label="5 eq\\nwidth 1"];',
-        '  6 [label="6 and\\nwidth 1"];',
-        '  7 [label="7 root\\nwidth 1"];',
+        '  1 [label="1 var a\\"\\\\b\\nwidth 3" shape=box style=rounded color="#17653a"];',
+        f'  2 [label="2 not\\nwidth 3" {INNER}];',
+        f'  3 [label="3 mul\\nwidth 3" {INNER}];',
+        f'  4 [label="4 slice 2 2\\nwidth 1" {INNER}];',
+        f'  5 [label="5 eq\\nwidth 1" {INNER}];',
+        f'  6 [label="6 and\\nwidth 1" {INNER}];',
+        '  7 [label="7 root\\nwidth 1" shape=box penwidth=2 color="#7a3fb8"];',
         "  2 -> 1;",
         "  3 -> 2;",
         "  3 -> 1 [style=dashed];",
