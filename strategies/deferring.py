@@ -10,7 +10,7 @@ checks are compared by how many items they are expected to remove. A run of as
 many items as can go every other time removes half of them on average, a shorter
 one nearly all.
 
-It takes about as many checks in all. Of 1,000 items with 10 needed ones, 153 are
+It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
 (`benchmarks/results/strategies.md`).
 """
@@ -45,7 +45,7 @@ class Rest(Origin, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Deferring(DivisibleSelector):
-    """Take runs from the back; set those aside that fail, and halve the largest of them at times.
+    """Take all, then runs from the back; set those aside that fail, and halve the largest at times.
 
     The items from `low` on below `top` without `gone` have not been in any run:
     `count` are left. Those in `back`, above, may be in a run again. `aside` are
@@ -65,15 +65,19 @@ class Deferring(DivisibleSelector):
     aside: tuple[tuple[int, ...], ...] = ()
     known: int | None = None
     """None: since the first success."""
+    whole: bool = True
+    """Whether nothing has been tried: first all are, those below `low` too."""
     failed: bool = False
-    """Whether any run has failed. Before, all items together are only taken to fail, as hardly any
-    failure needs none of the assertions."""
+    """Whether any run has failed. Before, all from `low` on together are only taken to fail, as
+    hardly any failure needs none of the assertions."""
     gone: IndexSet = _NONE
     taken: int = 0
     needed: int = 0
 
     def propose(self) -> Collection[int] | None:
         """Return the next run, or half of one that was set aside."""
+        if self.whole:
+            return range(self.top)
         return self._half() if self._halves() else self._run()
 
     def _halves(self) -> bool:
@@ -101,7 +105,9 @@ class Deferring(DivisibleSelector):
 
     def after(self, taken: Collection[int]) -> Selector:
         """Go on with longer runs after a success, and with shorter ones after a failure."""
-        if self._halves():
+        if self.whole:
+            state = replace(self, whole=False)._without(taken, ())
+        elif self._halves():
             state = self._half_went(taken) if taken else self._half_failed()
         else:
             state = self._run_went(taken) if taken else self._run_failed()
@@ -112,6 +118,8 @@ class Deferring(DivisibleSelector):
     def implied(self, taken: Collection[int]) -> Collection[int]:
         """Return the item that has to be what a run failed on, if there is only one left."""
         left: tuple[int, ...] = ()
+        if self.whole:
+            return left
         if taken and self._halves():
             left = self._other_half()
         elif taken and self.known:
@@ -195,6 +203,8 @@ class Deferring(DivisibleSelector):
 
     def chance(self) -> float | None:
         """Return how likely the next items are to go; None if there is nothing to say."""
+        if self.whole:
+            return None
         if self._halves():
             return HALF
         return free(len(self._run()), self.gap) if self.needed or self.aside else None
@@ -217,7 +227,7 @@ class Deferring(DivisibleSelector):
             gone=self.gone,
             taken=float(self.taken),
             needed=float(self.needed),
-            fresh=not (self.failed or self.taken),
+            fresh=self.whole,
         ).divide(parts)
 
     def join(self, part: Part) -> Deferring:

@@ -97,9 +97,9 @@ def test_a_selection_with_orphans_is_refuted_only_without_them() -> None:
     [
         # All fails, then 2 and 3 do, and 3 goes: so 2 is needed.
         (backward(4), "001", 2),
-        # 10 to 15 fail, as do 13 to 15; 15 goes, 11 and 12 fail, 12 goes, and 14 does.
-        (in_free_order(16, 4), "001011", 13),
-        (in_free_order(16, 4), "00101", 11),
+        # All fail, 10 to 15 do, as do 13 to 15; 15 goes, 11 and 12 fail, 12 goes, and 14 does.
+        (in_free_order(16, 4), "0001011", 13),
+        (in_free_order(16, 4), "000101", 11),
     ],
 )
 def test_what_requires_an_item_that_a_verdict_implies_is_not_tried(

@@ -110,8 +110,8 @@ def played(search: Selector, failing: Callable[[frozenset[int]], bool], steps: i
 
 
 def test_of_a_failing_run_that_loses_an_item_nothing_is_known_any_more() -> None:
-    # 8 to 15 fail, as do 12 to 15; then 14 and 15 go.
-    search = played(selector(16, 0), lambda taken: bool(taken & {2, 13}), 3)
+    # All fail, 8 to 15 fail, as do 12 to 15; then 14 and 15 go.
+    search = played(selector(16, 0), lambda taken: bool(taken & {2, 13}), 4)
     assert isinstance(search, Deferring)
     assert search.aside == ((12, 13),)
     assert search.propose() == (8, 9, 10, 11)
@@ -123,7 +123,7 @@ def test_of_a_failing_run_that_loses_an_item_nothing_is_known_any_more() -> None
 
 
 def test_for_many_workers_it_is_shared_out_with_all_that_is_undecided() -> None:
-    search = played(selector(60, 10), lambda taken: bool(taken & {20, 33, 52}), 6)
+    search = played(selector(60, 10), lambda taken: bool(taken & {20, 33, 52}), 7)
     assert isinstance(search, Deferring)
     pool, _ = search.divide(4)
     assert isinstance(pool, Pool)
