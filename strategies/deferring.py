@@ -65,7 +65,7 @@ class Deferring(DivisibleSelector):
     aside: tuple[tuple[int, ...], ...] = ()
     known: int | None = None
     """None: since the first success."""
-    whole: bool = True
+    untried: bool = True
     """Whether nothing has been tried: first all are, those below `low` too."""
     failed: bool = False
     """Whether any run has failed. Before, all from `low` on together are only taken to fail, as
@@ -76,7 +76,7 @@ class Deferring(DivisibleSelector):
 
     def propose(self) -> Collection[int] | None:
         """Return the next run, or half of one that was set aside."""
-        if self.whole:
+        if self.untried:
             return range(self.top)
         return self._half() if self._halves() else self._run()
 
@@ -105,8 +105,8 @@ class Deferring(DivisibleSelector):
 
     def after(self, taken: Collection[int]) -> Selector:
         """Go on with longer runs after a success, and with shorter ones after a failure."""
-        if self.whole:
-            state = replace(self, whole=False)._without(taken, ())
+        if self.untried:
+            state = replace(self, untried=False)._without(taken, ())
         elif self._halves():
             state = self._half_went(taken) if taken else self._half_failed()
         else:
@@ -118,7 +118,7 @@ class Deferring(DivisibleSelector):
     def implied(self, taken: Collection[int]) -> Collection[int]:
         """Return the item that has to be what a run failed on, if there is only one left."""
         left: tuple[int, ...] = ()
-        if self.whole:
+        if self.untried:
             return left
         if taken and self._halves():
             left = self._other_half()
@@ -203,7 +203,7 @@ class Deferring(DivisibleSelector):
 
     def chance(self) -> float | None:
         """Return how likely the next items are to go; None if there is nothing to say."""
-        if self.whole:
+        if self.untried:
             return None
         if self._halves():
             return HALF
@@ -227,7 +227,7 @@ class Deferring(DivisibleSelector):
             gone=self.gone,
             taken=float(self.taken),
             needed=float(self.needed),
-            fresh=self.whole,
+            fresh=self.untried,
         ).divide(parts)
 
     def join(self, part: Part) -> Deferring:
