@@ -444,6 +444,10 @@ class Epoch:
         needs no check. `alike` holds the fingerprints of earlier candidates; theirs are added.
         """
         shared = self.shared
+        # Where a journal knows the next verdict, what is looked ahead to waits for it: the earlier
+        # run has started and cancelled it, and each run that is resumed would do so again.
+        if self.flight and shared.verdicts.is_recorded(self.flight[0].key):
+            return alike
         for each in candidates:
             if each.task.obsolete or each.key is None:
                 continue

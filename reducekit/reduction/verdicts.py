@@ -114,7 +114,7 @@ class Verdicts:
         self.sightings.take(verdict.interesting, replayed=replayed)
         return verdict
 
-    def is_recorded(self, key: bytes) -> bool:
+    def is_recorded(self, key: bytes | None) -> bool:
         """Return whether a verdict came from the journal and has not been used yet."""
         return key in self._recorded
 

@@ -87,9 +87,12 @@ def test_the_result_depends_on_the_width_alone(width: int) -> None:
     assert result.counts.checks == again.counts.checks
 
 
-def test_what_a_journal_knows_is_taken_alike() -> None:
-    whole, asked = run(has_operators, Smt2())
-    resumed = Reduction(Smt2(), adaptive, InProcess(has_operators, 1), lambda seconds: Limits())
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_what_a_journal_knows_is_taken_alike(width: int) -> None:
+    """And what the earlier run had begun and cancelled is not begun again."""
+    whole, asked = run(has_operators, Smt2(), width)
+    executor = InProcess(has_operators, width)
+    resumed = Reduction(Smt2(), adaptive, executor, lambda seconds: Limits(), width=width)
     resumed.restore({digest(text): (has_operators(text), 0.0) for text in asked})
     result = resumed.run(TEXT, 0.0)
     assert result.text == whole.text
