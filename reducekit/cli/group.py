@@ -41,6 +41,7 @@ _COMMANDS = {
 }
 """The commands that do not belong to a format; each is in the module of its name."""
 TITLES = {
+    "aiger": "an AIGER file, text or binary",
     "btor": "a BTOR or BTOR2 file",
     "smt2": "an SMT-LIB v2 script",
     "cnf": "a DIMACS CNF, WCNF, QDIMACS or ICNF file",

@@ -35,6 +35,9 @@ class Case(NamedTuple):
 
 
 CASES: Mapping[str, Case] = {
+    "aiger": Case(
+        b"aag 9 3 1 2 4\n2\n4\n6\n8 18\n16\n14\n12 2 5\n14 12 6\n16 14 9\n18 3 16\n", (b"5", b"9")
+    ),
     "cnf": Case(b"p cnf 4 4\n1 2 0\n-3 4 0\n2 3 4 0\n-1 -4 0\n", (b"3", b"4")),
     "isolate": Case(b"one two (three four)\nfive\nsix seven\n\neight\n", (b"four",)),
     "smt2": Case(

@@ -1,4 +1,4 @@
-"""What BTOR offers to `convert`: its dialects, and SMT-LIB v2 over bit-vectors and arrays."""
+"""What BTOR offers to `convert`: its dialects, SMT-LIB v2 over bit-vectors and arrays, AIGER."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from reducekit.frontends.btor.model.writer import canonical
 from reducekit.offers import Conversions, Converted, Notation
 
 SMTLIB = "smt2"
+_AIGER = ("aag", "aig")
 _FIRST = re.compile(rb"\A(?:\s|;[^\n]*(?:\n|\Z))*([(0-9])")
 """What a script or a file of BTOR begins with, after comments, which both write alike."""
 
@@ -25,6 +26,10 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
         dag = read(text, None if source is None else Dialect(source))
     if target == SMTLIB:
         return Converted(to_smtlib(dag))
+    if target in _AIGER:
+        from reducekit.frontends.aiger.blasting import aiger_of
+
+        return aiger_of(convert(dag, Dialect.BTOR2), target)
     return Converted(canonical(convert(dag, Dialect(target))))
 
 
@@ -44,6 +49,7 @@ CONVERSIONS = Conversions(
         Notation(Dialect.OLD.value),
         Notation(Dialect.FUN.value),
         Notation(SMTLIB, (".smt2",)),
+        *(Notation(each, (f".{each}",)) for each in _AIGER),
     ),
     convert=converted,
     recognises=lambda text: _begin(text) != b"",

@@ -1,0 +1,114 @@
+"""The AIGER frontend: and-inverter graphs of model checkers and synthesis tools.
+
+`reader` reads text (`.aag`) and binary files (`.aig`), `circuit` is what they mean. `passes` are
+the changes a reduction tries; `generate` makes random circuits, and `convert` translates between
+the two forms and to BTOR2. From BTOR2, `blasting` makes circuits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reducekit.frontend import Frontend, Schedule
+from reducekit.frontends.aiger import passes as each
+from reducekit.frontends.aiger.reader import HEADER, View, counts
+from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.search.strategy import Passes
+
+_UNREADABLE = 1 << 62
+
+
+class Aiger(Frontend):
+    """The frontend for AIGER files, text and binary."""
+
+    name = "aiger"
+    title = "an AIGER file, text or binary"
+    suffix = ".aag"
+    suffixes = (".aag", ".aig")
+    unit = "gates"
+    strict = True
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        """Look for a header."""
+        return HEADER.match(text) is not None
+
+    def parse(self, text: bytes) -> View:
+        """Read a file. Raises ParseError with the place and what was expected."""
+        return View(text)
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return the passes, those first that take most away for the fewest checks."""
+        return Schedule(
+            once=(each.comments, each.symbols),
+            rounds=(
+                each.properties,
+                each.unreached,
+                each.false_gates,
+                each.true_gates,
+                each.latches,
+                each.folding,
+                each.left_operands,
+                each.right_operands,
+                each.other_latches,
+                each.free_latches,
+                each.free_gates,
+                each.false_inputs,
+                each.true_inputs,
+                each.justice,
+                each.numbers,
+            ),
+            closing=(
+                each.next_states,
+                each.resets,
+                each.merges,
+                each.negations,
+                each.symbols,
+                each.numbers,
+            ),
+        )
+
+    def order(self, text: bytes) -> Any:
+        """Return the key of the order: gates, latches, properties, inputs, bytes, text.
+
+        This only reads the header, as it is called for every candidate.
+        """
+        numbers = counts(text)
+        if not numbers:
+            return _UNREADABLE, 0, 0, 0, len(text), text
+        _, inputs, latches, outputs, gates, *more = numbers
+        return gates, latches, outputs + sum(more), inputs, len(text), text
+
+    def measure(self, view: View) -> Mapping[str, int]:
+        """Count bytes, gates, latches, inputs and properties."""
+        circuit = view.circuit
+        return {
+            "bytes": len(view.document.text),
+            "gates": len(circuit.left),
+            "latches": len(circuit.latches),
+            "inputs": circuit.inputs,
+            "properties": circuit.properties,
+        }
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return the generator of random circuits."""
+        from reducekit.frontends.aiger.generate import GENERATION
+
+        return GENERATION
+
+    @classmethod
+    def conversions(cls) -> Conversions:
+        """Return the conversions between text and binary files, and to BTOR2."""
+        from reducekit.frontends.aiger.convert import CONVERSIONS
+
+        return CONVERSIONS
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Count what a file is made of, its depth, and what no property depends on."""
+        from reducekit.frontends.aiger.inspection import inspect
+
+        return inspect(text)

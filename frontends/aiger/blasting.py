@@ -1,0 +1,295 @@
+"""Makes a circuit of a BTOR2 graph: a bit for each bit of a state or input, gates for the rest.
+
+All operators on bit-vectors are translated; arrays are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from reducekit.errors import UsageError
+from reducekit.frontends.aiger.circuit import Circuit, Latch
+from reducekit.frontends.aiger.gates import FALSE, TRUE, Gates, Word, constant, extended, negated
+from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.btor.model.dag import BitVec, Dag, line_of
+from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.operators import Op
+from reducekit.offers import Converted
+
+_VALUES = frozenset({Op.CONST, Op.CONSTD, Op.CONSTH})
+_PROPERTIES: Mapping[int, str] = {
+    Op.OUTPUT: "o", Op.BAD: "b", Op.CONSTRAINT: "c", Op.JUSTICE: "j", Op.FAIR: "f",
+}  # fmt: skip
+
+_Binary = Callable[[Gates, Word, Word], Word]
+
+
+def _overflow(gates: Gates, exact: Word) -> Word:
+    """Return whether a signed result, computed exactly, is out of range of half its width."""
+    low = exact[: len(exact) // 2]
+    return [gates.equal(exact, extended(low, len(exact), signed=True)) ^ 1]
+
+
+def _wider(word: Word, *, signed: bool) -> Word:
+    return extended(word, 2 * len(word), signed=signed)
+
+
+def _signed_sum(gates: Gates, a: Word, b: Word) -> Word:
+    return gates.added(_wider(a, signed=True), _wider(b, signed=True))[0]
+
+
+def _signed_difference(gates: Gates, a: Word, b: Word) -> Word:
+    return gates.subtracted(_wider(a, signed=True), _wider(b, signed=True))
+
+
+def _signed_product(gates: Gates, a: Word, b: Word) -> Word:
+    return gates.multiplied(_wider(a, signed=True), _wider(b, signed=True))
+
+
+def _product_overflow(gates: Gates, a: Word, b: Word) -> Word:
+    exact = gates.multiplied(_wider(a, signed=False), _wider(b, signed=False))
+    return [gates.any(exact[len(a) :])]
+
+
+def _quotient_overflow(gates: Gates, a: Word, b: Word) -> Word:
+    least = constant(1 << (len(a) - 1), len(a))
+    return [gates.both(gates.equal(a, least), gates.all(b))]
+
+
+def _each(bit: Callable[[Gates, int, int], int]) -> _Binary:
+    """Return the operator that works bit by bit."""
+    return lambda gates, a, b: [bit(gates, x, y) for x, y in zip(a, b, strict=True)]
+
+
+_BINARY: Mapping[int, _Binary] = {
+    Op.ADD: lambda g, a, b: g.added(a, b)[0],
+    Op.SUB: lambda g, a, b: g.subtracted(a, b),
+    Op.MUL: lambda g, a, b: g.multiplied(a, b),
+    Op.UDIV: lambda g, a, b: g.divided(a, b)[0],
+    Op.UREM: lambda g, a, b: g.divided(a, b)[1],
+    Op.SDIV: lambda g, a, b: g.signed_divided(a, b)[0],
+    Op.SREM: lambda g, a, b: g.signed_divided(a, b)[1],
+    Op.SMOD: lambda g, a, b: g.modulo(a, b),
+    Op.AND: _each(Gates.both),
+    Op.OR: _each(Gates.either),
+    Op.XOR: _each(Gates.differ),
+    Op.NAND: _each(lambda g, x, y: g.both(x, y) ^ 1),
+    Op.NOR: _each(lambda g, x, y: g.either(x, y) ^ 1),
+    Op.XNOR: _each(lambda g, x, y: g.differ(x, y) ^ 1),
+    Op.IMPLIES: _each(lambda g, x, y: g.either(x ^ 1, y)),
+    Op.IFF: lambda g, a, b: [g.equal(a, b)],
+    Op.EQ: lambda g, a, b: [g.equal(a, b)],
+    Op.NE: lambda g, a, b: [g.equal(a, b) ^ 1],
+    Op.SLL: lambda g, a, b: g.shifted(a, b, left=True, fill=FALSE),
+    Op.SRL: lambda g, a, b: g.shifted(a, b, left=False, fill=FALSE),
+    Op.SRA: lambda g, a, b: g.shifted(a, b, left=False, fill=a[-1]),
+    Op.ROL: lambda g, a, b: g.rotated(a, b, left=True),
+    Op.ROR: lambda g, a, b: g.rotated(a, b, left=False),
+    Op.ULT: lambda g, a, b: [g.less(a, b)],
+    Op.ULTE: lambda g, a, b: [g.less(b, a) ^ 1],
+    Op.UGT: lambda g, a, b: [g.less(b, a)],
+    Op.UGTE: lambda g, a, b: [g.less(a, b) ^ 1],
+    Op.SLT: lambda g, a, b: [g.signed_less(a, b)],
+    Op.SLTE: lambda g, a, b: [g.signed_less(b, a) ^ 1],
+    Op.SGT: lambda g, a, b: [g.signed_less(b, a)],
+    Op.SGTE: lambda g, a, b: [g.signed_less(a, b) ^ 1],
+    Op.UADDO: lambda g, a, b: [g.added(a, b)[1]],
+    Op.USUBO: lambda g, a, b: [g.less(a, b)],
+    Op.SADDO: lambda g, a, b: _overflow(g, _signed_sum(g, a, b)),
+    Op.SSUBO: lambda g, a, b: _overflow(g, _signed_difference(g, a, b)),
+    Op.UMULO: _product_overflow,
+    Op.SMULO: lambda g, a, b: _overflow(g, _signed_product(g, a, b)),
+    Op.SDIVO: _quotient_overflow,
+    Op.CONCAT: lambda g, a, b: [*b, *a],
+}
+
+_UNARY: Mapping[int, Callable[[Gates, Word, int], Word]] = {
+    Op.NOT: lambda g, a, w: negated(a),
+    Op.NEG: lambda g, a, w: g.minus(a),
+    Op.INC: lambda g, a, w: g.added(a, constant(0, w), TRUE)[0],
+    Op.DEC: lambda g, a, w: g.subtracted(a, constant(1, w)),
+    Op.UEXT: lambda g, a, w: extended(a, w, signed=False),
+    Op.SEXT: lambda g, a, w: extended(a, w, signed=True),
+    Op.REDOR: lambda g, a, w: [g.any(a)],
+    Op.REDAND: lambda g, a, w: [g.all(a)],
+    Op.REDXOR: lambda g, a, w: [g.parity(a)],
+}
+"""Given the width of the result, too."""
+
+
+def aiger_of(dag: Dag, form: str) -> Converted:
+    """Return a BTOR2 graph as a file, text or binary. Raises UsageError for arrays.
+
+    What only asserts, without states, becomes one output: the conjunction.
+    """
+    circuit = blasted(dag)
+    asserts = circuit.constraints and circuit.properties == len(circuit.constraints)
+    notes = []
+    if asserts and not circuit.latches:
+        gates = Gates(circuit.inputs, 0, circuit)
+        output = gates.all(circuit.constraints)
+        circuit = replace(
+            circuit, left=gates.left, right=gates.right, outputs=[output], constraints=(),
+            symbols={key: name for key, name in circuit.symbols.items() if key[0] == "i"},
+        )  # fmt: skip
+        notes.append("the assertions became one output, which is 1 if all of them hold")
+    return Converted(write(replace(circuit, binary=form == "aig")), tuple(notes))
+
+
+def blasted(dag: Dag) -> Circuit:
+    """Return the circuit of a BTOR2 graph. Raises UsageError, naming the node, for arrays."""
+    return _Blasting(dag).run()
+
+
+class _Blasting:
+    """The bits of each line.
+
+    A latch has one first value, a constant or none. A state whose first value is an expression is
+    that expression in the first step, which a latch of its own tells apart, and a latch after it.
+    A state without `next` may have any value in each step, so it is an input, in the first step
+    with its `init`.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.dag = dag
+        given = {code: {line_of(dag.arguments(line)[0]): dag.arguments(line)[1]
+                        for line in dag.lines_of(code)} for code in (Op.INIT, Op.NEXT)}  # fmt: skip
+        self.first, self.next = given[Op.INIT], given[Op.NEXT]
+        self.bits: list[Word] = []
+        self.symbols: dict[tuple[str, int], bytes] = {}
+        states = list(dag.lines_of(Op.STATE))
+        free = [*dag.lines_of(Op.INPUT), *(each for each in states if each not in self.next)]
+        kept = [each for each in states if each in self.next]
+        self.constants = {
+            state: value
+            for state, reference in self.first.items()
+            if (value := self._constant(reference, state)) is not None
+        }
+        self.computed = [each for each in states if self._is_computed(each)]
+        self.own: dict[int, Word] = {}
+        """The literals of the inputs or latches of each input or state."""
+        inputs = self._numbered("i", free, 0)
+        latches = self._numbered("l", kept, inputs)
+        self.started = 2 * (inputs + latches + 1)
+        """The latch that is false in the first step only, if one is needed."""
+        self.kept = kept
+        self.gates = Gates(inputs, latches + bool(self.computed))
+
+    def _numbered(self, kind: str, lines: list[int], before: int) -> int:
+        """Give each bit of some inputs or states a literal; return how many there are."""
+        count = 0
+        for line in sorted(lines):
+            width = self._width(line)
+            self.own[line] = [2 * (before + count + at + 1) for at in range(width)]
+            symbol = self.dag.symbols.get(line, b"")
+            for at in range(width if symbol else 0):
+                self.symbols[kind, count + at] = symbol + (b"[%d]" % at if width > 1 else b"")
+            count += width
+        return count
+
+    def _is_computed(self, state: int) -> bool:
+        if state not in self.first:
+            return False
+        return state not in self.constants or state not in self.next
+
+    def _width(self, line: int) -> int:
+        dag = self.dag
+        if dag.sort[line] < 0 or not isinstance(dag.sorts[dag.sort[line]], BitVec):
+            raise UsageError(f"AIGER has no arrays (node {dag.ids[line]})")
+        return dag.width(line)
+
+    def _constant(self, reference: int, state: int) -> int | None:
+        """Return the value of a constant; None for what is computed."""
+        line, width = line_of(reference), self._width(state)
+        value = self._value(line)
+        if value is None or reference >= 0:
+            return value
+        return value ^ ((1 << width) - 1)
+
+    def _value(self, line: int) -> int | None:
+        code, width = self.dag.op[line], self._width(line)
+        if code in _VALUES:
+            return literal_value(code, self.dag.literals[line], width)
+        return {Op.ZERO: 0, Op.ONE: 1, Op.ONES: (1 << width) - 1}.get(Op(code))
+
+    def _operand(self, reference: int) -> Word:
+        bits = self.bits[line_of(reference)]
+        return bits if reference >= 0 else negated(bits)
+
+    def run(self) -> Circuit:
+        """Translate all lines in their order."""
+        dag = self.dag
+        found: dict[str, list[list[int]]] = {kind: [] for kind in "obcjf"}
+        for line, code in enumerate(dag.op):
+            kind = _PROPERTIES.get(code)
+            self.bits.append(() if kind or code == Op.SORT else self._line(line))
+            if kind:
+                values = [self._operand(each) for each in dag.arguments(line)]
+                if code == Op.OUTPUT:
+                    if isinstance(dag.sorts[dag.sort[line_of(dag.arguments(line)[0])]], BitVec):
+                        self._name_output(line, len(found["o"]), values[0])
+                    found["o"] += [[bit] for bit in values[0]]
+                    continue
+                if line in dag.symbols:
+                    self.symbols[kind, len(found[kind])] = dag.symbols[line]
+                found[kind].append([bits[0] for bits in values])
+        return self._circuit(found)
+
+    def _name_output(self, line: int, at: int, bits: Word) -> None:
+        symbol = self.dag.symbols.get(line)
+        for n in range(len(bits) if symbol else 0):
+            self.symbols["o", at + n] = (symbol or b"") + (b"[%d]" % n if len(bits) > 1 else b"")
+
+    def _line(self, line: int) -> Word:
+        dag, gates, code = self.dag, self.gates, self.dag.op[line]
+        if code in (Op.INIT, Op.NEXT):
+            return ()
+        args = dag.arguments(line)
+        width = self._width(line)
+        if code == Op.INPUT:
+            return self.own[line]
+        if code == Op.STATE:
+            return self._state(line)
+        if (value := self._value(line)) is not None:
+            return constant(value, width)
+        words = [self._operand(each) for each in args]
+        if (binary := _BINARY.get(code)) is not None and words[0]:
+            return binary(gates, words[0], words[1])
+        if (unary := _UNARY.get(code)) is not None:
+            return unary(gates, words[0], width)
+        if code == Op.SLICE:
+            upper, lower = dag.numbers[line]
+            return words[0][lower : upper + 1]
+        if code == Op.ITE:
+            return gates.mux(words[0][0], words[1], words[2])
+        raise UsageError(f"AIGER has nothing like {Op(code).name.lower()} (node {dag.ids[line]})")
+
+    def _state(self, line: int) -> Word:
+        if line not in self.computed:
+            return self.own[line]
+        reference = self.first[line]
+        if line_of(reference) >= line:
+            raise UsageError(
+                f"the first value of node {self.dag.ids[line]} stands after it: move the state "
+                "below the value"
+            )
+        return self.gates.mux(self.started, self.own[line], self._operand(reference))
+
+    def _circuit(self, found: Mapping[str, list[list[int]]]) -> Circuit:
+        latches = []
+        for state in sorted(self.kept):
+            following = self._operand(self.next[state])
+            value = 0 if state in self.computed else self.constants.get(state)
+            latches += [
+                Latch(bit, None if value is None else value >> at & 1)
+                for at, bit in enumerate(following)
+            ]
+        if self.computed:
+            latches.append(Latch(TRUE, 0))
+        single = {kind: [bits[0] for bits in found[kind]] for kind in "obcf"}
+        gates = self.gates
+        return Circuit(
+            False, gates.inputs, latches, gates.left, gates.right, single["o"], single["b"],
+            single["c"], [tuple(each) for each in found["j"]], single["f"], self.symbols,
+        )  # fmt: skip

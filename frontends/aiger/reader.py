@@ -1,0 +1,368 @@
+"""Reads AIGER files, text (`aag`) and binary (`aig`), of versions 1.0 and 1.9."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from reducekit.document import Document
+from reducekit.errors import ParseError
+from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch
+
+HEADER = re.compile(rb"(aag|aig)((?: [0-9]{1,18}){5,9})[ \t\r]*(?:\n|\Z)")
+"""The first line: the format, then M I L O A and up to four numbers B C J F."""
+_SYMBOL = re.compile(rb"([ilobcjf])(0|[1-9][0-9]{0,17}) ([^\n]*)")
+_NAMES = {
+    "i": "inputs", "l": "latches", "o": "outputs", "b": "bad states", "c": "constraints",
+    "j": "justice properties", "f": "fairness properties",
+}  # fmt: skip
+_NEW, _OPEN, _DONE = 0, 1, 2
+
+
+class View:
+    """A parsed file: its circuit. The document has no nodes but the whole text."""
+
+    def __init__(self, text: bytes) -> None:
+        self.circuit = read(text)
+        self.document = Document(text, array("i", [0]), array("i", [len(text)]), array("i", [1]))
+
+
+def read(text: bytes) -> Circuit:
+    """Return the circuit of a file. Raises ParseError with the place and what was expected."""
+    return _Reader(text).read()
+
+
+def counts(text: bytes) -> list[int]:
+    """Return the nine numbers of the header; an empty list if there is none."""
+    found = HEADER.match(text)
+    if found is None:
+        return []
+    numbers = list(map(int, found[2].split()))
+    return numbers + [0] * (9 - len(numbers))
+
+
+class _Reader:
+    """Reads line by line; `at` is where the next one begins, `here` where the last one did."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.at = self.here = 0
+
+    def read(self) -> Circuit:
+        text = self.text
+        found = HEADER.match(text)
+        if found is None:
+            expected = (
+                "expected 'aag M I L O A' or 'aig M I L O A', then up to four numbers B C J F"
+            )
+            raise ParseError(expected, text, 0)
+        self.binary = found[1] == b"aig"
+        self.top, inputs, latches, outputs, gates, *more = counts(text)
+        total = inputs + latches + gates
+        if self.top >= LIMIT or self.top < total or (self.binary and self.top != total):
+            wanted = f"{total} = I + L + A" + ("" if self.binary else " or more")
+            if self.top >= LIMIT:
+                wanted = f"a number below {LIMIT}"
+            raise ParseError(f"expected M to be {wanted}, found {self.top}", text, 4)
+        # Each thing takes a byte at least, but for the inputs of a binary file.
+        needed = sum((0 if self.binary else inputs, latches, outputs, gates, *more))
+        if needed > len(text):
+            what = f"the header promises {needed} lines and gates or more: the file ends too early"
+            raise ParseError(what, text, len(text))
+        self.at = found.end()
+        self.numbers = [outputs, *more]
+        return (
+            self._binary(inputs, latches, gates)
+            if self.binary
+            else self._text(inputs, latches, gates)
+        )
+
+    # Lines.
+
+    def fail(self, message: str) -> ParseError:
+        """Return the error for the line that was read last."""
+        return ParseError(message, self.text, self.here)
+
+    def line(self, what: str) -> bytes:
+        """Return the next line."""
+        self.here = self.at
+        if self.at >= len(self.text):
+            raise self.fail(f"expected {what}, found the end")
+        end = self.text.find(b"\n", self.at)
+        if end < 0:
+            end = len(self.text)
+        self.at = end + 1
+        return self.text[self.here : end]
+
+    def numbers_of(self, what: str, least: int, most: int) -> list[int]:
+        """Return the numbers of the next line, which are literals or sizes."""
+        line = self.line(what)
+        words = line.split()
+        if not least <= len(words) <= most or not b"".join(words).isdigit() or len(line) > 99:
+            raise self.fail(f"expected {what}, found {_shown(line)}")
+        return list(map(int, words))
+
+    def literal(self, what: str) -> int:
+        """Return the literal of a line."""
+        (found,) = self.numbers_of(what, 1, 1)
+        self.require(found)
+        return found
+
+    def require(self, literal: int) -> None:
+        """Raise ParseError for a literal above the header's maximum."""
+        if literal > 2 * self.top + 1:
+            raise self.fail(
+                f"expected a literal of at most {2 * self.top + 1} = 2 * M + 1, found {literal}"
+            )
+
+    def reset(self, words: Sequence[int], own: int) -> int | None:
+        """Return how a latch begins, from what stands behind its next state."""
+        if not words or words[0] in (0, 1):
+            return words[0] if words else 0
+        if words[0] != own:
+            raise self.fail(f"expected the reset 0, 1 or {own} (the latch), found {words[0]}")
+        return None
+
+    def properties(self) -> dict[str, list[int]]:
+        """Read the properties; those of justice are sizes (`sizes`) and literals (`j`)."""
+        outputs, bads, constraints, justice, fairness = self.numbers
+        found = {
+            kind: [self.literal(f"the literal of {what}") for _ in range(count)]
+            for kind, what, count in (
+                ("o", "an output", outputs),
+                ("b", "a bad state", bads),
+                ("c", "a constraint", constraints),
+            )
+        }
+        found["sizes"] = [
+            self.numbers_of("the number of literals of a justice property", 1, 1)[0]
+            for _ in range(justice)
+        ]
+        if sum(found["sizes"]) > len(self.text):
+            raise self.fail("the justice properties have more literals than the file has bytes")
+        found["j"] = [
+            self.literal("a literal of a justice property") for _ in range(sum(found["sizes"]))
+        ]
+        found["f"] = [self.literal("the literal of a fairness property") for _ in range(fairness)]
+        return found
+
+    def circuit(
+        self,
+        inputs: int,
+        latches: Sequence[Latch],
+        gates: tuple[array[int], array[int]],
+        properties: dict[str, list[int]],
+    ) -> Circuit:
+        """Return the circuit, after reading what follows the gates."""
+        literals = iter(properties["j"])
+        justice = [tuple(next(literals) for _ in range(size)) for size in properties["sizes"]]
+        symbols, comment = self._tail(inputs, len(latches))
+        return Circuit(
+            self.binary, inputs, latches, *gates, properties["o"], properties["b"],
+            properties["c"], justice, properties["f"], symbols, comment,
+        )  # fmt: skip
+
+    def _tail(self, inputs: int, latches: int) -> tuple[dict[tuple[str, int], bytes], bytes | None]:
+        """Read the symbols and the comment."""
+        counted = dict(zip(KINDS, (inputs, latches, *self.numbers), strict=True))
+        symbols: dict[tuple[str, int], bytes] = {}
+        while self.at < len(self.text):
+            line = self.line("a symbol").rstrip(b"\r")
+            if line == b"c":
+                return symbols, self.text[self.at :]
+            found = _SYMBOL.fullmatch(line)
+            if found is None:
+                raise self.fail(
+                    f"expected a symbol such as 'i0 NAME', or 'c' before comments, "
+                    f"found {_shown(line)}"
+                )
+            kind, position = found[1].decode(), int(found[2])
+            if position >= counted[kind]:
+                raise self.fail(
+                    f"there are only {counted[kind]} {_NAMES[kind]}, not {position + 1}"
+                )
+            if (kind, position) in symbols:
+                raise self.fail(f"{kind}{position} has two symbols")
+            symbols[kind, position] = found[3]
+        return symbols, None
+
+    # The two formats.
+
+    def _binary(self, inputs: int, latches: int, gates: int) -> Circuit:
+        states = []
+        for own in range(2 * inputs + 2, 2 * (inputs + latches) + 2, 2):
+            words = self.numbers_of("the next state of a latch, and its reset if it is not 0", 1, 2)
+            self.require(words[0])
+            states.append(Latch(words[0], self.reset(words[1:], own)))
+        properties = self.properties()
+        return self.circuit(inputs, states, self._deltas(inputs + latches + 1, gates), properties)
+
+    def _deltas(self, first: int, gates: int) -> tuple[array[int], array[int]]:
+        """Read the gates of a binary file."""
+        text, at, size = self.text, self.at, len(self.text)
+        left, right = array("i"), array("i")
+        for own in range(2 * first, 2 * (first + gates), 2):
+            rest = own
+            for operands in (left, right):
+                begin, delta, shift = at, 0, 0
+                while at < size and text[at] & 0x80:
+                    delta |= (text[at] & 0x7F) << shift
+                    shift += 7
+                    at += 1
+                if at >= size:
+                    raise ParseError(f"byte {at}: expected gate {own}, found the end", text, size)
+                delta |= text[at] << shift
+                at += 1
+                if delta > rest or (delta == 0 and operands is left) or shift > 35:
+                    wanted = "1" if operands is left else "0"
+                    raise ParseError(
+                        f"byte {begin}: expected a difference of {wanted} to {rest} for an operand "
+                        f"of gate {own}, found {delta}",
+                        text,
+                        begin,
+                    )
+                rest -= delta
+                operands.append(rest)
+        self.at = at
+        return left, right
+
+    def _text(self, inputs: int, latches: int, gates: int) -> Circuit:
+        places: dict[int, int] = {0: 0}
+        """The number of each variable in the circuit; until all are known, in file order."""
+        names = array("i", [0])
+
+        def define(literal: int, what: str) -> None:
+            self.require(literal)
+            if literal & 1 or not literal:
+                raise self.fail(f"expected an even literal of {what}, 2 or more, found {literal}")
+            if literal >> 1 in places:
+                raise self.fail(f"literal {literal} is defined twice")
+            places[literal >> 1] = len(places)
+            names.append(literal >> 1)
+
+        for _ in range(inputs):
+            define(self.numbers_of("the literal of an input", 1, 1)[0], "an input")
+        states: list[tuple[int, int | None]] = []
+        begin = self.at
+        for _ in range(latches):
+            words = self.numbers_of("a latch, its next state, and its reset if it is not 0", 2, 3)
+            define(words[0], "a latch")
+            self.require(words[1])
+            states.append((words[1], self.reset(words[2:], words[0])))
+        properties = self.properties()
+        gates_at = self.at
+        left, right = array("i"), array("i")
+        for _ in range(gates):
+            own, one, other = self.numbers_of("a gate: its literal and two operands", 3, 3)
+            define(own, "a gate")
+            self.require(max(one, other))
+            left.append(one)
+            right.append(other)
+        try:
+            left = array("i", [2 * places[each >> 1] + (each & 1) for each in left])
+            right = array("i", [2 * places[each >> 1] + (each & 1) for each in right])
+            states = [(2 * places[each >> 1] + (each & 1), reset) for each, reset in states]
+            for kind in "obcjf":
+                properties[kind] = [2 * places[each >> 1] + (each & 1) for each in properties[kind]]
+        except KeyError as error:
+            raise self._undefined(places, (begin, latches, gates_at)) from error
+        circuit = self.circuit(inputs, [Latch(*each) for each in states], (left, right), properties)
+        ordered = self._ordered(circuit, names, gates_at)
+        # Files that are numbered as circuits are: no names.
+        if ordered.names == array("i", range(len(names))):
+            ordered = replace(ordered, names=None)
+        return replace(ordered, top=self.top)
+
+    def _undefined(self, places: dict[int, int], where: tuple[int, int, int]) -> ParseError:
+        """Return the error for the first literal that nothing defines."""
+        begin, latches, gates_at = where
+        self.at = begin
+        sizes = self.numbers[3]
+        plain = sum(self.numbers[:3])
+        number = 0
+        while True:
+            words = self.line("a literal").split()
+            number += 1
+            after = number - latches - plain
+            if self.here < gates_at and 0 < after <= sizes:
+                continue  # the size of a justice property
+            used = (
+                words[1:2] if number <= latches else words[1:] if self.here >= gates_at else words
+            )
+            for each in used:
+                if int(each) >> 1 not in places:
+                    return self.fail(
+                        f"literal {each.decode()} is undefined: no input, latch or gate"
+                    )
+
+    def _ordered(self, circuit: Circuit, names: array[int], gates_at: int) -> Circuit:
+        """Return the circuit with its gates in an order in which operands come first."""
+        first, left, right = circuit.first_gate, circuit.left, circuit.right
+        if all(
+            one >> 1 < own and other >> 1 < own
+            for own, (one, other) in enumerate(zip(left, right, strict=True), first)
+        ):
+            return replace(circuit, names=names)
+        order = self._sorted(circuit, gates_at)
+        new = list(range(first)) + [0] * len(left)
+        for place, gate in enumerate(order, first):
+            new[first + gate] = place
+
+        def moved(literal: int) -> int:
+            return 2 * new[literal >> 1] + (literal & 1)
+
+        def all_moved(literals: Iterable[int]) -> list[int]:
+            return list(map(moved, literals))
+
+        return replace(
+            circuit,
+            latches=[Latch(moved(each.next), each.reset) for each in circuit.latches],
+            left=array("i", [moved(left[gate]) for gate in order]),
+            right=array("i", [moved(right[gate]) for gate in order]),
+            outputs=all_moved(circuit.outputs),
+            bads=all_moved(circuit.bads),
+            constraints=all_moved(circuit.constraints),
+            justice=[tuple(all_moved(each)) for each in circuit.justice],
+            fairness=all_moved(circuit.fairness),
+            names=names[:first] + array("i", [names[first + gate] for gate in order]),
+        )
+
+    def _sorted(self, circuit: Circuit, gates_at: int) -> list[int]:
+        """Return the gates, each after its operands, else as in the file."""
+        first, left, right = circuit.first_gate, circuit.left, circuit.right
+        seen = bytearray(len(left))
+        order: list[int] = []
+        for start in range(len(left)):
+            path = [start]
+            while path:
+                gate = path[-1]
+                if seen[gate] == _DONE:
+                    path.pop()
+                    continue
+                below = [
+                    each
+                    for each in ((left[gate] >> 1) - first, (right[gate] >> 1) - first)
+                    if each >= 0 and seen[each] != _DONE
+                ]
+                if seen[gate] == _NEW:
+                    seen[gate] = _OPEN
+                    if any(seen[each] == _OPEN for each in below):
+                        raise self._cycle(gates_at, gate)
+                    path.extend(reversed(below))
+                    continue
+                seen[gate] = _DONE
+                order.append(gate)
+                path.pop()
+        return order
+
+    def _cycle(self, gates_at: int, gate: int) -> ParseError:
+        self.at = gates_at
+        for _ in range(gate + 1):
+            line = self.line("a gate")
+        return self.fail(f"gate {line.split()[0].decode()} depends on itself")
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:40].decode("ascii", "backslashreplace"))
