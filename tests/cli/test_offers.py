@@ -105,4 +105,4 @@ def test_what_it_does_not_offer(sums: Tool) -> None:
     assert (done.code, "Missing --cmd" in done.err) == (2, True)
     done = sums("generate", "text")
     assert done.code == 2
-    assert "Unknown command 'text'. Commands: btor, cnf, smt2, sums, trace" in done.err
+    assert "Unknown command 'text'. Commands: aiger, btor, cnf, smt2, sums, trace" in done.err

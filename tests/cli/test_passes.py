@@ -31,7 +31,7 @@ def test_they_are_listed(shell: Shell, name: str) -> None:
 
 
 def test_names_that_there_are_not(shell: Shell) -> None:
-    assert "unknown format 'smt3'; known: btor" in shell("passes", "smt3").err
+    assert "unknown format 'smt3'; known: aiger, btor" in shell("passes", "smt3").err
     shell.write("in.smt2", SCRIPT)
     done = shell("smt2", "in.smt2", "--oracle", "true", "--only", "commads")
     assert done.code == 2
