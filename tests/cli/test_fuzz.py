@@ -34,7 +34,7 @@ def test_there_is_an_answer(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_option_in_the_place_of_a_format(command: str) -> None:
     code, said = run([command, "--", "--count", "2"])
     assert code == 2
-    assert "Unknown command '--count'. Commands: btor" in said
+    assert "Unknown command '--count'. Commands: aiger, btor" in said
 
 
 @pytest.mark.parametrize("more", [(), ("--in-place",), ("./test.sh",)])
