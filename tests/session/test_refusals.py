@@ -129,7 +129,9 @@ def test_a_format_that_cannot_be_told(source: Path, tmp_path: Path) -> None:
     assert format_of(path) == "btor"
     path.write_bytes(b"hello\n")
     words = refused(lambda: format_of(path))
-    assert words.startswith(f"cannot tell the format of {path}: give `frontend` (aiger, btor, cnf, ")
+    assert words.startswith(
+        f"cannot tell the format of {path}: give `frontend` (aiger, btor, cnf, "
+    )
     assert words.endswith("text, trace)")
 
 
