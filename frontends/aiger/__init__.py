@@ -40,18 +40,21 @@ class Aiger(Frontend):
         return View(text)
 
     def schedule(self, passes: Passes) -> Schedule:
-        """Return the passes, those first that take most away for the fewest checks."""
+        """Return the passes, those first that take most away for the fewest checks.
+
+        Operands come before constants, which take away nothing of a long chain but all of it.
+        """
         return Schedule(
             once=(each.comments, each.symbols),
             rounds=(
                 each.properties,
                 each.unreached,
-                each.false_gates,
-                each.true_gates,
-                each.latches,
-                each.folding,
                 each.left_operands,
                 each.right_operands,
+                each.false_gates,
+                each.true_gates,
+                each.folding,
+                each.latches,
                 each.other_latches,
                 each.free_latches,
                 each.free_gates,
