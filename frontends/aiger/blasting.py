@@ -268,13 +268,7 @@ class _Blasting:
     def _state(self, line: int) -> Word:
         if line not in self.computed:
             return self.own[line]
-        reference = self.first[line]
-        if line_of(reference) >= line:
-            raise UsageError(
-                f"the first value of node {self.dag.ids[line]} stands after it: move the state "
-                "below the value"
-            )
-        return self.gates.mux(self.started, self.own[line], self._operand(reference))
+        return self.gates.mux(self.started, self.own[line], self._operand(self.first[line]))
 
     def _circuit(self, found: Mapping[str, list[list[int]]]) -> Circuit:
         latches = []

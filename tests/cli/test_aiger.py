@@ -1,0 +1,62 @@
+"""AIGER files by the command line: reduced, checked, converted, hunted with."""
+
+from __future__ import annotations
+
+import pytest
+
+from reducekit.frontends.aiger.reader import read
+from tests.cli.tool import Tool
+
+
+def test_the_command_detects_the_format_and_keeps_its_form(tool: Tool) -> None:
+    made = tool("generate", "aiger", "--notation", "aig", "--seed", "3", "-o", "in.aig")
+    assert made.code == 0, made.err
+    test = tool.folder / "test.sh"
+    test.write_text(
+        '#!/bin/sh\ncase "$1" in *.aig) head -c 3 "$1" | grep -q aig;; *) exit 1;; esac\n'
+    )
+    test.chmod(0o755)
+    done = tool("in.aig", "--oracle", "./test.sh")
+    assert done.code == 0, done.err
+    assert (tool.folder / "in.reduced.aig").read_bytes() == b"aig 0 0 0 0 0\n"
+    tool.write("bad.aag", "aag 1 1 0 1 0\n2\nx\n")
+    done = tool("aiger", "--check", "bad.aag")
+    assert done.code == 3
+    assert "bad.aag, line 3, column 1: expected the literal of an output, found 'x'" in done.err
+
+
+@pytest.mark.debian("yosys")
+def test_a_failure_of_yosys_is_reduced(tool: Tool) -> None:
+    """Yosys 0.23 takes what follows the size of a justice property for gates or symbols."""
+    made = tool(
+        "generate", "aiger", "--notation", "aig", "--gates", "300", "--seed", "7", "-o", "in.aig"
+    )
+    assert made.code == 0, made.err
+    said = "cannot interpret first character"
+    done = tool("aiger", "in.aig", "--cmd", "yosys -q -p 'read_aiger {}'", "--match-err", said)
+    assert done.code == 0, done.err
+    result = read((tool.folder / "in.reduced.aig").read_bytes())
+    assert (result.variables, result.properties, len(result.justice)) == (0, 1, 1)
+
+
+def test_conversions(tool: Tool) -> None:
+    text = "1 sort bitvec 2\n2 input 1 x\n3 sort bitvec 1\n4 redand 3 2\n5 bad 4\n"
+    tool.write("in.btor2", text)
+    for names in (
+        "in.btor2 a.aag",
+        "a.aag a.aig",
+        "a.aig b.aag",
+        "b.aag b.btor2",
+        "in.btor2 b.aig",
+    ):
+        done = tool("convert", *names.split())
+        assert (done.code, done.err) == (0, "")
+    expected = "aag 3 2 0 0 1 1\n2\n4\n6\n6 4 2\ni0 x[0]\ni1 x[1]\n"
+    assert (tool.folder / "a.aag").read_text() == expected
+    assert (tool.folder / "b.aag").read_text() == expected
+    assert (tool.folder / "b.aig").read_bytes() == (tool.folder / "a.aig").read_bytes()
+    assert "bad 5" in (tool.folder / "b.btor2").read_text()
+    tool.write("in.smt2", "(declare-const p Bool) (assert (not p)) (check-sat)")
+    done = tool("convert", "in.smt2", "s.aag")
+    assert (done.code, (tool.folder / "s.aag").read_text()) == (0, "aag 1 1 0 1 0\n2\n3\ni0 p\n")
+    assert "note: the assertions became one output" in done.err
