@@ -45,6 +45,7 @@ class Aiger(Frontend):
         Operands come before constants, which take away nothing of a long chain but all of it.
         """
         return Schedule(
+            prepare=(each.numbers,),
             once=(each.comments, each.symbols),
             rounds=(
                 each.properties,
@@ -61,7 +62,6 @@ class Aiger(Frontend):
                 each.false_inputs,
                 each.true_inputs,
                 each.justice,
-                each.numbers,
             ),
             closing=(
                 each.next_states,

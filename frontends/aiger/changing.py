@@ -46,7 +46,11 @@ def unused(circuit: Circuit, image: Image) -> list[int]:
 
 
 def replaced(circuit: Circuit, image: Image) -> Circuit:
-    """Return the circuit after a replacement; what is replaced is gone."""
+    """Return the circuit after a replacement; what is replaced is gone.
+
+    Variables keep their names in a text file, if they have any, and a header that allows more
+    variables than there are stays so.
+    """
     to, latch_at, gate_at = resolved(circuit, image), circuit.first_latch, circuit.first_gate
     inputs = [each for each in range(1, latch_at) if each not in image]
     inputs += sorted(each for each, literal in image.items() if literal == FREE)
@@ -68,9 +72,8 @@ def replaced(circuit: Circuit, image: Image) -> Circuit:
                 symbols[kind, place] = name
     states = (circuit.latches[each - latch_at] for each in latches)
     names = circuit.names
-    if not circuit.binary:
-        all_kept = (0, *inputs, *latches, *gates)
-        names = array("i", all_kept if names is None else [names[each] for each in all_kept])
+    if names is not None:
+        names = array("i", [names[each] for each in (0, *inputs, *latches, *gates)])
     changed = replace(
         circuit,
         inputs=len(inputs),
@@ -79,6 +82,7 @@ def replaced(circuit: Circuit, image: Image) -> Circuit:
         right=array("i", [moved(circuit.right[each - gate_at]) for each in gates]),
         symbols=symbols,
         names=names,
+        top=circuit.top if names is not None or circuit.top > circuit.variables else 0,
     )
     return with_roots(changed, moved)
 

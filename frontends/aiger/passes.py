@@ -271,7 +271,7 @@ def resets(view: View) -> Items | None:
 
 @pass_("negations")
 def negations(view: View) -> Items | None:
-    """Removes negations of operands, next states and properties: each variable's, then all."""
+    """Removes the negations of a variable everywhere."""
     circuit = view.circuit
     used = {each >> 1 for each in circuit.left if each & 1}
     used |= {each >> 1 for each in circuit.right if each & 1}

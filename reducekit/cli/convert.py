@@ -89,8 +89,9 @@ def command(
     """Convert the file INPUT to another dialect, format or language.
 
     The meaning is preserved. A construct without a counterpart is an error, or left out with a
-    note. The suffix of OUTPUT (.btor: btor1, .btor2, .smt2, .trace: lgl, .mobical, .ipasir, .cnf,
-    .icnf; .c, .cpp, .py: a program that makes the calls of a trace) or --to selects its format.
+    note. The suffix of OUTPUT (.btor: btor1, .btor2, .smt2, .aag, .aig, .trace: lgl, .mobical,
+    .ipasir, .cnf, .icnf; .c, .cpp, .py: a program that makes the calls of a trace) or --to selects
+    its format.
     """
     known = conversions()
     if target is None:

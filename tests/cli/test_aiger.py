@@ -26,17 +26,32 @@ def test_the_command_detects_the_format_and_keeps_its_form(tool: Tool) -> None:
 
 
 @pytest.mark.debian("yosys")
-def test_a_failure_of_yosys_is_reduced(tool: Tool) -> None:
+def test_a_failure_of_yosys_is_reduced_as_the_docs_say(tool: Tool) -> None:
     """Yosys 0.23 takes what follows the size of a justice property for gates or symbols."""
-    made = tool(
-        "generate", "aiger", "--notation", "aig", "--gates", "300", "--seed", "7", "-o", "in.aig"
-    )
-    assert made.code == 0, made.err
-    said = "cannot interpret first character"
-    done = tool("aiger", "in.aig", "--cmd", "yosys -q -p 'read_aiger {}'", "--match-err", said)
+    made = "generate aiger --seed 7 --gates 300 --notation aig -o random.aig"
+    assert tool(*made.split()).code == 0
+    words = ["--cmd", "yosys -q -p 'read_aiger {}'", "--match-err", "cannot interpret"]
+    done = tool("random.aig", *words)
     assert done.code == 0, done.err
-    result = read((tool.folder / "in.reduced.aig").read_bytes())
-    assert (result.variables, result.properties, len(result.justice)) == (0, 1, 1)
+    before, result = (
+        read((tool.folder / name).read_bytes()) for name in ("random.aig", "random.reduced.aig")
+    )
+    assert (len(before.left), len(before.latches), before.properties) == (57, 6, 6)
+    assert (len(result.left), len(result.latches), result.inputs) == (0, 0, 0)
+    assert (result.properties, len(result.justice)) == (1, 1)
+    assert tool("convert", "random.reduced.aig", "small.aag").code == 0
+    assert (tool.folder / "small.aag").read_bytes().startswith(b"aag 0 0 0 0 0 0 0 1\n")
+
+
+@pytest.mark.debian("yosys", "yosys-abc")
+def test_a_hunt_finds_the_failure_and_none_in_abc(tool: Tool) -> None:
+    done = tool("hunt", "aiger", "--cmd", "yosys -q -p 'read_aiger {}'", "--count", "12")
+    assert done.code == 0, done.err
+    assert list((tool.folder / "failures").glob("*.reduced.aag"))
+    script = "read_aiger {}; strash; dc2; print_stats"
+    words = ["--version", "1.0", "--notation", "aig", "--cmd", f"yosys-abc -q '{script}'"]
+    done = tool("hunt", "aiger", *words, "--count", "12", "--restart")
+    assert (done.code, ": 0 bugs" in done.out + done.err) == (0, True)
 
 
 def test_conversions(tool: Tool) -> None:
