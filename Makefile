@@ -13,7 +13,7 @@ SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all nightly lint docs bench slow mutants captures clean
+.PHONY: help demo test test-all nightly lint docs bench slow mutants papers papers-quick captures clean
 
 help:
 	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
 	@echo "make docs   build the documentation in build/docs, and check its links"
 	@echo "make mutants  change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)"
+	@echo "make papers  make the tables of the papers in build/papers; papers-quick: few, small cases"
 	@echo "make captures  take the pictures in README and docs again (needs chromium, tmux and pngquant)"
 	@echo "make clean  remove .venv, .cache and build"
 
@@ -87,6 +88,12 @@ bench: $(VENV)/base.stamp
 
 mutants: $(VENV)/lint.stamp
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
+
+papers: $(VENV)/test.stamp
+	nice $(BIN)/python -m benchmarks.papers
+
+papers-quick: $(VENV)/test.stamp
+	nice $(BIN)/python -m benchmarks.papers --quick
 
 captures: $(VENV)/test.stamp
 	$(BIN)/python -m docs.captures

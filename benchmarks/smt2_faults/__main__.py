@@ -45,6 +45,8 @@ class Solver:
     command: tuple[str, ...]
     library: str = ""
     """Part of the object's name; empty: the program itself."""
+    suffix: str = ".smt2"
+    """Of the files that it reads."""
 
     def code(self) -> str:
         """Return the path of the object."""
@@ -142,7 +144,7 @@ def reached(
 ) -> frozenset[str]:
     """Return which of the traps a script reaches; none if the solver gives no answer."""
     number, script = numbered
-    file, noted = folder / f"{number}.smt2", folder / f"{number}.reached"
+    file, noted = folder / f"{number}{solver.suffix}", folder / f"{number}.reached"
     file.write_bytes(script.text)
     given = {"TRAP_FILE": str(traps), "TRAP_REACHED": str(noted)}
     if run(solver, file, trap, given) not in _ANSWERED:
@@ -198,16 +200,21 @@ def _chosen(
         if taken[number] == _EACH:
             continue
         text, made_by = some[number].text, some[number].made_by
-        with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
-            file.write(text)
-            file.flush()
-            tried = partial(run, solver, Path(file.name), trap, {"TRAP_AT": address})
-            if not all(tried() == -signal.SIGTRAP for _ in range(3)):
-                continue
+        if not fails(solver, text, trap, address):
+            continue
         name = f"{solver.name}-{sum(taken.values()):03d}"
         taken[number] += 1
         write(output / name, solver, text, trap, address)
         yield Case(name, solver.name, address, len(text), made_by)
+
+
+def fails(solver: Solver, text: bytes, trap: Path, address: str) -> bool:
+    """Return whether a solver with a trap fails every time."""
+    with tempfile.NamedTemporaryFile(suffix=solver.suffix) as file:
+        file.write(text)
+        file.flush()
+        tried = partial(run, solver, Path(file.name), trap, {"TRAP_AT": address})
+        return all(tried() == -signal.SIGTRAP for _ in range(3))
 
 
 def make_again(output: Path, table: Path) -> list[Case]:
@@ -231,7 +238,7 @@ def make_again(output: Path, table: Path) -> list[Case]:
 def write(folder: Path, solver: Solver, text: bytes, trap: Path, address: str) -> None:
     """Write a case: the script, and the oracle, which accepts what reaches the address."""
     folder.mkdir(exist_ok=True)
-    (folder / "input.smt2").write_bytes(text)
+    (folder / f"input{solver.suffix}").write_bytes(text)
     (folder / "oracle").write_text(_oracle(solver, trap, address))
     (folder / "oracle").chmod(0o755)
 

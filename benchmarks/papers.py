@@ -1,0 +1,147 @@
+"""The tables of the papers: Vida's thesis (Linz 2008), and ddSMT's comparison of reducers.
+
+    python -m benchmarks.papers [--quick] [--only shapes,thesis,smt2] [--reducer NAME=COMMAND]
+
+Runs these benchmarks on cases that are made here, and writes what they write to build/papers:
+
+* `shapes`: chapter 3 of the thesis, Boolector's answers on random graphs (`btor_shapes`).
+* `thesis`: its tables 5.1 to 5.7 (`btor_thesis`). The faulty solvers of 2008 are not to be had, so
+  each case is a random graph on which Boolector runs an instruction that is made a trap.
+* `smt2`: reducers side by side on scripts on which z3 and cvc5 do so (`smt2_faults`,
+  `side_by_side`): ours by default, with ddmin, ddSMT if it is installed, and each --reducer.
+
+With --quick there are few and small cases. Needs `cc`, and Debian's boolector, z3 and cvc5. Checks
+and sizes are reproducible on one machine; which instructions are traps depends on the programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from benchmarks.btor_thesis import STRATEGIES
+from benchmarks.smt2_faults.__main__ import Script, Solver, built_trap, fails, rare_traps, write
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+OUT = CHECKOUT / "build" / "papers"
+BOOLECTOR = Solver("boolector", ("/usr/bin/boolector",), suffix=".btor")
+OURS = f"{shlex.quote(sys.executable)} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is run."""
+
+    scale: float
+    """Share of the files of `shapes`."""
+    graphs: int
+    """Cases of `thesis`."""
+    nodes: int
+    """Of each graph."""
+    strategies: str
+    scripts: int
+    """Scripts that are drawn for each solver, of which the cases of `smt2` are chosen."""
+    cases: int
+    cap: int
+    """Seconds of a reduction."""
+
+
+FULL = Amount(0.25, 10, 2000, STRATEGIES, 150, 90, 300)
+QUICK = Amount(0.02, 3, 200, "ddmin,hdd,lw,changeref+,auto", 24, 4, 60)
+
+
+def graph_cases(folder: Path, count: int, nodes: int) -> Iterator[str]:
+    """Write cases of Boolector with a trap that few graphs reach, and yield their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    trap, dice = built_trap(folder), Random("papers")
+    some = []
+    for seed in range(1, max(12, 3 * count) + 1):
+        parameters = Parameters(seed=seed, nodes=nodes)
+        some.append(Script(generate_text(parameters), f"btor {seed} {nodes}"))
+    with tempfile.TemporaryDirectory() as name:
+        rare = rare_traps(BOOLECTOR, some, trap, Path(name), dice)
+    made = 0
+    for script, addresses in zip(some, rare, strict=True):
+        if made == count:
+            return
+        dice.shuffle(addresses)
+        for address in addresses:
+            if fails(BOOLECTOR, script.text, trap, address):
+                made += 1
+                write(folder / f"ex{made}-trap", BOOLECTOR, script.text, trap, address)
+                yield f"ex{made}-trap"
+                break
+
+
+def benchmark(name: str, *words: str | Path, output: Path | None = None) -> None:
+    """Run a benchmark, and write what it prints to a file. Raises CalledProcessError."""
+    command = [sys.executable, "-m", f"benchmarks.{name}", *map(str, words)]
+    print(shlex.join(["python", *command[1:]]), flush=True)
+    done = subprocess.run(
+        command, cwd=CHECKOUT, check=True, stdout=subprocess.PIPE if output else None
+    )
+    if output:
+        output.write_bytes(done.stdout)
+
+
+def shapes(out: Path, amount: Amount, reducers: Sequence[str]) -> None:
+    """Make the tables of chapter 3."""
+    benchmark("btor_shapes", "--scale", str(amount.scale), "--least", "2", "--results", out)
+
+
+def thesis(out: Path, amount: Amount, reducers: Sequence[str]) -> None:
+    """Make the tables of chapter 5."""
+    cases = list(graph_cases(out / "graphs", amount.graphs, amount.nodes))
+    if not cases:
+        sys.exit("no instruction of boolector is reached by a few graphs only")
+    benchmark("btor_thesis", out / "graphs", "--strategies", amount.strategies, "--out", out)
+
+
+def smt2(out: Path, amount: Amount, reducers: Sequence[str]) -> None:
+    """Make the table of reducers."""
+    count, scripts = str(amount.cases), str(amount.scripts)
+    benchmark("smt2_faults", out / "scripts", "--count", count, "--scripts", scripts)
+    every = [f"reducekit={OURS}", f"ddmin={OURS} --strategy ddmin"]
+    if shutil.which("ddsmt"):
+        every.append("ddsmt=ddsmt -j1 {input} {output} {oracle}")
+    words = [word for each in (*every, *reducers) for word in ("--reducer", each)]
+    words += ["--cap", str(amount.cap), "--out", str(out / "smt2.tsv")]
+    benchmark("side_by_side", out / "scripts", *words, output=out / "smt2.md")
+
+
+PARTS: dict[str, Callable[[Path, Amount, Sequence[str]], None]] = {
+    "shapes": shapes,
+    "thesis": thesis,
+    "smt2": smt2,
+}
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Make the tables that are asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers")
+    parser.add_argument("--quick", action="store_true", help="few and small cases")
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, comma between")
+    parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--out", type=Path, default=OUT, help="where to write")
+    given = parser.parse_args(words)
+    parts = given.only.split(",")
+    if unknown := [each for each in parts if each not in PARTS]:
+        parser.error(f"unknown part {unknown[0]!r}; parts: {', '.join(PARTS)}")
+    out = given.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        PARTS[part](out, QUICK if given.quick else FULL, given.reducer)
+    print(f"{len(parts)} of {len(PARTS)} parts: {out}")
+
+
+if __name__ == "__main__":
+    main()
