@@ -34,7 +34,8 @@ from reducekit.frontends.btor.generate.generator import Parameters, generate_tex
 CHECKOUT = Path(__file__).resolve().parents[1]
 OUT = CHECKOUT / "build" / "papers"
 BOOLECTOR = Solver("boolector", ("/usr/bin/boolector",), suffix=".btor")
-OURS = f"{shlex.quote(sys.executable)} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
+OURS = f"{shlex.quote(sys.executable)} -m reducekit smt2 {{input}} -o {{output}} -q"
+OURS += " --oracle {oracle}"
 
 
 @dataclass(frozen=True, slots=True)
