@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from reducekit.api import reduce
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.aiger import Aiger
 from reducekit.frontends.aiger.blasting import aiger_of
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.convert import converted, in_form
@@ -43,16 +40,6 @@ a comment
 def circuit(seed: int, *, binary: bool = False, old: bool = False, gates: int = 40) -> Circuit:
     rng = random.Random(seed)
     return random_circuit(rng, gates, rng.randrange(6), binary=binary, old=old)
-
-
-@given(seed=st.integers(0, 10**6), binary=st.booleans(), old=st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_what_is_written_is_read(seed: int, binary: bool, old: bool) -> None:
-    made = circuit(seed, binary=binary, old=old)
-    text = write(made)
-    assert write(read(text)) == text
-    other = in_form(read(text), "aag" if binary else "aig")
-    assert run(read(other), 4, seed) == run(made, 4, seed)
 
 
 def test_a_text_file_may_number_as_it_likes() -> None:
@@ -130,16 +117,6 @@ def test_what_is_needed_is_left(binary: bool) -> None:
     assert (left.binary, left.properties, left.names) == (binary, 1, None)
     assert report.after["gates"] <= 4
     assert report.counts.checks < 300
-
-
-def test_a_deep_circuit_is_no_recursion() -> None:
-    gates = 200_000
-    lines = [b"aag %d 1 0 1 %d\n2\n%d\n" % (gates + 1, gates, 2 * gates + 2)]
-    lines += [b"%d %d 2\n" % (2 * each, 2 * each - 1) for each in range(gates + 1, 1, -1)]
-    found = read(b"".join(lines))
-    assert len(found.left) == gates
-    assert read(in_form(found, "aig")).variables == gates + 1
-    assert Aiger().order(b"".join(lines))[0] == gates
 
 
 @given(seed=st.integers(0, 10**6))
@@ -241,13 +218,3 @@ def test_words_become_bits(name: str) -> None:
             bits = [value >> at & 1 for value in (a, b) for at in range(WIDTH)]
             wanted = int(OPERATORS[name](a, b)) & ((1 << width) - 1)
             assert outputs(text, bits) == wanted, (name, a, b)
-
-
-@pytest.mark.debian("yosys")
-@pytest.mark.parametrize("form", ["aag", "aig"])
-def test_yosys_reads_what_is_written(tmp_path: Path, form: str) -> None:
-    for seed in range(3):
-        path = tmp_path / f"{seed}.{form}"
-        path.write_bytes(write(circuit(seed, binary=form == "aig", old=True)))
-        command = ["yosys", "-q", "-p", f"read_aiger {path}; check -assert"]
-        assert subprocess.run(command, capture_output=True).returncode == 0

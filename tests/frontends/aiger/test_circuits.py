@@ -164,6 +164,7 @@ def test_a_long_chain_is_no_recursion() -> None:
     left = array("i", range(4, 4 + 2 * length, 2))
     circuit = Circuit(False, 2, [], left, array("i", [2]) * length, bads=[2 * length + 4])
     head, *lines = write(circuit).split(b"\n")
+    assert Aiger().order(write(circuit))[0] == length
     upside_down = b"\n".join([head, *lines[:3], *lines[-2:2:-1], b""])
     assert read(upside_down).left == circuit.left
     assert depth(circuit) == sum(circuit.reached()[3:]) == length
