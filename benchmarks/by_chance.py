@@ -21,7 +21,7 @@ from statistics import geometric_mean, mean
 from reducekit.search.selecting import Selector
 from reducekit.strategies import adaptive, cdd, ddmin, halving, probdd
 
-CHANCES = (0.4, 0.7, 0.95)
+CHANCES = (0.2, 0.4, 0.7, 0.95)
 _SIZES = (60, 100, 200, 350, 650, 1000)
 _SHARES = (0.01, 0.03, 0.05, 0.1, 0.3)
 _EARLY = 150
@@ -34,6 +34,7 @@ def _probdd(first: float) -> Callable[[int], Selector]:
 
 ALGORITHMS: Mapping[str, Callable[[int], Selector]] = {
     "adaptive": adaptive.backward,
+    "adaptive, any order": lambda count: adaptive.selector(count, 0),
     "halving": halving.selector,
     "ddmin": ddmin.selector,
     "cdd": cdd.selector,

@@ -122,6 +122,33 @@ def test_of_a_failing_run_that_loses_an_item_nothing_is_known_any_more() -> None
         assert state.left == 9
 
 
+def sizes_tried(search: Selector, failing: Callable[[int], bool], steps: int) -> list[int]:
+    """Make some steps of a search in which only the number of items decides; return the numbers."""
+    found = []
+    for _ in range(steps):
+        found.append(len(search.propose() or ()))
+        search = played(search, lambda taken: failing(len(taken)), 1)
+    return found
+
+
+def test_after_4_8_and_16_single_items_that_stay_a_long_run_is_tried() -> None:
+    found = sizes_tried(selector(128, 0), lambda _: True, 40)
+    assert found[:8] == [128, 64, 32, 16, 8, 4, 2, 1]
+    long = {at: size for at, size in enumerate(found) if size > 1 and at > 7}
+    # An eighth of what has not been tried, and the last four that stayed.
+    assert long == {11: 124 // 8 + 4, 15: 121 // 8 + 4, 23: 114 // 8 + 4, 39: 99 // 8 + 4}
+
+
+def test_once_items_go_that_could_not_go_alone_every_fourth_check_is_of_a_long_run() -> None:
+    search = played(selector(256, 0), lambda taken: len(taken) != 256 // 8 + 3, 13)
+    assert isinstance(search, Deferring)
+    assert search.by_chance
+    assert search.taken == 256 // 8 + 3
+    found = sizes_tried(search, lambda _: True, 40)
+    ones = "".join("1" if size == 1 else "-" for size in found)
+    assert ones.endswith("1111-111-111-")
+
+
 def test_for_many_workers_it_is_shared_out_with_all_that_is_undecided() -> None:
     search = played(selector(60, 10), lambda taken: bool(taken & {20, 33, 52}), 7)
     assert isinstance(search, Deferring)
