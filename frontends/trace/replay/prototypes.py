@@ -293,7 +293,7 @@ PICOSAT = Interface(
         **_prefixed("int picosat_", "enable_trace_generation", "$"),
         **_prefixed("picosat_", "simplify save_original_clauses stats failed_assumptions", "$"),
         **_prefixed("picosat_", "reset_phases reset_scores measure_all_calls", "$"),
-        "set_default_phase_literal": "picosat_set_default_phase_lit($, int, int)",
+        "set_default_phase_lit": "picosat_set_default_phase_lit($, int, int)",
     },
     contract=rb"picosat: API usage",
 )
