@@ -1,8 +1,9 @@
 """Makes the lists of solvers' options that come with reducekit, from what the solvers say of them.
 
 `python -m benchmarks.solver_options z3 /usr/bin/z3 .venv/bin/z3` writes the options that both
-programs take, with values that they take in a script. Left out is what changes what a script means,
-what is printed, where files go, and how long or in how much memory a run may go on.
+programs take, with values that they take in a script, or of CaDiCaL in a command. Left out is what
+changes what a script means, what is printed, where files go, and how long or in how much memory a
+run may go on.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "reducekit" / "frontends" / "smt2" / "generate" / "options"
+FOLDER = Path(__file__).parents[1] / "reducekit" / "frontends" / "options"
 SCRIPTS = (
     "(set-logic QF_BV)\n(declare-const x (_ BitVec 8))\n(assert (= (bvmul x x) #x11))\n"
     "(check-sat)\n",
     "(set-logic ALL)\n(declare-const x Int)\n(assert (forall ((y Int)) (=> (> y x) (> y 3))))\n"
     "(assert (< x 9))\n(check-sat)\n",
 )
+FORMULAS = (
+    ("p cnf 3 4\n1 2 0\n-1 3 0\n-2 -3 0\n2 3 0\n", 10),
+    ("p cnf 2 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n", 20),
+)
+"""And the exit codes for their answers."""
 NUMBERS = ("0", "1", "2", "10", "1000")
 Z3_MODULES = ("smt", "sat", "nlsat", "rewriter", "lp", "pi")
 NOT_Z3 = re.compile(
@@ -40,6 +46,9 @@ NOT_CVC5 = re.compile(
     r"|fp-exp|no-partial|incremental|show|copyright|force|help|version|quiet|abstract|debug"
     r"|solve-|learned|oracle|thresh|early-exit|difficulty|minisat-dump|unsat-cores|model-cores"
     r"|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user",
+)
+NOT_CADICAL = re.compile(
+    r"verbose|quiet|report|check|profile|realtime|binary|seed|log"  # output, speed, no effect
 )
 _VERSION = re.compile(r"\d+\.\d+[\w.]*")
 TITLE = "# Options of {name}, as `python -m benchmarks.solver_options` found them in {versions}."
@@ -82,11 +91,30 @@ def of_cvc5(program: str) -> Iterator[tuple[str, list[str]]]:
             yield name, ["false", "true"]
 
 
-FOUND = {"z3": (of_z3, NOT_Z3), "cvc5": (of_cvc5, NOT_CVC5)}
+def of_cadical(program: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the options of CaDiCaL, and values that they may take."""
+    line = re.compile(r"(?m)^  (--[a-z]+)=(?:bool|(-?[\de]+)\.\.([\de]+)) .*\[(.*)\]$")
+    for match in line.finditer(said(program, "--help")):
+        name, first, last, default = match.groups()
+        if first is None:
+            yield name, ["false", "true"]
+            continue
+        low, high = int(float(first)), int(float(last))
+        some = {low, low + 1, *map(int, NUMBERS), int(float(default))}
+        yield name, [str(each) for each in sorted(some) if low <= each <= high]
+
+
+FOUND = {
+    "z3": ("smt2", of_z3, NOT_Z3),
+    "cvc5": ("smt2", of_cvc5, NOT_CVC5),
+    "cadical": ("cnf", of_cadical, NOT_CADICAL),
+}
 
 
 def takes(program: str, name: str, value: str) -> bool:
-    """Return whether a program answers scripts with this option as it should."""
+    """Return whether a program answers with this option as it should."""
+    if name.startswith("-"):
+        return all(answers(program, f"{name}={value}", *each) for each in FORMULAS)
     for script in SCRIPTS:
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
             file.write(f"(set-option :{name} {value})\n{script}")
@@ -100,9 +128,22 @@ def takes(program: str, name: str, value: str) -> bool:
     return True
 
 
+def answers(program: str, option: str, formula: str, status: int) -> bool:
+    """Return whether a SAT solver ends with the exit code of a formula's answer."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cnf") as file:
+        file.write(formula)
+        file.flush()
+        try:
+            words = (program, "-q", option, file.name)
+            done = subprocess.run(words, capture_output=True, timeout=20, check=False)
+        except subprocess.TimeoutExpired:
+            return False
+    return done.returncode == status
+
+
 def table(solver: str, programs: Sequence[str]) -> str:
     """Return the text of a list."""
-    options, without = FOUND[solver]
+    _, options, without = FOUND[solver]
     lists = [dict(options(each)) for each in programs]
     lines = []
     with ThreadPoolExecutor(2) as pool:
@@ -115,8 +156,9 @@ def table(solver: str, programs: Sequence[str]) -> str:
             kept = [value for value, good in zip(values, taken, strict=True) if good]
             if len(kept) > 1:
                 lines.append(f"{name} = {' '.join(dict.fromkeys(kept))}")
+    said_of = [said(each, "--version") for each in programs]
     versions = " and ".join(
-        number for each in programs for number in _VERSION.findall(said(each, "--version"))[:1]
+        (_VERSION.findall(each) or each.split() or ["an unknown version"])[0] for each in said_of
     )
     return "\n".join([TITLE.format(name=solver, versions=versions), *lines, ""])
 
@@ -128,8 +170,9 @@ def main() -> None:
     parser.add_argument("programs", nargs="+", help="the versions that all have to take it")
     arguments = parser.parse_args()
     text = table(arguments.solver, arguments.programs)
-    (FOLDER / f"{arguments.solver}.txt").write_text(text, "utf-8")
-    print(f"{FOLDER / arguments.solver}.txt: {text.count(chr(10)) - 1} options")
+    path = FOLDER / FOUND[arguments.solver][0] / f"{arguments.solver}.txt"
+    path.write_text(text, "utf-8")
+    print(f"{path}: {text.count(chr(10)) - 1} options")
 
 
 if __name__ == "__main__":

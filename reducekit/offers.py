@@ -111,6 +111,8 @@ class InputGenerator(Closing):
     """The files that inputs are made from."""
     well_formed: bool = True
     """Whether programs have to accept its inputs, unless they lack what these use."""
+    has_options: bool = False
+    """Whether its inputs have options in comments, for `{options}` in a command."""
     rules_broken: str = "broke the rules of the format"
     """What a hunt's summary says of those by which a run `breaks_rules`, after their number."""
 

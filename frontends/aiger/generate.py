@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reducekit.frontends.aiger.circuit import Circuit, Latch
 from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.solver_options import in_comments, of_command, read_options
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _NEAR = 0.6
@@ -31,6 +33,7 @@ OPTIONS: tuple[FormatOption, ...] = (
         "N", least=0, most=10**6,
     ),
     FormatOption("vary", "Vary the number of gates, up to --gates.", "flag", default=True),
+    of_command("aiger"),
 )  # fmt: skip
 
 
@@ -82,6 +85,9 @@ class AigerGenerator(InputGenerator):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
         self.suffix = f".{values['notation']}"
+        which = values["solver_options"]
+        self._options = None if which is None else read_options(which, "aiger")
+        self.has_options = which is not None
 
     def generate(self, seed: int) -> Generated:
         """Make the circuit of a seed."""
@@ -98,6 +104,8 @@ class AigerGenerator(InputGenerator):
         circuit = random_circuit(
             rng, gates, latches, binary=values["notation"] == "aig", old=values["version"] == "1.0"
         )
+        if self._options is not None:
+            circuit = replace(circuit, comment=in_comments(seed, self._options))
         return Generated(write(circuit))
 
     def words(self, seed: int) -> Sequence[str]:

@@ -312,8 +312,16 @@ def symbols(view: View) -> Items:
 
 @pass_("comments", lambda view: view.circuit.comment is not None)
 def comments(view: View) -> Items:
-    """Drops the comment at the end."""
-    return IndependentChanges([_whole(replace(view.circuit, comment=None), "drop comment")])
+    """Drops lines of the comment at the end."""
+    circuit = view.circuit
+    lines = (circuit.comment or b"").splitlines(keepends=True)
+
+    def without(items: Iterable[int]) -> Circuit:
+        gone = set(items)
+        left = [line for at, line in enumerate(lines) if at not in gone]
+        return replace(circuit, comment=b"".join(left) if left else None)
+
+    return _Changed(max(len(lines), 1), without, "drop comments")
 
 
 @pass_("numbers", lambda view: not view.circuit.binary)

@@ -21,6 +21,7 @@ from reducekit.frontends.btor.passes.shortcuts import short_cuts
 from reducekit.frontends.btor.passes.spelling import literals, next_last, simplified, spelling
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
+    options,
     properties,
     states,
     symbols,
@@ -49,6 +50,7 @@ def own_schedule(*, simplify: bool) -> Schedule:
     everywhere, others, node_removal = References(most=_FEW), Others(_FEW), NodeRemoval(_FEW)
     rewriting = (negations, nots, ranks, literals, symbols, spelling)
     once: tuple[Pass, ...] = (
+        options,
         cone,
         properties,
         roots,

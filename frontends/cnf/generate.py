@@ -21,6 +21,7 @@ from reducekit.frontends import mutation
 from reducekit.frontends.cnf.mutants import Seed, changed, seed_of
 from reducekit.frontends.cnf.reader import Format, Line, write
 from reducekit.frontends.mutation import Mutants, dice_of
+from reducekit.frontends.solver_options import in_comments, of_command, read_options
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
@@ -265,6 +266,7 @@ OPTIONS: tuple[FormatOption, ...] = (
     ),
     FormatOption("vary", "Vary the number of variables, up to --variables.", "flag", default=True),
     *mutation.OPTIONS,
+    of_command("cnf"),
 )
 
 
@@ -276,6 +278,9 @@ class CnfGenerator(InputGenerator):
         if values["shape"] == ANY and values["ratio"] is not None:
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
+        which = values["solver_options"]
+        self._options = None if which is None else read_options(which, "cnf")
+        self.has_options = which is not None
         self._mutants: Mutants[Seed] | None = None
         if values["mutate"] is not None:
             notation = values["notation"]
@@ -290,9 +295,15 @@ class CnfGenerator(InputGenerator):
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""
+        made = self._formula(seed)
+        if self._options is not None:
+            made = in_comments(seed, self._options, "c ") + made
+        return Generated(made)
+
+    def _formula(self, seed: int) -> bytes:
         if self._mutants is not None and (dice := dice_of(seed, self._values["mix"])) is not None:
-            return Generated(self._mutants.mutant(dice))
-        return Generated(generate_text(self._parameters(seed), seed))
+            return self._mutants.mutant(dice)
+        return generate_text(self._parameters(seed), seed)
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""

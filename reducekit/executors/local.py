@@ -270,8 +270,9 @@ class LocalExecutor(Executor):
         try:
             # Written for every command: the previous one may have changed it.
             command = self._oracle.commands[check.order[len(check.outcomes)]]
-            check.slot.write(command.text(check.text))
-            self._spawn(check, command)
+            text = command.text(check.text)
+            check.slot.write(text)
+            self._spawn(check, command.with_options_of(text))
         except (NoRoomError, _BusyError):
             if self._others_run():
                 self._parked.append(check)

@@ -61,7 +61,7 @@ def mark_of(
     `path` is the file with the text.
     """
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
-    if crashed and (stack := _stack(commands[0], path)):
+    if crashed and (stack := _stack(commands[0].with_options_of(text), path)):
         return f"in {stack}"
     assert isinstance(frontend, ReadsFailures)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from reducekit.hunt.results import Control, InputResult
 from reducekit.hunt.stats import MANY_REJECTED, HuntStats, rejections
 from reducekit.hunt.workers import CHUNK
 from reducekit.offers import KILLED, ChecksModels, Generation, ReadsFailures, with_defaults
-from reducekit.oracle.command import Command
+from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
@@ -44,6 +45,13 @@ from reducekit.version import __version__
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
 _FILE, _INPUT = "file", "input"
 """The noun for an input from the generator of files, and in a hunt."""
+_REFUSED_OPTION = re.compile(
+    r"\b(?:invalid|unknown|unrecogni[sz]ed|illegal|bad|unsupported)\b.{0,40}\b(?:option|argument)"
+    r"|\b(?:option|argument)s?\b.{0,80}\b(?:invalid|unknown|not supported|not allowed|combined)\b"
+    r"|\bnot supported with\b",
+    re.IGNORECASE,
+)
+"""What programs say of an option that they lack, or not with another one."""
 _PATIENCE = 500  # consecutive checks without success that end a reduction
 
 
@@ -171,7 +179,7 @@ def _by_programs(
         commands = (*commands, Command.of(options.reference))
     frontend_options: Mapping[str, Any] = {}
     paths: Sequence[Path] = ()
-    well_formed = False
+    well_formed = with_options = False
     make: Callable[[int], Input]
     breaks_rules: Callable[[Outcome], bool] = _never
     rules_broken = ""
@@ -190,8 +198,14 @@ def _by_programs(
         breaks_rules, rules_broken = generator.breaks_rules, generator.rules_broken
         paths, well_formed = generator.files, generator.well_formed
         make, numbers = partial(generated_input, options.format, generator), _seeds(options, values)
+        with_options = generator.has_options
+        if with_options and not any(each.takes_options for each in commands):
+            raise UsageError(
+                f"`solver_options`: no `command` has {OPTIONS}, the place for the options: "
+                f"'{Path(commands[0].words[0]).name} {OPTIONS} {{}}'"
+            )
     frontend = registry.frontend(options.format, **frontend_options)
-    rejects: Callable[[str], bool] = _never
+    rejects: Callable[[str], bool] = _refuses_options if with_options else _never
     if isinstance(frontend, ReadsFailures):
         rejects = partial(frontend.rejects, well_formed=well_formed)
     with guard.allowed():  # contradicting options are rejected before anything is generated
@@ -324,6 +338,10 @@ def _killed(stats: HuntStats) -> list[str]:
 def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:
     first: int = values["seed"]
     return range(first, first + (options.count or WITHOUT_END))
+
+
+def _refuses_options(line: str) -> bool:
+    return _REFUSED_OPTION.search(line) is not None
 
 
 def _never(run: object) -> bool:

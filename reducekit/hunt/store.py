@@ -26,8 +26,9 @@ def prepare(folder: Path) -> None:
 def bug_of(folder: Path, suffix: str, name: str, finding: Finding, result: InputResult) -> Bug:
     """Return the bug of this name that an input shows."""
     path = folder / f"{name}{suffix}"
-    runs = tuple(each.shell_line(str(path)) for each in result.commands(finding))
-    return Bug(name, finding.title, runs, path, len(result.input.text))
+    text = result.input.text
+    runs = tuple(each.shell_line(str(path), text) for each in result.commands(finding))
+    return Bug(name, finding.title, runs, path, len(text))
 
 
 def keep(bug: Bug, result: InputResult) -> None:

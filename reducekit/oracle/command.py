@@ -14,6 +14,9 @@ from reducekit.errors import UsageError
 
 PLACE = "{}"
 """The placeholder for the candidate's path, anywhere in any argument."""
+OPTIONS = "{options}"
+"""The placeholder for the options that the candidate has in its comments."""
+_OPTION = re.compile(rb"^(?:[c;#] ?|// ?)?option[ \t]+([^\n\0]*[^\s\0])", re.MULTILINE)
 Vary: TypeAlias = Callable[[bytes, int], bytes]
 """Makes the variant of a text that has a number: `reducekit.offers.Varies`."""
 
@@ -24,7 +27,8 @@ class Command:
 
     `words[0]` is the absolute path of an executable file. The candidate's path replaces every `{}`
     in the arguments; if there is none, it is appended. With `stdin`, the candidate is passed on
-    standard input instead (and any `{}` is still replaced).
+    standard input instead (and any `{}` is still replaced). `{options}` is replaced by the options
+    of the candidate, each a word: those of its lines `c option WORD` (also `; option WORD`).
     """
 
     words: tuple[str, ...]
@@ -61,6 +65,24 @@ class Command:
         """Return what its file holds for a candidate."""
         return candidate if self.vary is None else self.vary(candidate, self.variant)
 
+    @property
+    def takes_options(self) -> bool:
+        """Whether the candidate has options for this."""
+        return any(OPTIONS in word for word in self.words)
+
+    def with_options_of(self, candidate: bytes) -> Command:
+        """Return the command with the options of a candidate in their place."""
+        if not self.takes_options:
+            return self
+        options = options_of(candidate)
+        line = self.line and self.line.replace(OPTIONS, shlex.join(options))
+        words: list[str] = []
+        for word in self.words:
+            # Elsewhere than in a word of its own, it is in the line of a shell.
+            several = word == OPTIONS
+            words += options if several else [word.replace(OPTIONS, shlex.join(options))]
+        return replace(self, words=tuple(words), line=line)
+
     def argv(self, path: str) -> list[str]:
         """Return the arguments for a candidate at `path`, the program first."""
         program, *rest = self.words
@@ -68,8 +90,13 @@ class Command:
             rest.append(PLACE)
         return [program, *(word.replace(PLACE, path) for word in rest)]
 
-    def shell_line(self, path: str) -> str:
-        """Return the shell line that runs this on `path`: to show, and to try by hand."""
+    def shell_line(self, path: str, candidate: bytes | None = None) -> str:
+        """Return the shell line that runs this on `path`: to show, and to try by hand.
+
+        `candidate` is the text at `path`, if it is known: of another the options are not shown.
+        """
+        if candidate is not None:
+            return self.with_options_of(candidate).shell_line(path)
         if self.variant:
             root, suffix = os.path.splitext(path)
             other = f"{root}.v{self.variant}{suffix}"
@@ -84,6 +111,11 @@ class Command:
         else:
             line = shlex.join(self.argv(path))
         return f"{line} < {shlex.quote(path)}" if self.stdin else line
+
+
+def options_of(candidate: bytes) -> list[str]:
+    """Return the options that a text has in its comments, such as `c option --restart=false`."""
+    return [word.decode("utf-8", "surrogateescape") for word in _OPTION.findall(candidate)]
 
 
 _OPERATORS = "();<>|&"

@@ -200,7 +200,7 @@ def report_of(
         runs=running.executors.runs,
         seconds=time.monotonic() - running.begin,
         failure=golden.criterion.describe(),
-        reproducers=_reproducers(job, last),
+        reproducers=_reproducers(job, last, result.text),
         stopped=stopped,
         early=result.early or stopped == INTERRUPTED,
         verified=None if last is None else last.interesting,
@@ -261,7 +261,7 @@ def _others(slippage: SlippageTracker, collection: OtherFailures | None) -> list
     ]
 
 
-def _reproducers(job: Job, last: Finished | None) -> list[Reproducer]:
+def _reproducers(job: Job, last: Finished | None, text: bytes) -> list[Reproducer]:
     """Return the commands that reproduce the failure, and how their runs end."""
     path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
     outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)
@@ -269,7 +269,7 @@ def _reproducers(job: Job, last: Finished | None) -> list[Reproducer]:
         outcomes += [None] * (len(job.commands) - len(outcomes))
     return [
         Reproducer(
-            command.shell_line(path),
+            command.shell_line(path, text),
             None if outcome is None else job.as_if_run_on(outcome, path),
         )
         for command, outcome in zip(job.commands, outcomes, strict=False)

@@ -118,7 +118,8 @@ def establish(
     kinds = [criterion.shown_by(run, limits) for run in runs]
 
     def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
-        return GoldenRunError(_report(reason, commands, path, shown), problem)
+        run = [each.with_options_of(text) for each in commands]
+        return GoldenRunError(_report(reason, run, path, shown), problem)
 
     often = Counter(kind for kind in kinds if kind is not None)
     if not often:
@@ -237,7 +238,7 @@ def _runs(
 
 def _report(
     reason: str,
-    commands: tuple[Command, ...],
+    commands: Sequence[Command],
     path: str,
     runs: Sequence[Sequence[Outcome]],
 ) -> str:

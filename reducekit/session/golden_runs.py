@@ -142,7 +142,7 @@ def _accept_failing_baseline(running: Running, job: Job, criterion: Criterion) -
             criterion,
             baseline,
             "Does the command read the file? Is what is looked for in every run?",
-            job.commands[0].shell_line(job.name),
+            job.commands[0].shell_line(job.name, job.text),
         )
     running.say(fails_too(criterion, baseline))
 

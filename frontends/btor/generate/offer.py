@@ -18,6 +18,7 @@ from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.rejections import rejects
 from reducekit.frontends.btor.thesis_options import generator_words
 from reducekit.frontends.mutation import Mutants, dice_of
+from reducekit.frontends.solver_options import in_comments, of_command, read_options
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _DEFAULT = Parameters()
@@ -102,6 +103,7 @@ _USUAL = ("nodes", "variables", "dialect", "system", "vary")
 OPTIONS = (
     *(replace(each, rare=each.name not in _USUAL) for each in _DECLARED),
     *mutation.OPTIONS,
+    of_command("btor"),
 )
 
 
@@ -126,7 +128,7 @@ def words(parameters: Parameters) -> list[str]:
     values = {each.name: getattr(parameters, each.name) for each in fields(Parameters)}
     values["dialect"] = parameters.dialect.value
     values["weights"] = tuple(f"{op}={weight}" for op, weight in parameters.weights.items())
-    values |= {"vary": False, "mutate": None, "mix": 1.0}
+    values |= {"vary": False, "mutate": None, "mix": 1.0, "solver_options": None}
     return ["--seed", str(parameters.seed), *words_of(OPTIONS, values)]
 
 
@@ -138,6 +140,9 @@ class BtorGenerator(InputGenerator):
         self._vary = values["vary"]
         self.suffix = suffix(self._first.dialect)
         self._values = {each.name: values[each.name] for each in OPTIONS}
+        which = values["solver_options"]
+        self._options = None if which is None else read_options(which, "btor")
+        self.has_options = which is not None
         self._mutants: Mutants[Dag] | None = None
         if values["mutate"] is not None:
             path, suffixes = Path(values["mutate"]), (".btor", ".btor2", ".btr")
@@ -150,15 +155,25 @@ class BtorGenerator(InputGenerator):
 
         Raises UsageError for parameters that contradict each other, and if no file can be mutated.
         """
+        made = self._graph(seed)
+        if self._options is not None:
+            # At the end: a comment before a line goes with it.
+            made += in_comments(seed, self._options, "; ")
+        return Generated(made)
+
+    def _graph(self, seed: int) -> bytes:
         if (dice := self._drawn(seed)) is not None and self._mutants is not None:
-            return Generated(self._mutants.mutant(dice))
-        return Generated(generate_text(self._parameters(seed)))
+            return self._mutants.mutant(dice)
+        return generate_text(self._parameters(seed))
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again, those that were drawn spelled out."""
         if self._drawn(seed) is not None:
             return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
-        return words(self._parameters(seed))
+        found = words(self._parameters(seed))
+        if self._options is not None:
+            found += ["--solver-options", self._values["solver_options"]]
+        return found
 
     def breaks_rules(self, outcome: Any) -> bool:
         """Say whether a program refuses a mutant: of what a file needs, it may lack something."""

@@ -11,6 +11,8 @@ from reducekit.frontends.btor.model.dag import Array, Dag
 from reducekit.frontends.btor.model.operators import spelling
 
 _WORD = re.compile(rb"\S+")
+_OPTION = re.compile(rb"^; ?option[^\n]*\n?", re.MULTILINE)
+"""An option for the program (`reducekit.oracle.command`)."""
 
 
 class BtorView:
@@ -19,7 +21,8 @@ class BtorView:
     The root's children are the lines of the graph, in its order. Each begins where the
     one before it ends, so comments and blank lines go with the line below them, and ends
     after its newline: what replaces a line brings its own newline. Its children are its
-    words from the id to the last operand, number, literal or symbol.
+    words from the id to the last operand, number, literal or symbol. The options after the last
+    line are the last children.
     """
 
     def __init__(self, document: Document, dag: Dag, line_nodes: array[int]) -> None:
@@ -27,6 +30,14 @@ class BtorView:
         self.dag = dag
         self.line_nodes = line_nodes
         """The node of each line; its words are the nodes after it."""
+        last = document.stop[line_nodes[-1]] if line_nodes else 1
+        self.option_nodes = range(last, len(document))
+        """The nodes of the options, such as `; option -rwl0`."""
+
+    @property
+    def options(self) -> bytes:
+        """The lines with options: a text that is written anew ends with them."""
+        return b"".join(map(self.document.source, self.option_nodes))
 
     def argument_node(self, line: int, position: int) -> int:
         """Return the node of the token of an operand (from 0) of a line."""
@@ -95,5 +106,9 @@ def view_of(dag: Dag) -> BtorView:
             add_stop(node + 1)
         stop[line_nodes[-1]] = node + 1
         before = following
+    for option in _OPTION.finditer(text, before):
+        add_start(option.start())
+        add_end(option.end())
+        add_stop(len(start))
     stop[0] = len(start)
     return BtorView(Document(text, start, end, stop), dag, line_nodes)

@@ -109,16 +109,20 @@ class Grafting(Search):
 
     shape: Shape
     line: int
+    options: bytes
+    """What each text ends with."""
     texts: tuple[bytes, ...] = ()
 
     def propose(self) -> Change | None:
         """Return the rewritten file as one change."""
-        return Change((Edit(0, (self.texts[0],)),), "graft") if self.texts else None
+        if not self.texts:
+            return None
+        return Change((Edit(0, (self.texts[0] + self.options,)),), "graft")
 
     def after(self, ok: bool) -> Grafting:
         """Restart on the new graph after a success, else continue."""
         if ok:
-            return _grafting(read(self.texts[0], self.shape.dag.dialect))
+            return _grafting(read(self.texts[0], self.shape.dag.dialect), self.options)
         return replace(self, texts=self.texts[1:])._settled()
 
     def _settled(self) -> Grafting:
@@ -127,11 +131,11 @@ class Grafting(Search):
             line -= 1
             ways = (each(self.shape, line) for each in (without, retyped, bridged, resized))
             texts = tuple(chain.from_iterable(ways))
-        return Grafting(self.shape, line, texts)
+        return replace(self, line=line, texts=texts)
 
 
-def _grafting(dag: Dag) -> Grafting:
-    return Grafting(shape_of(dag), len(dag))._settled()
+def _grafting(dag: Dag, options: bytes) -> Grafting:
+    return Grafting(shape_of(dag), len(dag), options)._settled()
 
 
 class NodeRemoval:
@@ -147,4 +151,4 @@ class NodeRemoval:
         dag = view.dag
         if len(dag) > self.most or dag.dialect is Dialect.BTOR_2007:
             return None
-        return FixedSearch(_grafting(dag))
+        return FixedSearch(_grafting(dag, view.options))

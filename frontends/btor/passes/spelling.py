@@ -39,7 +39,7 @@ def simplified(view: BtorView) -> Items | None:
 def _whole(view: BtorView, dag: Dag) -> Items | None:
     if dag.dialect is Dialect.BTOR_2007 and dag.text is None:
         return None
-    text = canonical(dag)
+    text = canonical(dag) + view.options
     if text == view.document.text:
         return None
     return independent([Change((Edit(0, (text,)),), "written anew")])
@@ -94,5 +94,5 @@ def next_last(view: BtorView) -> Items | None:
     if dag.dialect is Dialect.BTOR_2007 or all(dag.op[line] >= Op.ROOT for line in rest):
         return None
     order = [line for line, code in enumerate(dag.op) if code not in (Op.NEXT, Op.SORT)]
-    text = canonical(reordered(dag, [*order, *dag.lines_of(Op.NEXT)]))
+    text = canonical(reordered(dag, [*order, *dag.lines_of(Op.NEXT)])) + view.options
     return independent([Change((Edit(0, (text,)),), "next last")])

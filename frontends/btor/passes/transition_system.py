@@ -12,9 +12,10 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import belonging, below_inits, dropped, idle
+from reducekit.frontends.text.passes import NodeItems
 from reducekit.passes import pass_
 from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import IndependentItems, Selection
+from reducekit.search.problem import IndependentItems, Items, Selection
 
 
 class DropItems(IndependentItems):
@@ -152,9 +153,16 @@ def symbols(view: BtorView) -> IndependentChanges | None:
             changes.append(Change((Edit(node, (text,)),), "symbols and comments"))
             weights.append(shorter)
     nodes = view.line_nodes
-    after = document.end[0] - document.end[nodes[-1]] if nodes else 0
+    options = view.option_nodes
+    after = document.end[0] - document.end[nodes[-1]] - len(view.options) if nodes else 0
     if after:
         # What follows the last line belongs to the whole text only.
-        changes.append(Change((Edit(0, tuple(nodes)),), "symbols and comments"))
+        changes.append(Change((Edit(0, (*nodes, *options)),), "symbols and comments"))
         weights.append(after)
     return IndependentChanges(changes, weights) if changes else None
+
+
+@pass_("options", lambda view: bool(view.option_nodes))
+def options(view: BtorView) -> Items:
+    """Drops options for the program: comments such as `; option -rwl0`, after the last line."""
+    return NodeItems(view.document, view.option_nodes, lambda node: Edit(node, ()), "drop options")

@@ -13,7 +13,7 @@ from reducekit.frontends.mutation import Mutants
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.mutants import Seed, changed, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.frontends.smt2.generate.solver_options import drawn, read_options
+from reducekit.frontends.solver_options import in_commands, read_options
 from reducekit.offers import (
     FormatOption,
     Generated,
@@ -92,7 +92,7 @@ class ScriptGenerator(InputGenerator):
             )
             self.files = self._mutants.files
         which = values["solver_options"]
-        self._options = None if which is None else read_options(which)
+        self._options = None if which is None else read_options(which, "smt2")
 
     def generate(self, seed: int) -> Generated:
         """Make the script of a seed. Raises UsageError if no file can be mutated."""
@@ -100,7 +100,7 @@ class ScriptGenerator(InputGenerator):
         made = self._script(dice, seed)
         if self._options is not None:
             # First in the script: some options cannot be set once there is a logic.
-            made = drawn(dice, self._options) + made
+            made = in_commands(dice, self._options) + made
         return Generated(made)
 
     def _script(self, dice: Random, seed: int) -> bytes:

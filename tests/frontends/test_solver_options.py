@@ -11,15 +11,17 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.frontends.smt2.generate.offer import ScriptGenerator
-from reducekit.frontends.smt2.generate.solver_options import (
+from reducekit.frontends.solver_options import (
     Option,
-    drawn,
+    in_commands,
+    in_comments,
     known,
     parse,
     read_options,
 )
 from reducekit.hunt.inputs import generation_of
 from reducekit.offers import with_defaults
+from reducekit.oracle.command import Command, options_of
 
 
 def generator(**values: object) -> ScriptGenerator:
@@ -57,12 +59,12 @@ def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
         ("missing", "No such file or directory.*or one of cvc5, z3"),
     ):
         with pytest.raises(UsageError, match=words):
-            read_options(str(tmp_path / name))
+            read_options(str(tmp_path / name), "smt2")
 
 
 def test_one_to_three_options_of_a_script() -> None:
-    options = read_options("z3")
-    scripts = [drawn(Random(seed), options).decode() for seed in range(300)]
+    options = read_options("z3", "smt2")
+    scripts = [in_commands(Random(seed), options).decode() for seed in range(300)]
     assert {text.count("\n") for text in scripts} == {1, 2, 3}
     of = dict(options)
     for text in scripts:
@@ -73,7 +75,7 @@ def test_one_to_three_options_of_a_script() -> None:
             assert match[2] in of[match[1]]
             names.append(match[1])
         assert len(set(names)) == len(names)
-    assert drawn(Random(1), options[:1]).count(b"set-option") == 1
+    assert in_commands(Random(1), options[:1]).count(b"set-option") == 1
 
 
 def test_they_come_first_in_random_scripts_and_mutants(tmp_path: Path) -> None:
@@ -92,21 +94,43 @@ def test_they_come_first_in_random_scripts_and_mutants(tmp_path: Path) -> None:
 
 
 def test_lists_that_come_with_reducekit() -> None:
-    assert known() == ["cvc5", "z3"]
-    for name in known():
-        options = read_options(name)
-        assert len(options) > 50
-        assert all(len(values) > 1 for _, values in options)
+    assert known("smt2") == ["cvc5", "z3"]
+    assert known("cnf") == ["cadical"]
+    assert known("aiger") == []
+    for format_name in ("smt2", "cnf"):
+        for name in known(format_name):
+            options = read_options(name, format_name)
+            assert len(options) > 50
+            assert all(len(values) > 1 for _, values in options)
+
+
+def test_words_of_a_command() -> None:
+    options = parse("-rwl0 -rwl1\n--block = true\n", "f")
+    assert options == [Option("", ["-rwl0", "-rwl1"]), Option("--block", ["true"])]
+    found = {options_of(in_comments(seed, options, "; "))[-1] for seed in range(20)}
+    assert found == {"-rwl0", "-rwl1", "--block=true"}
+
+
+def test_options_of_a_text_in_place_of_the_placeholder() -> None:
+    text = b"c option -a\nc optional\np cnf 0 0\nc option --b=x y \n"
+    command = Command.of(["/bin/echo", "{options}", "-q"])
+    assert command.with_options_of(text).argv("f") == ["/bin/echo", "-a", "--b=x y", "-q", "f"]
+    assert command.with_options_of(b"").argv("f") == ["/bin/echo", "-q", "f"]
+    assert command.shell_line("f", text) == "/bin/echo -a '--b=x y' -q f"
+    shell = Command.of("cat {} | tool {options}", shell=True)
+    assert shell.shell_line("f", text) == "cat f | tool -a '--b=x y'"
+    plain = Command.of(["/bin/echo"])
+    assert plain.with_options_of(text) is plain
 
 
 @pytest.mark.slow
 @pytest.mark.debian("z3")
 def test_z3_takes_its_options(tmp_path: Path) -> None:
     """A few, in a script each: `benchmarks.solver_options` has tried all."""
-    options = read_options("z3")
+    options = read_options("z3", "smt2")
     path = tmp_path / "in.smt2"
     for seed in range(40):
         script = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
-        path.write_bytes(drawn(Random(seed), options) + script.encode())
+        path.write_bytes(in_commands(Random(seed), options) + script.encode())
         done = subprocess.run(["z3", path], capture_output=True, text=True, check=False)
         assert done.stdout in ("sat\n", "unknown\n"), path.read_text()
