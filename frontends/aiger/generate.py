@@ -6,17 +6,25 @@ import random
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from reducekit.frontends import mutation
 from reducekit.frontends.aiger.circuit import Circuit, Latch
+from reducekit.frontends.aiger.mutants import RESETS, changed, seed_of
 from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.mutation import Mutants, dice_of
 from reducekit.frontends.solver_options import in_comments, of_command, read_options
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _NEAR = 0.6
 """How often an operand is one of the last variables, so that circuits become deep."""
 _SMALLEST = 4
-_RESETS: tuple[int | None, ...] = (0, 0, 0, 1, None)
+_CONJUNCTION = (0, 2, 4, 6)
+"""How many gates make a property harder to reach."""
+_LATER = 0.4
+"""How often what such a gate needs is a latch."""
 
 OPTIONS: tuple[FormatOption, ...] = (
     FormatOption("gates", "Number of gates.", "whole", 60, (), "N", least=1, most=10**6),
@@ -33,6 +41,7 @@ OPTIONS: tuple[FormatOption, ...] = (
         "N", least=0, most=10**6,
     ),
     FormatOption("vary", "Vary the number of gates, up to --gates.", "flag", default=True),
+    *mutation.OPTIONS,
     of_command("aiger"),
 )  # fmt: skip
 
@@ -50,17 +59,28 @@ def random_circuit(
             other = rng.randrange(2 * variable)
         left.append(max(one, other))
         right.append(min(one, other))
-    variables = first + gates
 
     def literal() -> int:
-        return rng.randrange(2 * max(0, variables - 8), 2 * variables)
+        """Return one of the last gates, or the conjunction of some variables in new gates."""
+        variables = first + len(left)
+        found = rng.randrange(2 * max(0, variables - 8), 2 * variables)
+        for _ in range(rng.choice(_CONJUNCTION)):
+            if latches and rng.random() < _LATER:
+                # Most begin with 0, so it takes a step to get there.
+                other = 2 * (inputs + rng.randint(1, latches))
+            else:
+                other = rng.randrange(2, 2 * (first + gates))
+            left.append(max(found, other))
+            right.append(min(found, other))
+            found = 2 * (first + len(left) - 1)
+        return found
 
     def several(most: int) -> list[int]:
         return [literal() for _ in range(rng.randint(0, most))]
 
     # A reset needs version 1.9.
     states = [
-        Latch(rng.randrange(2, 2 * variables), 0 if old else rng.choice(_RESETS))
+        Latch(rng.randrange(2, 2 * (first + gates)), 0 if old else rng.choice(RESETS))
         for _ in range(latches)
     ]
     if old:
@@ -79,6 +99,14 @@ def _operand(rng: random.Random, below: int) -> int:
     return rng.randrange(2 * low, 2 * below)
 
 
+def _written(
+    dice: random.Random, seed: Circuit, other: Circuit | None, *, binary: bool
+) -> bytes | None:
+    """Return the text of a mutant; None if nothing has changed."""
+    made = changed(dice, seed, other)
+    return None if made is None else write(replace(made, binary=binary))
+
+
 class AigerGenerator(InputGenerator):
     """Makes random circuits."""
 
@@ -88,10 +116,29 @@ class AigerGenerator(InputGenerator):
         which = values["solver_options"]
         self._options = None if which is None else read_options(which, "aiger")
         self.has_options = which is not None
+        self._mutants: Mutants[Circuit] | None = None
+        if values["mutate"] is not None:
+            old = values["version"] == "1.0"
+            self._mutants = Mutants(
+                Path(values["mutate"]),
+                (".aag", ".aig"),
+                f"circuits of AIGER {values['version']} that have a property",
+                partial(seed_of, old=old),
+                partial(_written, binary=values["notation"] == "aig"),
+            )
+            self.files = self._mutants.files
 
     def generate(self, seed: int) -> Generated:
-        """Make the circuit of a seed."""
+        """Make the circuit of a seed. Raises UsageError if no file can be mutated."""
+        made = self._circuit(seed)
+        if self._options is not None:
+            made += b"c\n" + in_comments(seed, self._options)
+        return Generated(made)
+
+    def _circuit(self, seed: int) -> bytes:
         values = self._values
+        if self._mutants is not None and (dice := dice_of(seed, values["mix"])) is not None:
+            return self._mutants.mutant(dice)
         rng = random.Random(f"aiger {seed} {values['version']}")
         gates = values["gates"]
         if values["vary"] and gates > _SMALLEST:
@@ -104,9 +151,7 @@ class AigerGenerator(InputGenerator):
         circuit = random_circuit(
             rng, gates, latches, binary=values["notation"] == "aig", old=values["version"] == "1.0"
         )
-        if self._options is not None:
-            circuit = replace(circuit, comment=in_comments(seed, self._options))
-        return Generated(write(circuit))
+        return write(circuit)
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again."""
@@ -117,5 +162,6 @@ GENERATION = Generation(
     AigerGenerator,
     OPTIONS,
     "Gates over earlier gates, latches and inputs, with outputs, bad states, constraints, justice "
-    "and fairness properties.",
+    "and fairness properties. With --mutate, circuits that are slightly changed.",
+    changes="mutate",
 )

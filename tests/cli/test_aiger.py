@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from reducekit.frontends.aiger.reader import read
 from tests.cli.tool import Tool
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_the_command_detects_the_format_and_keeps_its_form(tool: Tool) -> None:
@@ -28,7 +35,7 @@ def test_the_command_detects_the_format_and_keeps_its_form(tool: Tool) -> None:
 @pytest.mark.debian("yosys")
 def test_a_failure_of_yosys_is_reduced_as_the_docs_say(tool: Tool) -> None:
     """Yosys 0.23 takes what follows the size of a justice property for gates or symbols."""
-    made = "generate aiger --seed 7 --gates 300 --notation aig -o random.aig"
+    made = "generate aiger --seed 12 --gates 300 --notation aig -o random.aig"
     assert tool(*made.split()).code == 0
     words = ["--cmd", "yosys -q -p 'read_aiger {}'", "--match-err", "cannot interpret"]
     done = tool("random.aig", *words)
@@ -36,7 +43,7 @@ def test_a_failure_of_yosys_is_reduced_as_the_docs_say(tool: Tool) -> None:
     before, result = (
         read((tool.folder / name).read_bytes()) for name in ("random.aig", "random.reduced.aig")
     )
-    assert (len(before.left), len(before.latches), before.properties) == (57, 6, 6)
+    assert (len(before.left), len(before.latches), before.properties) == (126, 10, 3)
     assert (len(result.left), len(result.latches), result.inputs) == (0, 0, 0)
     assert (result.properties, len(result.justice)) == (1, 1)
     assert tool("convert", "random.reduced.aig", "small.aag").code == 0
@@ -75,3 +82,23 @@ def test_conversions(tool: Tool) -> None:
     done = tool("convert", "in.smt2", "s.aag")
     assert (done.code, (tool.folder / "s.aag").read_text()) == (0, "aag 1 1 0 1 0\n2\n3\ni0 p\n")
     assert "note: the assertions became one output" in done.err
+
+
+@pytest.mark.debian("yosys-abc")
+def test_engines_of_abc_agree_on_random_circuits_and_mutants(tool: Tool) -> None:
+    """Both answers are there."""
+    abc = f"{sys.executable} {EXAMPLES / 'aiger_abc.py'}"
+    programs = ["--cmd", f"{abc} pdr", "--cmd", f"{abc} 'scorr; pdr'"]
+    common = ["--version", "1.0", "--notation", "aig", "--count", "12"]
+    tool("generate", "aiger", *common, "--seed", "1", "--dir", "seeds")
+    answers = []
+    for number in range(1, 13):
+        found = subprocess.run(
+            [*abc.split(), f"seeds/{number}.aig"], cwd=tool.folder, capture_output=True, check=True
+        )
+        answers.append(found.stdout.decode().strip())
+    assert set(answers) == {"sat", "unsat"}
+    for more in ([], ["--seeds", "seeds", "--mutate"]):
+        done = tool("hunt", "aiger", *common, *programs, *more, "--out", "out", "--json")
+        result = json.loads(done.out)
+        assert (result["inputs"], result["bugs"], result["rejected"]["count"]) == (12, [], 0)

@@ -1,0 +1,107 @@
+"""Mutants of circuits: well-formed in both forms, different, the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from reducekit.errors import UsageError
+from reducekit.frontends.aiger.circuit import Circuit
+from reducekit.frontends.aiger.generate import GENERATION, random_circuit
+from reducekit.frontends.aiger.mutants import changed, is_old, joined, seed_of
+from reducekit.frontends.aiger.reader import read
+from reducekit.frontends.aiger.writer import write
+from reducekit.offers import InputGenerator, with_defaults
+from tests.frontends.aiger.simulation import steps
+
+
+def circuit(seed: int, *, old: bool = False) -> Circuit:
+    return random_circuit(random.Random(seed), 20, 3, binary=False, old=old)
+
+
+def generator(**values: object) -> InputGenerator:
+    return GENERATION.make({**with_defaults(GENERATION.options, values), "seed": 0})
+
+
+@pytest.mark.parametrize("notation", ["aag", "aig"])
+@pytest.mark.parametrize("version", ["1.0", "1.9"])
+def test_mutants_are_well_formed_and_differ(notation: str, version: str, tmp_path: Path) -> None:
+    old = version == "1.0"
+    for seed in range(3):
+        (tmp_path / f"{seed}.aag").write_bytes(write(circuit(seed, old=old)))
+    made = generator(mutate=str(tmp_path), notation=notation, version=version)
+    texts = [made.generate(seed).text for seed in range(150)]
+    again = generator(mutate=str(tmp_path), notation=notation, version=version)
+    assert texts == [again.generate(seed).text for seed in range(150)]
+    assert len(set(texts)) > 140
+    found = [read(text) for text in texts]
+    assert {each.binary for each in found} == {notation == "aig"}
+    assert all(map(is_old, found)) == old
+    assert any(len(each.latches) == 6 for each in found)  # joined
+    if not old:
+        assert {latch.reset for each in found for latch in each.latches} == {0, 1, None}
+
+
+def test_each_mutant_of_one_change_computes_something_else_or_has_another_shape() -> None:
+    """All kinds of changes are drawn: gates, operands, latches, properties."""
+    seed = seed_of(write(circuit(5)))
+    assert seed is not None
+    found = [changed(Random(number), seed, None) for number in range(200)]
+    several = [each for each in found if each is not None]
+    gates = {len(each.left) - len(seed.left) for each in several}
+    assert {0, 1, 3} <= gates
+    same = [each for each in several if len(each.left) == len(seed.left)]
+    assert any(each.left != seed.left and each.latches == seed.latches for each in same)
+    assert any(each.latches != seed.latches and each.left == seed.left for each in same)
+    assert any(each.bads != seed.bads and each.left == seed.left for each in same)
+    assert any(len(each.bads) > len(seed.bads) for each in several)
+
+
+def told(circuit: Circuit, values: list[list[int]], free: list[int]) -> list[dict[str, list[int]]]:
+    """Return the values of all properties but justice, by their letter, step by step."""
+    found = steps(circuit, lambda step, at: values[step][at], 64, free.__getitem__)
+    return [
+        {
+            kind: [value(each) for each in circuit.of_kind(kind) if isinstance(each, int)]
+            for kind in "obcf"
+        }
+        for value in islice(found, len(values))
+    ]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_joined_circuits_do_what_each_did(shared: bool) -> None:
+    for number in range(20):
+        one, two = circuit(2 * number), circuit(2 * number + 1)
+        both = joined(one, two, shared=shared)
+        dice = Random(number)
+        values = [[dice.getrandbits(64) for _ in range(both.inputs)] for _ in range(5)]
+        free = [dice.getrandbits(64) for _ in both.latches]
+        first = told(one, values, free)
+        begin = 0 if shared else one.inputs
+        second = told(two, [each[begin:] for each in values], free[len(one.latches) :])
+        for whole, left, right in zip(told(both, values, free), first, second, strict=True):
+            assert whole == {kind: left[kind] + right[kind] for kind in "obcf"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"aag 1 1 0 0 0\n2\n", b"aag 1 1 0 0 0 1\n2\n2\n", b"x"],
+    ids=["no property", "a bad state", "no circuit"],
+)
+def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "in.aag").write_bytes(text)
+    with pytest.raises(UsageError, match=r"give circuits of AIGER 1\.0 that have a property"):
+        generator(mutate=str(tmp_path), version="1.0").generate(1)
+
+
+def test_a_share_of_the_circuits_is_random(tmp_path: Path) -> None:
+    (tmp_path / "in.aag").write_bytes(b"aag 3 2 0 1 1\n2\n4\n6\n6 4 2\n")
+    made = generator(mutate=str(tmp_path), mix=0.5, gates=500, vary=False)
+    sizes = [len(read(made.generate(seed).text).left) for seed in range(40)]
+    assert 8 < sum(size < 50 for size in sizes) < 32
+    assert made.words(3)[:2] == ["--seed", "3"]
