@@ -3,7 +3,7 @@
 usage: python examples/aiger_abc.py [COMMANDS] FILE
 
     reducekit hunt aiger --version 1.0 --notation aig --cmd 'python examples/aiger_abc.py pdr' \
-        --cmd 'python examples/aiger_abc.py "scorr; pdr"' --cmd 'python examples/aiger_abc.py "bmc3 -F 9"'
+        --cmd 'python examples/aiger_abc.py "scorr; pdr"'
 
 COMMANDS are what ABC does with the circuit, the last one a check: `pdr` (the default), `int`,
 `bmc3 -F 9`. A check that is out of frames answers `unknown`. ABC reads binary files of AIGER 1.0;
