@@ -16,11 +16,14 @@ _LACKING = re.compile(
     | \bexpected[ ]SMT-LIBv2[ ]command\b | \bis[ ]shadowing[ ]a[ ]theory\b
     | \binvalid[ ](?:option|tactic|parameter)\b | \bin[ ]option[ ]parsing\b
     | \b(?:unless|when|if)\b.{0,60}\b(?:enabled|incremental(?:ly)?|mode)\b
+    | \b(?:model|core|proof|assumptions)[ ](?:is|are)[ ]not[ ]available\b
+    | \bcannot[ ]get[ ](?:\w+[ ]){1,3}unless\b | \bthe[ ]context[ ]is[ ](?:un)?satisfiable\b
+    | \bcan't[ ]have[ ]both\b | \bundefined[ ]term:[ ](?:[us]?bv|int_to)  # Yices
     | \bexpecting[ ]the[ ]first[ ]constant\b  # cvc4 wants the letters of re.range in order
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""A program lacks an operator, a theory, an option or a mode."""
+"""A program lacks an operator, a theory, an option or a mode, or an answer has no model or core."""
 _DECLINED = re.compile(
     r"""\bunknown\b | \bundeclared\b | \b(?:parse|syntax|sort|type)[ ](?:error|mismatch)
     | \bdo(?:es)?[ ]not[ ]match\b | \bmismatch\b | \bnot[ ](?:co-variant|well-founded)\b

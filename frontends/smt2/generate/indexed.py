@@ -120,6 +120,26 @@ def _float_to_bits(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Applicati
     return f"(_ {name} {_width(sort)})", ("RoundingMode", dice.choice(formats))
 
 
+def _to_vector(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    return (f"(_ int_to_bv {_width(sort)})", ("Int",)) if _width(sort) else None
+
+
+def _divisible(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    return (f"(_ divisible {dice.randint(1, 7)})", ("Int",)) if sort == "Bool" else None
+
+
+def _real_to_float(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    found = _format(sort)
+    if found is None:
+        return None
+    return f"(_ to_fp {found[0]} {found[1]})", ("RoundingMode", "Real")
+
+
+def _letter(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    """Draw a string of one letter by its code."""
+    return (f"(_ char #x{dice.choice((0, 65, 127, 0x2FFFF)):X})", ()) if sort == "String" else None
+
+
 def _repeated(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
     if sort != "RegLan":
         return None
@@ -135,6 +155,10 @@ _DRAWS: Mapping[str, tuple[Draw, ...]] = {
     "floats": (_to_float,),
     "floats bitvectors": (_bits_to_float, _float_to_bits),
     "strings": (_repeated,),
+    "rare bitvectors ints": (_to_vector,),
+    "cvc5 ints": (_divisible,),
+    "rare floats reals": (_real_to_float,),
+    "rare strings": (_letter,),
 }
 
 

@@ -8,7 +8,8 @@ from random import Random
 from typing import NamedTuple
 
 from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
-from reducekit.frontends.smt2.generate.signatures import Signature
+from reducekit.frontends.smt2.generate.rare import with_rare_commands
+from reducekit.frontends.smt2.generate.signatures import RARE, Signature
 from reducekit.frontends.smt2.generate.terms import Scope, Terms
 from reducekit.frontends.smt2.generate.vocabulary import draw_vocabulary, spelled
 
@@ -28,6 +29,10 @@ class Parameters:
 
 _FREE = 0.15
 """How often an assertion is any term; otherwise it is made of clauses."""
+
+
+_RARE = 0.25
+"""How often a script may have operators and commands that few scripts have."""
 
 
 class _Shape(NamedTuple):
@@ -57,13 +62,18 @@ def generate_script(parameters: Parameters, seed: int) -> str:
     """Return the script of a seed. Raises UsageError for a logic that there is not."""
     dice = Random(seed)
     logic = dice.choice(DRAWN) if parameters.logic == ANY else parameters.logic
-    vocabulary = draw_vocabulary(dice, theories_of(logic), parameters.symbols)
+    rare = Random(f"rare {seed}")
+    is_rare = rare.random() < _RARE
+    theories = theories_of(logic) | (RARE if is_rare else set())
+    vocabulary = draw_vocabulary(dice, theories, parameters.symbols)
     levels = dice.randint(1, parameters.levels)
     for number in range(dice.randrange(4)):
         _define(Terms(dice, vocabulary), f"d{number}", levels)
     body = _body(
         Terms(dice, vocabulary), dice.randint(1, parameters.asserts), levels, parameters.queries
     )
+    if is_rare:
+        return "\n".join((*with_rare_commands(rare, logic, vocabulary, body), ""))
     return "\n".join((f"(set-logic {logic})", *vocabulary.commands, *body, ""))
 
 

@@ -73,6 +73,11 @@ _TABLES: Mapping[str, str] = {
         fp.isNormal fp.isSubnormal fp.isZero fp.isInfinite fp.isNaN fp.isNegative : F -> Bool
         fp.isPositive : F -> Bool
     """,
+    "rare bitvectors": """
+        bvnego : V -> Bool
+        bvuaddo bvsaddo bvumulo bvsmulo bvusubo bvssubo bvsdivo : V V -> Bool
+    """,
+    "rare bitvectors ints": "ubv_to_int sbv_to_int : V -> Int",
     "floats reals": "fp.to_real : F -> Real",
     "arrays": """
         select : A I -> E
@@ -111,6 +116,8 @@ _TABLES: Mapping[str, str] = {
         seq.replace : Q Q Q -> Q
     """,
 }
+RARE = frozenset({"rare"})
+"""In place of a theory: operators that older solvers lack, as they are new in SMT-LIB 2.7."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from reducekit.frontends.smt2.generate.indexed import Draw, indexed
-from reducekit.frontends.smt2.generate.signatures import Signature, signatures
+from reducekit.frontends.smt2.generate.signatures import RARE, Signature, signatures
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))
@@ -70,12 +70,32 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         commands += (f"(declare-sort {each} 0)" for each in own)
         sorts += own
     count = dice.choice((1, 1, 2)) if "datatypes" in theories else 0
+    mutual = count == 2 and RARE <= theories
+    declared = []
     for name in ("D0", "D1")[:count]:
-        command, made, functions = _datatype(dice, name, [*sorts, "Bool"])
-        commands.append(command)
+        others: list[Sort] = ["D1"] if mutual and name == "D0" else []
+        body, made, functions = _datatype(dice, name, [*sorts, "Bool", *others])
+        declared.append((name, body))
         operators += (*made, *functions)
         constructors[name] = made
         sorts.append(name)
+    if mutual:
+        names, bodies = zip(*declared, strict=True)
+        listed = " ".join(f"({name} 0)" for name in names)
+        commands.append(f"(declare-datatypes ({listed}) ({' '.join(bodies)}))")
+    else:
+        commands += (f"(declare-datatypes (({name} 0)) ({body}))" for name, body in declared)
+    if count and RARE <= theories:
+        commands.append("(declare-datatypes ((P 1)) ((par (T) ((cP (sP T) (tP Bool))))))")
+        inside = dice.choice((*sorts, "Bool"))
+        sorts.append(("P", inside))
+        # z3 5.4.1 refuses a constructor that a script uses for two sorts.
+        inside = "'S" if dice.random() < 0.1 else inside
+        operators += (
+            Signature(("cP",), (inside, "Bool"), ("P", inside)),
+            Signature(("sP",), (("P", inside),), inside),
+            Signature(("tP",), (("P", inside),), "Bool"),
+        )
     if "sequences" in theories:
         sorts.append(("Seq", dice.choice(sorts)))
     if "arrays" in theories:
@@ -111,7 +131,7 @@ def _base(dice: Random, theories: frozenset[str]) -> Iterator[Sort]:
 def _datatype(
     dice: Random, name: str, fields: list[Sort]
 ) -> tuple[str, list[Signature], list[Signature]]:
-    """Return the command that declares a datatype, its constructors, and its other functions.
+    """Return the text of a datatype, its constructors, and its other functions.
 
     The first constructor has no fields: so there are values.
     """
@@ -129,8 +149,7 @@ def _datatype(
         declared.append(f"(c{name}{number}{parts})")
     testers = tuple(f"(_ is {each.names[0]})" for each in constructors)
     functions.append(Signature(testers, (name,), "Bool"))
-    command = f"(declare-datatypes (({name} 0)) (({' '.join(declared)})))"
-    return command, constructors, functions
+    return f"({' '.join(declared)})", constructors, functions
 
 
 def _declare_function(dice: Random, made: Vocabulary, name: str) -> None:

@@ -17,11 +17,15 @@ LACKING = (
     '(error "Parse Error: a.smt2: Expected CVC4 to be compiled with SymFPU support")',
     '(error "Cannot push when not solving incrementally (use --incremental)")',
     '(error "Error in option parsing: global-negate not supported with proofs")',
+    '(error "line 9 column 1: model is not available")',
+    '(error "line 3 column 23: unsat assumptions is not available")',
+    '(error "Cannot get value unless after a SAT or UNKNOWN response.")',
+    '(error "Cannot get unsat assumptions unless in unsat mode.")',
+    '(error "No unsat core. The context is satisfiable")',
 )
 DECLINED = (
     '(error "line 2 column 9: Sort mismatch between first argument and argument 2")',
     "(error \"line 7 column 1: invalid command, '(' expected\")",
-    '(error "line 9 column 1: model is not available")',
     '(error "line 2 column 9: datatype is not well-founded")',
     '(error "line 2 column 9: domain sort Bool and parameter Real do not match")',
 )
