@@ -55,7 +55,7 @@ def with_rare_commands(
 
 
 def _recursive(vocabulary: Vocabulary) -> bool:
-    """Return whether a logic has what recursive functions need: integers, functions, quantifiers."""
+    """Return whether a logic has integers, functions and quantifiers: for recursive functions."""
     return vocabulary.theories >= {"ints", "functions", "quantifiers"}
 
 

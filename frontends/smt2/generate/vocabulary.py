@@ -70,7 +70,7 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         commands += (f"(declare-sort {each} 0)" for each in own)
         sorts += own
     count = dice.choice((1, 1, 2)) if "datatypes" in theories else 0
-    mutual = count == 2 and RARE <= theories
+    mutual = count == 2 and theories >= RARE
     declared = []
     for name in ("D0", "D1")[:count]:
         others: list[Sort] = ["D1"] if mutual and name == "D0" else []
@@ -85,7 +85,7 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         commands.append(f"(declare-datatypes ({listed}) ({' '.join(bodies)}))")
     else:
         commands += (f"(declare-datatypes (({name} 0)) ({body}))" for name, body in declared)
-    if count and RARE <= theories:
+    if count and theories >= RARE:
         commands.append("(declare-datatypes ((P 1)) ((par (T) ((cP (sP T) (tP Bool))))))")
         inside = dice.choice((*sorts, "Bool"))
         sorts.append(("P", inside))
