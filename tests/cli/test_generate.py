@@ -117,7 +117,7 @@ def test_scripts_of_a_logic(tool: Tool) -> None:
     words = ("generate", "smt2", "--logic", "UFDTLIA", "--seed", "4", "--asserts", "20")
     done = tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("(set-logic UFDTLIA)\n")
+    assert "(set-logic UFDTLIA)\n" in done.out
     assert done.out == tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4").out
 
 
