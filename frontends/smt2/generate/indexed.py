@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
-from reducekit.frontends.smt2.sorts import Sort
+from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 # The head of an application, and the sorts of its arguments.
 Application = tuple[str, tuple[Sort, ...]]
@@ -128,6 +128,45 @@ def _divisible(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application |
     return (f"(_ divisible {dice.randint(1, 7)})", ("Int",)) if sort == "Bool" else None
 
 
+def _and_of_integers(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    return (f"(_ iand {dice.choice((1, 4, 8))})", ("Int", "Int")) if sort == "Int" else None
+
+
+def _constant_array(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    if not isinstance(sort, tuple) or sort[0] != "Array" or isinstance(sort[2], int):
+        return None
+    return f"(as const {print_sort(sort).decode()})", (sort[2],)
+
+
+def _tuple(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    """Draw a tuple, or a field of one."""
+    if isinstance(sort, tuple) and sort[0] == "Tuple":
+        return "tuple", tuple(each for each in sort[1:] if not isinstance(each, int))
+    fields = [
+        (at, each)
+        for each in sorts
+        if isinstance(each, tuple) and each[0] == "Tuple"
+        for at, inside in enumerate(each[1:])
+        if inside == sort
+    ]
+    if not fields:
+        return None
+    at, whole = dice.choice(fields)
+    return f"(_ tuple.select {at})", (whole,)
+
+
+def _pseudo_boolean(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
+    """Draw a bound on how many terms are true, or on the sum of their weights."""
+    if sort != "Bool":
+        return None
+    count = dice.randint(2, 4)
+    bound = str(dice.randint(0, count))
+    name = dice.choice(("at-most", "at-least", "pble", "pbge", "pbeq"))
+    if name.startswith("pb"):
+        bound += "".join(f" {dice.randint(1, 3)}" for _ in range(count))
+    return f"(_ {name} {bound})", ("Bool",) * count
+
+
 def _real_to_float(dice: Random, sort: Sort, sorts: Sequence[Sort]) -> Application | None:
     found = _format(sort)
     if found is None:
@@ -156,7 +195,11 @@ _DRAWS: Mapping[str, tuple[Draw, ...]] = {
     "floats bitvectors": (_bits_to_float, _float_to_bits),
     "strings": (_repeated,),
     "rare bitvectors ints": (_to_vector,),
-    "cvc5 ints": (_divisible,),
+    "cvc5 ints": (_divisible, _and_of_integers),
+    "cvc5 arrays": (_constant_array,),
+    "cvc5": (_tuple,),
+    "z3 arrays": (_constant_array,),
+    "z3": (_pseudo_boolean,),
     "rare floats reals": (_real_to_float,),
     "rare strings": (_letter,),
 }

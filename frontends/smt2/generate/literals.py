@@ -79,6 +79,11 @@ def _compound(dice: Random, sort: tuple[int | Sort, ...]) -> str | None:
         return f"(fp {' '.join(parts)})"
     if name == "Seq":
         return f"(as seq.empty {print_sort(sort).decode()})"
+    if name in ("Set", "Bag"):
+        return f"(as {str(name).lower()}.empty {print_sort(sort).decode()})"
+    if name == "FiniteField":
+        assert isinstance(inside[0], int)
+        return f"(as ff{dice.randrange(inside[0])} {print_sort(sort).decode()})"
     return None
 
 

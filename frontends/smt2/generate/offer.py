@@ -9,10 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from reducekit.errors import UsageError
 from reducekit.frontends.mutation import Mutants
 from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.mutants import Seed, changed, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
+from reducekit.frontends.smt2.generate.signatures import EXTENSIONS
 from reducekit.frontends.solver_options import in_commands, read_options
 from reducekit.offers import (
     FormatOption,
@@ -64,6 +66,14 @@ OPTIONS: tuple[FormatOption, ...] = (
         metavar="WHICH",
         default=None,
     ),
+    FormatOption(
+        "extensions",
+        "With --logic: also sorts and operators of one solver, such as sets; the logic is ALL.",
+        "choice",
+        None,
+        EXTENSIONS,
+        rare=True,
+    ),
     _most("queries", 2, "Maximum number of check-sat commands; above 1 also push and pop.", 10_000),
 )
 
@@ -77,6 +87,8 @@ class ScriptGenerator(InputGenerator):
         self._values = {each.name: values[each.name] for each in OPTIONS}
         names = [each.name for each in fields(Parameters)]
         self._parameters = Parameters(**{each: values[each] for each in names})
+        if values["extensions"] is not None and values["logic"] is None:
+            raise UsageError("`extensions` requires `logic`")
         if self._parameters.logic not in (ANY, None):
             theories_of(self._parameters.logic)  # is there such a logic?
         self._mutants: Mutants[Seed] | None = None

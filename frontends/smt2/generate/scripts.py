@@ -25,6 +25,8 @@ class Parameters:
     symbols: int
     """Constants of each sort."""
     queries: int
+    extensions: str | None = None
+    """Whose operators are drawn, too: one of `EXTENSIONS`."""
 
 
 _FREE = 0.15
@@ -65,6 +67,9 @@ def generate_script(parameters: Parameters, seed: int) -> str:
     rare = Random(f"rare {seed}")
     is_rare = rare.random() < _RARE
     theories = theories_of(logic) | (RARE if is_rare else set())
+    if parameters.extensions is not None:
+        # No other logic has them.
+        logic, theories = "ALL", theories | {parameters.extensions}
     vocabulary = draw_vocabulary(dice, theories, parameters.symbols)
     levels = dice.randint(1, parameters.levels)
     for number in range(dice.randrange(4)):

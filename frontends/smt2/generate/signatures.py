@@ -17,6 +17,9 @@ _SORTS: Mapping[str, Sort] = {
     "S": "'S",
     "I": "'I",
     "E": "'E",
+    "T": ("Set", "'E"),
+    "B": ("Bag", "'E"),
+    "K": ("FiniteField", "'n"),
     "Bit": ("BitVec", 1),
     "RM": "RoundingMode",
 }
@@ -77,6 +80,53 @@ _TABLES: Mapping[str, str] = {
         bvnego : V -> Bool
         bvuaddo bvsaddo bvumulo bvsmulo bvusubo bvssubo bvsdivo : V V -> Bool
     """,
+    "cvc5": """
+        set.union set.inter set.minus : T T -> T
+        set.insert : E T -> T
+        set.singleton : E -> T
+        set.member : E T -> Bool
+        set.subset : T T -> Bool
+        set.choose : T -> E
+        bag.union_max bag.union_disjoint bag.inter_min : B B -> B
+        bag.difference_subtract bag.difference_remove : B B -> B
+        bag.member : E B -> Bool
+        bag.subbag : B B -> Bool
+        ff.add ff.mul : K K -> K
+        ff.neg : K -> K
+    """,
+    "cvc5 ints": """
+        set.card : T -> Int
+        bag : E Int -> B
+        bag.count : E B -> Int
+        bag.card : B -> Int
+    """,
+    "cvc5 bitvectors": "bvredor bvredand : V -> Bit",
+    "rare cvc5": "set.is_empty set.is_singleton : T -> Bool",
+    "rare cvc5 bitvectors": """
+        bvite : Bit V V -> V
+        bvultbv bvsltbv : V V -> Bit
+    """,
+    "cvc5 strings": """
+        str.rev str.to_lower str.to_upper : String -> String
+    """,
+    "cvc5 strings ints": """
+        str.update : String Int String -> String
+        str.indexof_re : String RegLan Int -> Int
+    """,
+    "cvc5 sequences ints": """
+        seq.rev : Q -> Q
+        seq.update : Q Int Q -> Q
+        seq.replace_all : Q Q Q -> Q
+    """,
+    "z3 bitvectors": """
+        bvredor bvredand : V -> Bit
+        ext_rotate_left ext_rotate_right : V V -> V
+        bvumul_noovfl bvsmul_noovfl bvsmul_noudfl : V V -> Bool
+    """,
+    "z3 ints": "rem : Int Int! -> Int",
+    "z3 arrays": "default : A -> E",
+    "z3 strings bitvectors": "str.from_ubv str.from_sbv : V -> String",
+    "z3 sequences ints": "seq.last_indexof : Q Q -> Int",
     "rare bitvectors ints": "ubv_to_int sbv_to_int : V -> Int",
     "floats reals": "fp.to_real : F -> Real",
     "arrays": """
@@ -116,6 +166,8 @@ _TABLES: Mapping[str, str] = {
         seq.replace : Q Q Q -> Q
     """,
 }
+EXTENSIONS = ("cvc5", "z3")
+"""In place of theories: operators and sorts that one solver has."""
 RARE = frozenset({"rare"})
 """In place of a theory: operators that older solvers lack, as they are new in SMT-LIB 2.7."""
 

@@ -11,6 +11,8 @@ from reducekit.frontends.smt2.generate.signatures import RARE, Signature, signat
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))
+_FIELDS = 0.2
+"""How often a script of cvc5 has finite fields, which not all of its builds know."""
 _WIDTHS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 33, 64)
 
 
@@ -98,6 +100,8 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         )
     if "sequences" in theories:
         sorts.append(("Seq", dice.choice(sorts)))
+    if "cvc5" in theories:
+        sorts += _collections(dice, [*sorts, "Bool"], theories)
     if "arrays" in theories:
         sorts += _arrays(dice, base or sorts)
     sorts = list(dict.fromkeys((*sorts, "Bool")))
@@ -109,6 +113,17 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         for name in ("f", "g", "p"):
             _declare_function(dice, vocabulary, name)
     return vocabulary
+
+
+def _collections(dice: Random, inside: Sequence[Sort], theories: frozenset[str]) -> Iterator[Sort]:
+    """Yield sorts that only cvc5 has."""
+    pair: Sort = ("Tuple", dice.choice(inside), dice.choice(inside))
+    yield pair
+    yield "Set", dice.choice((*inside, pair))
+    if "ints" in theories:
+        yield "Bag", dice.choice(inside)
+    if dice.random() < _FIELDS:
+        yield "FiniteField", dice.choice((2, 3, 7, 257))
 
 
 def _base(dice: Random, theories: frozenset[str]) -> Iterator[Sort]:

@@ -1,0 +1,78 @@
+"""Random scripts with sorts and operators of one solver: all of them, well sorted, accepted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import z3
+
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
+from reducekit.frontends.smt2.generate.signatures import EXTENSIONS, signatures
+from reducekit.frontends.smt2.rejections import rejects
+from reducekit.frontends.smt2.validity import problems
+from tests.cli.tool import Tool
+
+THEORIES = {"ints", "bitvectors", "strings", "sequences", "arrays", "rare"}
+MORE = {
+    "cvc5": "divisible iand const tuple tuple.select set.empty bag.empty FiniteField ff0",
+    "z3": "at-most at-least pble pbge pbeq const",
+}
+"""What stands in no table of operators."""
+
+
+def script(extensions: str | None, seed: int, logic: str = "any") -> str:
+    return generate_script(Parameters(logic, 4, 3, 3, 2, extensions), seed)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_all_operators_are_drawn_and_well_sorted(name: str) -> None:
+    texts = [script(name, seed) for seed in range(500)]
+    texts += [script(name, seed, logic) for logic in ("ALL", "BV") for seed in range(500)]
+    heads = set(re.findall(r"[^\s()]+", "\n".join(texts)))
+    own = {each for found in signatures({name, *THEORIES}) for each in found.names}
+    own -= {each for found in signatures(THEORIES) for each in found.names}
+    assert len(own) > 8
+    missing = {*own, *MORE[name].split()} - heads
+    assert not missing
+    for text in texts[:60]:
+        assert problems(Smt2().parse(text.encode()), extensions=True) == [], text
+        assert "(set-logic ALL)" in text
+    without = [script(None, seed, "ALL") for seed in range(100)]
+    assert not set(MORE[name].split()) & set(re.findall(r"[^\s()]+", "\n".join(without)))
+
+
+def test_z3_reads_its_own() -> None:
+    for seed in range(40):
+        text = re.split(r"\(reset", script("z3", seed))[0]
+        text = re.sub(r"\((check-sat|push|pop|get-|echo|exit|set-option)[^\n]*\n", "", text)
+        assert text.count("(assert ") == len(z3.parse_smt2_string(text, ctx=z3.Context()))
+
+
+@pytest.mark.debian("cvc5")
+def test_cvc5_reads_its_own_or_lacks_it(tmp_path: Path) -> None:
+    """Release 1.0.3 has neither finite fields nor all operators."""
+    options = ["--incremental", "--fp-exp", "--strings-exp", "--sets-ext", "--parse-only"]
+    path, accepted = tmp_path / "in.smt2", 0
+    for seed in range(40):
+        path.write_text(script("cvc5", seed))
+        done = subprocess.run(["cvc5", *options, path], capture_output=True, text=True, check=False)
+        wrong = [line for line in done.stdout.splitlines() if line.startswith("(error")]
+        # It refuses `(define-sort N0 (T) (Tuple Int Bool))` where N0 is used.
+        wrong = [line for line in wrong if "Expected parametric datatype" not in line]
+        accepted += not wrong
+        assert all(rejects(line, well_formed=True) for line in wrong), wrong
+    assert accepted > 20
+
+
+def test_the_option_of_the_command(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    done = tool("generate", "smt2", "--logic", "ALL", "--extensions", "cvc5", "--seed", "3")
+    assert (done.code, done.err) == (0, "")
+    assert "(Tuple " in done.out
+    done = tool("generate", "smt2", "--extensions", "cvc5")
+    assert done.code == 2
+    assert "--extensions requires --logic" in done.err
