@@ -26,7 +26,7 @@ _LACKING = re.compile(
 """A program lacks an operator, a theory, an option or a mode, or an answer has no model or core."""
 _DECLINED = re.compile(
     r"""\bunknown\b | \bundeclared\b | \b(?:parse|syntax|sort|type)[ ](?:error|mismatch)
-    | \bdo(?:es)?[ ]not[ ]match\b | \bmismatch\b | \bnot[ ](?:co-variant|well-founded)\b
+    | \bdo(?:es)?[ ]not[ ]match\b | \bmismatch(?:es)?\b | \bnot[ ](?:co-variant|well-founded)\b
     | \binvalid[ ](?:\S+[ ]){0,2}(?:command|declaration|definition|reference|argument
         |use|name|binding|value|symbol|sort|variable)s?\b
     | \b(?:only[ ]|not[ ])available\b | \bcannot[ ](?:run|make|push|pop|get)\b

@@ -24,6 +24,7 @@ LACKING = (
     '(error "No unsat core. The context is satisfiable")',
 )
 DECLINED = (
+    '(error "line 7 column 9: declared arity mismatches supplied arity")',
     '(error "line 2 column 9: Sort mismatch between first argument and argument 2")',
     "(error \"line 7 column 1: invalid command, '(' expected\")",
     '(error "line 2 column 9: datatype is not well-founded")',
