@@ -14,6 +14,8 @@ from typing import NamedTuple
 from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
 
 Lines = list[str]
+_ASKED = 0.4
+"""How often what depends on an answer may be asked for: without it, no answers are compared."""
 _LONG = {
     "RNE": "roundNearestTiesToEven",
     "RNA": "roundNearestTiesToAway",
@@ -42,7 +44,12 @@ def with_rare_commands(
 ) -> Lines:
     """Return the commands of a script, some of them rare ones."""
     script = _Script([], [*vocabulary.commands], [*body])
-    fitting = [each for each in _KINDS if each not in _RECURSIVE or _recursive(vocabulary)]
+    fitting = [
+        each
+        for each in _KINDS
+        if (each not in _RECURSIVE or _recursive(vocabulary))
+        and (each not in _DEPENDING or dice.random() < _ASKED)
+    ]
     for each in dice.sample(fitting, dice.choice(_CHANGES)):
         each(dice, vocabulary, script)
     if "floats" in vocabulary.theories and dice.random() < 0.5:
@@ -56,7 +63,11 @@ def with_rare_commands(
 
 def _recursive(vocabulary: Vocabulary) -> bool:
     """Return whether a logic has integers, functions and quantifiers: for recursive functions."""
-    return vocabulary.theories >= {"ints", "functions", "quantifiers"}
+    theories = vocabulary.theories
+    # z3 has none in logics such as AUFLIRA.
+    return theories >= {"ints", "functions", "quantifiers"} and (
+        "datatypes" in theories or "reals" not in theories
+    )
 
 
 def _option(script: _Script, name: str) -> None:
@@ -227,3 +238,4 @@ _KINDS: tuple[Callable[[Random, Vocabulary, _Script], None], ...] = (
     _pattern,
 )
 _RECURSIVE = frozenset((_function, _functions, _pattern))
+_DEPENDING = frozenset((_models, _cores, _assignments, _assumptions, _proofs))
