@@ -23,11 +23,18 @@ SCRIPTS = (
     "(set-logic ALL)\n(declare-const x Int)\n(assert (forall ((y Int)) (=> (> y x) (> y 3))))\n"
     "(assert (< x 9))\n(check-sat)\n",
 )
+YICES_SCRIPTS = (
+    SCRIPTS[0],
+    "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (or (< x 9) (> (* 3 x) 40)))\n"
+    "(check-sat)\n",
+)
+"""Yices has no logic with all theories."""
 FORMULAS = (
     ("p cnf 3 4\n1 2 0\n-1 3 0\n-2 -3 0\n2 3 0\n", 10),
     ("p cnf 2 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n", 20),
 )
 """And the exit codes for their answers."""
+FRACTIONS = ("0.1", "0.5", "0.9", "1.5")
 NUMBERS = ("0", "1", "2", "10", "1000")
 Z3_MODULES = ("smt", "sat", "nlsat", "rewriter", "lp", "pi")
 NOT_Z3 = re.compile(
@@ -47,6 +54,12 @@ NOT_CVC5 = re.compile(
     r"|solve-|learned|oracle|thresh|early-exit|difficulty|minisat-dump|unsat-cores|model-cores"
     r"|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user",
 )
+YICES_MODES = {
+    "branching": ["default", "negative", "positive", "theory", "th-neg", "th-pos"],
+    "ef-gen-mode": ["none", "substitution", "projection", "auto"],
+}
+"""Of the parameters that are modes, which its help does not list (manual, `set-param`)."""
+NOT_YICES = re.compile(r"ef-max")
 NOT_CADICAL = re.compile(
     r"verbose|quiet|report|check|profile|realtime|binary|seed|log"  # output, speed, no effect
 )
@@ -91,6 +104,16 @@ def of_cvc5(program: str) -> Iterator[tuple[str, list[str]]]:
             yield name, ["false", "true"]
 
 
+def of_yices(program: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the parameters of Yices, as `yices` beside the program says them."""
+    asked = "(help params)\n"
+    beside = Path(program).with_name("yices")
+    done = subprocess.run([beside], input=asked, capture_output=True, text=True, check=False)
+    for name, kind in re.findall(r"\(set-param (\S+) \[(\w+)\]\)", done.stdout):
+        values = {"boolean": ["false", "true"], "integer": list(NUMBERS), "float": list(FRACTIONS)}
+        yield f"yices-{name}", values.get(kind, YICES_MODES.get(name, []))
+
+
 def of_cadical(program: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the options of CaDiCaL, and values that they may take."""
     line = re.compile(r"(?m)^  (--[a-z]+)=(?:bool|(-?[\de]+)\.\.([\de]+)) .*\[(.*)\]$")
@@ -107,6 +130,7 @@ def of_cadical(program: str) -> Iterator[tuple[str, list[str]]]:
 FOUND = {
     "z3": ("smt2", of_z3, NOT_Z3),
     "cvc5": ("smt2", of_cvc5, NOT_CVC5),
+    "yices": ("smt2", of_yices, NOT_YICES),
     "cadical": ("cnf", of_cadical, NOT_CADICAL),
 }
 
@@ -115,7 +139,7 @@ def takes(program: str, name: str, value: str) -> bool:
     """Return whether a program answers with this option as it should."""
     if name.startswith("-"):
         return all(answers(program, f"{name}={value}", *each) for each in FORMULAS)
-    for script in SCRIPTS:
+    for script in YICES_SCRIPTS if name.startswith("yices-") else SCRIPTS:
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
             file.write(f"(set-option :{name} {value})\n{script}")
             file.flush()

@@ -61,7 +61,7 @@ OPTIONS: tuple[FormatOption, ...] = (
     ),
     FormatOption(
         "solver_options",
-        "Set one to three options of a solver in each script: z3, cvc5, or a file of lines "
+        "Set one to three options of a solver in each script: z3, cvc5, yices, or a file of lines "
         "`name = values`.",
         metavar="WHICH",
         default=None,
