@@ -82,7 +82,7 @@ def test_the_option_of_the_command(tmp_path: Path) -> None:
 def test_the_bug_of_z3_in_the_docs() -> None:
     """The script is well sorted, and cvc5 answers; the release of z3 that the docs name refuses."""
     document = Path(__file__).parents[3] / "docs" / "hunting.md"
-    (text,) = re.findall(r"```smt2\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    (text,) = re.findall(r"```text\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
     assert problems(Smt2().parse(text.encode())) == []
     done = subprocess.run(
         ["cvc5", "-q", "--lang", "smt2"], input=f"(set-logic ALL)\n{text}(check-sat)\n",
