@@ -228,7 +228,7 @@ def compare(
 def table(target: str, rows: Sequence[Found]) -> str:
     """Return the table of a target, and the list of its failures."""
     lines = [
-        f"### {target}",
+        f"## {target}",
         "",
         "| tool | processor s | starts | inputs | of these fail | failures | only here |",
         "|---|---|---|---|---|---|---|",
