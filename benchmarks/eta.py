@@ -25,7 +25,7 @@ from reducekit.events import (
     Started,
 )
 from reducekit.session import Options, Session
-from reducekit.session.eta import Pace, Range, checks_left
+from reducekit.session.progress import Pace, Range, checks_left
 
 MOMENTS = 20
 

@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from reducekit.diagram import Diagram
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Closing
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Closing, Guard
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome as Outcome  # for formats, who see nothing of oracles
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from reducekit.executors.executor import Closing, Executor
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Closing, Executor, Guard
 from reducekit.frontend import Frontend
 from reducekit.offers import FormatOption
 from reducekit.oracle.command import Command

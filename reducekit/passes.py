@@ -99,8 +99,7 @@ from typing import Any, Protocol, TypeAlias
 
 from reducekit.change import Change
 from reducekit.document import Document
-from reducekit.search.independent import independent
-from reducekit.search.problem import Problem
+from reducekit.search.problem import Problem, independent
 
 
 class View(Protocol):

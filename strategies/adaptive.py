@@ -34,9 +34,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.index_set import IndexSet
 from reducekit.search.problem import Items
-from reducekit.search.selecting import DivisibleSelector, Part, Selecting, Selector
+from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selecting, Selector
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.deferring import Deferring
 from reducekit.strategies.pool import HALF, Block, Pool, free, worth_parts

@@ -31,8 +31,7 @@ from heapq import merge
 from math import exp2
 from typing import Protocol
 
-from reducekit.search.index_set import IndexSet
-from reducekit.search.selecting import DivisibleSelector, Part, Selector
+from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selector
 from reducekit.strategies.pool import HALF, Block, Origin, Pool, free, worth_parts
 
 _NONE = IndexSet()

@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from typing import NamedTuple, Protocol
 
-from reducekit.search.index_set import IndexSet
-from reducekit.search.selecting import DivisibleSelector, Part, Selector
+from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selector
 
 _NONE = IndexSet()
 # Below 1, so that a worker whose block ends early finds more in the pool; not far below, as each

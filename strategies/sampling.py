@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from reducekit.search.index_set import IndexSet
-from reducekit.search.selecting import Selector
+from reducekit.search.selecting import IndexSet, Selector
 
 # Half a success in one try, for each size: optimistic on purpose, so that an untried size
 # promises more than one that has failed, and each is tried before the search ends (optimistic

@@ -48,7 +48,7 @@ ENGINE = (
     "reducekit.registry",
     "reducekit.search",
 )
-PROGRESS = ("reducekit.session.eta", "reducekit.session.progress")
+PROGRESS = ("reducekit.session.progress",)
 APPLICATIONS = (
     *PROGRESS,
     "reducekit.session",
@@ -104,8 +104,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.search",
     ),
     # What a session's events add up to: reads events, so that displays and reports need no session.
-    "reducekit.session.eta": BASE,
-    "reducekit.session.progress": (*BASE, "reducekit.session.eta"),
+    "reducekit.session.progress": BASE,
     # One reduction as an application: no terminal, no arguments.
     "reducekit.session": (*ENGINE, *PROGRESS),
     # What a journal tells, for people.

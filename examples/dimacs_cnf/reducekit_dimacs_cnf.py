@@ -10,8 +10,7 @@ from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.frontend import Frontend, Schedule
-from reducekit.search.independent import independent
-from reducekit.search.problem import IndependentItems, Items, Selection
+from reducekit.search.problem import IndependentItems, Items, Selection, independent
 from reducekit.search.selecting import Selecting, Selector
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.levels import level_by_level

@@ -26,8 +26,14 @@ from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch
 from reducekit.frontends.aiger.reader import View
 from reducekit.frontends.aiger.writer import write
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import NOTHING, Closure, IndependentItems, Items, Selection
+from reducekit.search.problem import (
+    NOTHING,
+    Closure,
+    IndependentChanges,
+    IndependentItems,
+    Items,
+    Selection,
+)
 
 
 def _whole(circuit: Circuit, what: str) -> Change:

@@ -17,8 +17,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
 from reducekit.frontends.text.passes import NodeItems
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import IndependentItems, Items, Selection
+from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
 
 TRUE = LIMIT
 """A literal that is true; -TRUE is false."""

@@ -10,9 +10,8 @@ from typing import Any
 from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
-from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.commands import fingerprint, head_of
 from reducekit.frontends.smt2.diagram import diagram
-from reducekit.frontends.smt2.fingerprint import fingerprint
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.passes.hierarchy import hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout

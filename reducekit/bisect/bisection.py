@@ -13,8 +13,7 @@ from reducekit.bisect.search import Verdict, lowest, next_version, smallest
 from reducekit.bisect.verdicts import Judge, cannot_start, ended
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
-from reducekit.executors.executor import Finished
-from reducekit.executors.guard import Guard, NoSignals
+from reducekit.executors.executor import Finished, Guard, NoSignals
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.signature import signature

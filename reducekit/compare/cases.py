@@ -13,7 +13,7 @@ from reducekit import registry
 from reducekit.compare.runs import Settings
 from reducekit.compare.shared_oracle import SharedOracle
 from reducekit.errors import NotInterestingError, UsageError
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Guard
 from reducekit.frontend import Effort, FormatOption, Frontend
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster

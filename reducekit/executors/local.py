@@ -17,13 +17,13 @@ from typing import Literal
 
 from reducekit.errors import UsageError
 from reducekit.executors import marks
-from reducekit.executors.executor import Executor, ExecutorError, Finished
-from reducekit.executors.guard import Guard, NoSignals
+from reducekit.executors.executor import Executor, ExecutorError, Finished, Guard, NoSignals
 from reducekit.executors.marks import Mark
 from reducekit.executors.run_directory import RunDirectory, Watchdog
-from reducekit.executors.slots import NoRoomError, Slot
-from reducekit.executors.spawning import (
+from reducekit.executors.slots import (
     Actions,
+    NoRoomError,
+    Slot,
     Stream,
     Suspensions,
     Wanted,

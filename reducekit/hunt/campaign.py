@@ -12,7 +12,7 @@ from typing import Any
 
 from reducekit import registry
 from reducekit.errors import UsageError
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Guard
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontend import Frontend
 from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests

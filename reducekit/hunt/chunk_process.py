@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from reducekit.errors import ReducekitError
 from reducekit.executors.cluster.checking import in_place
-from reducekit.executors.guard import NoSignals
+from reducekit.executors.executor import NoSignals
 from reducekit.hunt.campaign import prepare
 from reducekit.hunt.chunk import Order, Tested
 from reducekit.hunt.inputs import Input

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reducekit.errors import UsageError
 from reducekit.events import Event
-from reducekit.executors.guard import Guard, NoSignals
+from reducekit.executors.executor import Guard, NoSignals
 from reducekit.hunt import apart, store
 from reducekit.hunt.campaign import Campaign, prepare
 from reducekit.hunt.events import (

@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from reducekit.executors.executor import Closing
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Closing, Guard
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.inputs import Input, input_from
 from reducekit.hunt.results import Control, InputResult

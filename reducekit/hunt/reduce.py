@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reducekit.errors import NotInterestingError, ParseError, StoppedError, UsageError
 from reducekit.events import Event
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend
 from reducekit.hunt.stats import FAILS_WHEN_EMPTY, Bug
 from reducekit.oracle.command import Command

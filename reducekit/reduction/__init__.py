@@ -1,7 +1,6 @@
 """One reduction: passes over a text, repeated until none of them makes it smaller."""
 
-from reducekit.reduction.budget import Budget, Counts
-from reducekit.reduction.control import Control
+from reducekit.reduction.control import Budget, Control, Counts
 from reducekit.reduction.loop import EARLIER, GUESSES, Reduction, Result
 from reducekit.reduction.plan import STAGES, PassChoice
 from reducekit.reduction.skips import Skip

@@ -21,7 +21,7 @@ from typing import Any
 
 from reducekit.events import Accepted, Event, RolledBack
 from reducekit.journal import Journal
-from reducekit.reduction.budget import Spending
+from reducekit.reduction.control import Spending
 
 # A flaky failure mostly shows late, when texts are small. A run accepts some hundred texts, so
 # this bounds their memory to some ten MB.

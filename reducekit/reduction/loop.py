@@ -18,13 +18,11 @@ from reducekit.journal import Journal, digest
 from reducekit.offers import Skips
 from reducekit.oracle.limits import Limits
 from reducekit.reduction.best import Best
-from reducekit.reduction.budget import Budget, Counts, Spending
-from reducekit.reduction.control import Control, Stopped
+from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 from reducekit.reduction.epoch import Epoch, Shared
 from reducekit.reduction.plan import PassChoice, first_position
-from reducekit.reduction.sightings import Sightings
 from reducekit.reduction.skips import Fingerprints
-from reducekit.reduction.verdicts import Verdicts
+from reducekit.reduction.verdicts import Sightings, Verdicts
 from reducekit.search.strategy import Strategy
 
 # Each return doubles the confirmations, so the third asks for 8 times as many runs of each

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from reducekit.change import Change
+from reducekit.change import Change, Edit
 
 Selection: TypeAlias = Set[int]
 """Indices of items."""
@@ -281,3 +281,28 @@ class FixedSearch:
 
 
 Problem: TypeAlias = Items | Tree | Graph | FixedSearch
+
+
+class IndependentChanges(IndependentItems):
+    """A list of changes as items; taking several applies all their edits."""
+
+    def __init__(self, changes: Sequence[Change], weights: Sequence[int] | None = None) -> None:
+        self.changes = changes
+        self.weights: Sequence[int] = weights or [1] * len(changes)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the edits of all chosen changes together."""
+        if len(chosen) == 1:
+            (item,) = chosen
+            return self.changes[item]
+        edits: list[Edit] = []
+        what = ""
+        for item in sorted(chosen):
+            edits.extend(self.changes[item].edits)
+            what = self.changes[item].what
+        return Change(tuple(edits), what)
+
+
+def independent(changes: Sequence[Change]) -> IndependentChanges | None:
+    """Return the changes as items, None if there are none."""
+    return IndependentChanges(changes) if changes else None

@@ -22,6 +22,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
+from reducekit.session.executors import Running
 from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
 from reducekit.session.golden import Golden, limits_for, run_once
 from reducekit.session.other_failures import OtherFailures
@@ -38,7 +39,6 @@ from reducekit.session.report import (
     Report,
     Reproducer,
 )
-from reducekit.session.running import Running
 from reducekit.session.slippage import SlippageTracker
 
 _LAST_CHECKS = 5

@@ -1,15 +1,23 @@
-"""The executors of one session: opened as the options say, counted, and closed at the end."""
+"""The state that all phases of a session share: messages, stopping, executors.
+
+Executors are opened as the options say, counted, and closed at the end.
+"""
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from reducekit.executors.executor import Closing, Executor
-from reducekit.executors.guard import Guard
-from reducekit.executors.inprocess import InProcess
+from reducekit.events import Event, Notice
+from reducekit.executors.executor import Closing, Executor, Finished, Guard, InProcess
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.reduction.control import POLL, Control
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
 from reducekit.session.unpack import plain_path
@@ -68,3 +76,61 @@ class Executors(Closing):
         """Close all."""
         for each in reversed(self._opened):
             each.close()
+
+
+class Stoppable(Executor):
+    """Waits in short slices, and checks between them whether `control` raises Stopped."""
+
+    def __init__(self, inner: Executor, control: Control) -> None:
+        self._inner = inner
+        self._control = control
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        return self._inner.free
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check."""
+        self._inner.submit(ticket, text, limits)
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for checks to finish. Raises Stopped."""
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            self._control.check()
+            left = until - time.monotonic()
+            finished = self._inner.wait(max(0.0, min(POLL, left)))
+            if finished or left <= 0:
+                return finished
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and drop it."""
+        self._inner.cancel(ticket)
+
+    def close(self) -> None:
+        """End all checks."""
+        self._inner.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A session that runs."""
+
+    options: Options
+    executors: Executors
+    listen: Callable[[Event], None]
+    """Called with every event."""
+    guard: Guard
+    control: Control
+    begin: float
+    """The start, by the monotonic clock."""
+
+    def say(self, sentence: str | None) -> None:
+        """Send a message to the user, if there is one."""
+        if sentence is not None:
+            self.listen(Notice(sentence))
+
+    def open_stoppable(self, oracle: Oracle, jobs: int = 1) -> Executor:
+        """Open an executor whose waits end when the session is stopped."""
+        return Stoppable(self.executors.open(oracle, jobs), self.control)

@@ -14,6 +14,7 @@ from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import Stopped
 from reducekit.session import journal_setup
+from reducekit.session.executors import Running
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
@@ -26,7 +27,6 @@ from reducekit.session.golden import (
 )
 from reducekit.session.own_folders import in_own_folders
 from reducekit.session.prepare import Job
-from reducekit.session.running import Running
 
 _FIRST = 600.0
 """Time limit of a run on the input, in seconds, if none is given."""

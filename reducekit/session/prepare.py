@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reducekit import registry
 from reducekit.errors import ParseError, UsageError
-from reducekit.executors.guard import Guard
+from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend, View
 from reducekit.offers import Claims, Skips, Varies
 from reducekit.oracle.also import compares_answers

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from reducekit.errors import UsageError
 from reducekit.events import Event, FailureFound, Finished, Notice, Resumed, Started
-from reducekit.executors.guard import Guard, NoSignals
+from reducekit.executors.executor import Guard, NoSignals
 from reducekit.gc_tuning import only_new
 from reducekit.offers import Claims
 from reducekit.oracle.outcome import Outcome
@@ -24,7 +24,7 @@ from reducekit.own_checks import AdaptsToFailure
 from reducekit.reduction.control import Control
 from reducekit.session import journal_setup
 from reducekit.session.ending import confirmed, left, on_fresh_variants, report_of
-from reducekit.session.executors import Executors
+from reducekit.session.executors import Executors, Running
 from reducekit.session.fresh import Steps
 from reducekit.session.golden import Golden, advice, doubtful, in_the_wrong
 from reducekit.session.golden_runs import seen_to_fail
@@ -34,7 +34,6 @@ from reducekit.session.output import SavedBest, back_up
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.probing import overridden
 from reducekit.session.report import Report
-from reducekit.session.running import Running
 from reducekit.session.searching import search, slippage_of
 
 

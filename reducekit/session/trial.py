@@ -13,10 +13,10 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
+from reducekit.session.executors import Stoppable
 from reducekit.session.golden import run_once
 from reducekit.session.options import Failure
 from reducekit.session.slippage import captured
-from reducekit.session.stoppable import Stoppable
 
 _SECONDS = 60.0
 """Time limit of a run if none is given: somebody is waiting."""

@@ -22,8 +22,7 @@ from reducekit.hunt.inputs import own_generation
 from reducekit.offers import with_defaults
 from reducekit.oracle.outcome import Outcome
 from reducekit.session import Failure, Options, Session
-from reducekit.session.eta import in_words
-from reducekit.session.progress import Limit, Progress
+from reducekit.session.progress import Limit, Progress, in_words
 from reducekit.session.report import Report
 from reducekit.session.trial import Trial
 from reducekit.text import printable, shortened

@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 
 from reducekit.events import Event
 from reducekit.reports.steps import glimpse
-from reducekit.session.eta import in_words
-from reducekit.session.progress import Progress
+from reducekit.session.progress import Progress, in_words
 from reducekit.text import printable
 
 Style: TypeAlias = Literal["", "strong", "quiet", "good", "gone", "come", "warn"]

@@ -26,8 +26,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
 from reducekit.reports.steps import changes
-from reducekit.session.eta import in_words
-from reducekit.session.progress import Progress
+from reducekit.session.progress import Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
 from reducekit.usage.block import SLOW, Watched, sizes
 from reducekit.usage.screenful import Ran, Screenful

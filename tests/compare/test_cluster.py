@@ -9,7 +9,7 @@ import pytest
 
 from reducekit.compare.cases import open_case
 from reducekit.compare.sessions import algorithms_of, run_all
-from reducekit.executors.guard import NoSignals
+from reducekit.executors.executor import NoSignals
 from reducekit.session import Failure
 from reducekit.session.cluster import Cluster
 from tests.clusters import local_cluster

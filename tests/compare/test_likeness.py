@@ -8,7 +8,7 @@ import pytest
 
 from reducekit import registry
 from reducekit.compare.likeness import likenesses
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from tests.strategies.test_everywhere import CASES, FRONTENDS, fresh

@@ -15,7 +15,7 @@ from reducekit.compare.sessions import Algorithm, Curve, algorithms_of, run_all
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked
 from reducekit.executors import marks
-from reducekit.executors.guard import NoSignals
+from reducekit.executors.executor import NoSignals
 from reducekit.frontends.btor import Btor
 from reducekit.session import Failure
 from tests.cli.tool import problem

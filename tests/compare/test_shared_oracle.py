@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reducekit.compare.shared_oracle import SharedOracle
-from reducekit.executors.executor import Executor, Finished
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import Executor, Finished, InProcess
 from reducekit.oracle.criterion import Everything, ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Finished
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import Finished, InProcess
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command

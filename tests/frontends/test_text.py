@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontend import by_size
 from reducekit.frontends.text import Text, TextView, parse_lines
 from reducekit.frontends.text.passes import GroupTree, drop_groups

@@ -6,8 +6,7 @@ import pytest
 
 from reducekit.events import Accepted, Event, RolledBack
 from reducekit.reduction.best import Best
-from reducekit.reduction.budget import Budget, Counts, Spending
-from reducekit.reduction.control import Control, Stopped
+from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 
 
 class Listening:

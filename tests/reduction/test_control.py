@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from reducekit.events import Checked, Event, PassStarted
-from reducekit.executors.executor import Executor, Finished
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import Executor, Finished, InProcess
 from reducekit.frontends.text import Text
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result

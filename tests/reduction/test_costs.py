@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from reducekit.events import Checked
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontend import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.smt2 import Smt2

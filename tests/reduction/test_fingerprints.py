@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.fingerprint import fingerprint
+from reducekit.frontends.smt2.commands import fingerprint
 from reducekit.journal import digest
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result

@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from reducekit.events import Accepted, Event, RolledBack
-from reducekit.executors.executor import Finished
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import Finished, InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result

@@ -14,8 +14,7 @@ from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
-from reducekit.executors.executor import Finished
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import Finished, InProcess
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
@@ -27,7 +26,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.reduction.control import POLL
 from reducekit.reduction.skips import Skip
-from reducekit.search.independent import IndependentChanges
+from reducekit.search.problem import IndependentChanges
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.search.index_set import IndexSet
+from reducekit.search.selecting import IndexSet
 
 indices = st.sets(st.integers(0, 40))
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.executors.guard import NoSignals
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess, NoSignals
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command

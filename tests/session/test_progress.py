@@ -20,8 +20,7 @@ from reducekit.events import (
 from reducekit.journal import journal_path, load
 from reducekit.reports.account import account
 from reducekit.session import Options, Session
-from reducekit.session.eta import Pace, in_words
-from reducekit.session.progress import Limit, PassTotal, Point, Progress, Step
+from reducekit.session.progress import Limit, Pace, PassTotal, Point, Progress, Step, in_words
 
 TEXT = b"".join(b"(declare-fun x%d () Int) (assert (> x%d 7))\n" % (n, n) for n in range(30))
 

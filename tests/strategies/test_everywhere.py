@@ -14,7 +14,7 @@ import pytest
 
 from reducekit import registry
 from reducekit.events import Accepted, Event
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontend import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.trace import Traces

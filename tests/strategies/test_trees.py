@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.change import Change, Edit
-from reducekit.search.independent import independent
-from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree
+from reducekit.search.problem import NOTHING, Items, Move, Selection, Tree, independent
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin

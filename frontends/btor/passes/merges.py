@@ -11,7 +11,7 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import line_graph
 from reducekit.frontends.btor.passes.redirections import Redirections, below_inits, word
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges, independent
+from reducekit.search.problem import IndependentChanges, independent
 
 
 @pass_("equal nodes")

@@ -6,8 +6,7 @@ from reducekit.change import Change
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import DropRoots, LineGraph, line_graph
 from reducekit.passes import pass_
-from reducekit.search.independent import independent
-from reducekit.search.problem import IndependentItems, Items, Selection
+from reducekit.search.problem import IndependentItems, Items, Selection, independent
 
 
 @pass_("cone")

@@ -13,8 +13,7 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.ranked_spellings import RankedSpellings, ranked_spellings
 from reducekit.passes import pass_
-from reducekit.search.independent import independent
-from reducekit.search.problem import Items
+from reducekit.search.problem import Items, independent
 
 _MOST = 20_000
 

@@ -14,8 +14,7 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.redirections import belonging, below_inits, dropped, idle
 from reducekit.frontends.text.passes import NodeItems
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import IndependentItems, Items, Selection
+from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
 
 
 class DropItems(IndependentItems):

@@ -11,8 +11,15 @@ from reducekit.document import Document
 from reducekit.frontends.smt2.commands import Commands
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import Closure, FixedSearch, Items, LeafTree, Move, Selection
+from reducekit.search.problem import (
+    Closure,
+    FixedSearch,
+    IndependentChanges,
+    Items,
+    LeafTree,
+    Move,
+    Selection,
+)
 from reducekit.search.selecting import Selecting
 from reducekit.strategies.probdd import Estimates, Group
 

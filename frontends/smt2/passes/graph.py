@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reducekit.change import Change
-from reducekit.frontends.smt2.fingerprint import TOKEN
+from reducekit.frontends.smt2.commands import TOKEN
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import LATE, Closing

@@ -11,8 +11,7 @@ import re
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import Items
+from reducekit.search.problem import IndependentChanges, Items
 
 # Strings and quoted symbols are matched first, so that their blanks are kept.
 _GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')

@@ -29,8 +29,7 @@ from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.terms import Terms, subterms
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import IndependentItems, Selection
+from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
 # The commands with terms that the paper treats, in its order, each with the related commands of
 # later versions of the standard.

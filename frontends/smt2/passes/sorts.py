@@ -15,8 +15,14 @@ from reducekit.frontends.smt2.sorts import Sort, substitute, write_sort
 from reducekit.frontends.smt2.terms import Terms
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges, independent
-from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
+from reducekit.search.problem import (
+    IndependentChanges,
+    IndependentItems,
+    LeafTree,
+    Move,
+    Selection,
+    independent,
+)
 
 _DECLARES = frozenset(b"declare-fun declare-const declare-var".split())
 # Solvers accept no zero byte in a symbol (standard 2.7, section 3.1), so no name looks like a gap.

@@ -12,7 +12,7 @@ from reducekit.frontends.smt2.script import Script, analyse
 from reducekit.frontends.smt2.spelling import shortest
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
-from reducekit.search.independent import IndependentChanges, independent
+from reducekit.search.problem import IndependentChanges, independent
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
 _WHOLE = re.compile(rb"([0-9]{1,99})\.0")

@@ -7,7 +7,7 @@ from reducekit.frontends.smt2.sorts import RESERVED
 from reducekit.frontends.smt2.spelling import short_names
 from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
 from reducekit.frontends.smt2.view import ScriptView
-from reducekit.search.independent import IndependentChanges, independent
+from reducekit.search.problem import IndependentChanges, independent
 
 # Names that cannot be given to a symbol: reserved words and theory symbols.
 _NOT_FREE = RESERVED | OPERATORS.keys() | CONSTANTS.keys()

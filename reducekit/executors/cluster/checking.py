@@ -1,7 +1,7 @@
 """The process of a checker: orders come in on stdin, reports go out on stdout.
 
 It is not a thread of the Dask worker, because the limits of a command are those of its parent
-for a moment (`spawning.py`), and because its end must be the end of all that it started: when
+for a moment (`slots.py`), and because its end must be the end of all that it started: when
 the worker dies in whatever way, stdin ends, and so do the checks. So they do when nothing has
 been heard of the client for the time of a lease.
 """

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reducekit.frontends.smt2.fingerprint import fingerprint
+from reducekit.frontends.smt2.commands import fingerprint
 
 SCRIPT = b"""(declare-sort S 0)
 (declare-fun x () Int)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.commands import _STEP, read_commands
 from reducekit.frontends.smt2.graph.build import build

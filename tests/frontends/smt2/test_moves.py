@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.passes.datatypes import members, tactics

@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.document import Document
 from reducekit.events import Accepted, Event
-from reducekit.executors.inprocess import InProcess
+from reducekit.executors.executor import InProcess
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.logics import Theories, theories_of
@@ -15,8 +15,7 @@ from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule, t
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
-from reducekit.search.independent import IndependentChanges
-from reducekit.search.problem import NOTHING
+from reducekit.search.problem import NOTHING, IndependentChanges
 from reducekit.search.strategy import Passes
 from reducekit.strategies.halving import halving
 from tests.frontends.smt2.paper import FIGURE_1
