@@ -7,7 +7,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,7 +104,6 @@ class Members:
         self._connection = connection
         self._tell = tell
         self._wake = wake
-        self._asked: dict[Link, Future[list[str]]] = {}
         self._alone: float | None = None
         """Since when there is no worker."""
 
@@ -114,42 +112,42 @@ class Members:
         """For how long there has been none; None: there is one, or one is being asked."""
         return None if self._alone is None else time.monotonic() - self._alone
 
-    def _meet(self, address: str, link: Link) -> None:
-        """Admit or refuse a worker that is new here, or ask it what it lacks."""
-        if self._needs in link.fit:
-            self.admitted[address] = link
-        elif link.version != __version__:
-            version = f"it has reducekit {link.version}, and this is {__version__}"
-            self.refuse(address, f"{version}: install the same")
-        else:
-            self._asked[link] = self._connection.call(link, "missing", *self._needs)
-            self._asked[link].add_done_callback(lambda _: self._wake())
-
-    def _forget(self, links: Mapping[str, Link]) -> None:
-        """Drop who has gone, and take in whom the connection has given up."""
-        workers = self._connection.workers
-        self.admitted = {each: its for each, its in self.admitted.items() if links.get(each) is its}
+    def look(self) -> None:
+        """Admit or refuse the workers that are there now, and ask the others what they lack."""
         for address, why in self._connection.refused.items():
             self.refuse(address, why)
+        workers = self._connection.workers
         self.refused = {each: why for each, why in self.refused.items() if each in workers}
-
-    def _hear(self) -> None:
-        """Take the answers that have come."""
-        for link in [each for each, answer in self._asked.items() if answer.done()]:
-            self._take(link, self._asked.pop(link))
-
-    def look(self) -> None:
-        """Take in who has come, gone, and answered."""
-        links = self._connection.links
-        self._forget(links)
-        for address, link in links.items():
-            if not (address in self.admitted or address in self.refused or link in self._asked):
-                self._meet(address, link)
-        self._hear()
-        if self.admitted or self._asked:
+        heard = {link: self._heard(link) for link in self._connection.links.values()}
+        self.admitted = {link.address: link for link, fit in heard.items() if fit}
+        if self.admitted or None in heard.values():
             self._alone = None
         elif self._alone is None:
             self._alone = time.monotonic()
+
+    def _heard(self, link: Link) -> bool | None:
+        """Return whether a worker has all that is needed; None while it is being asked."""
+        if link.address in self.refused:
+            return False
+        if link.version != __version__:
+            version = f"it has reducekit {link.version}, and this is {__version__}"
+            self.refuse(link.address, f"{version}: install the same")
+            return False
+        answer = link.answers.get(self._needs)
+        if answer is None:
+            answer = self._connection.call(link, "missing", *self._needs)
+            link.answers[self._needs] = answer
+            answer.add_done_callback(lambda _: self._wake())
+        if not answer.done():
+            return None
+        missing = answer.result() if answer.exception() is None else None
+        if missing == []:
+            return True
+        link.answers.pop(self._needs, None)  # who asks next, asks again
+        if missing:
+            self.refuse(link.address, "; ".join(missing))
+            return False
+        return None  # no answer: the connection gives it up if that goes on
 
     def wait_for_first(self, patience: float = math.inf) -> None:
         """Wait until a worker is admitted, or until there was none for `patience` seconds.
@@ -202,19 +200,6 @@ class Members:
                 f"no worker of the cluster came back in {patience:g} s: {why}; start one, or let "
                 "`local_slots` take over"
             )
-
-    def _take(self, link: Link, answer: Future[list[str]]) -> None:
-        """Admit a worker that has answered, or refuse it and say why."""
-        if self._connection.links.get(link.address) is not link:
-            return
-        if answer.exception() is not None:
-            return  # it is asked again, unless the connection gives it up
-        missing = answer.result()
-        if missing:
-            self.refuse(link.address, "; ".join(missing))
-        else:
-            link.fit.add(self._needs)
-            self.admitted[link.address] = link
 
 
 def _listed(reasons: Mapping[str, str]) -> str:

@@ -57,8 +57,8 @@ class Link:
         """Of reducekit there."""
         self.checks: set[int] = set()
         """The numbers of the checks there, those of all executors."""
-        self.fit: set[Hashable] = set()
-        """What it has said it has."""
+        self.answers: dict[Hashable, Future[list[str]]] = {}
+        """What it lacks, by what it was asked to have: executors with equal needs ask once."""
         self.why = "it has gone"
         """Why it is no longer used."""
         self.proved = False
