@@ -23,10 +23,10 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
 from reducekit.session.executors import Running
-from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
+from reducekit.session.fresh import Ends, as_unstable, in_words
 from reducekit.session.golden import Golden, limits_for, run_once
 from reducekit.session.other_failures import OtherFailures
-from reducekit.session.output import SavedBest, rescue
+from reducekit.session.output import SavedBest, Steps, rescue
 from reducekit.session.passing import compared, write_passing
 from reducekit.session.prepare import Job
 from reducekit.session.probing import overridden

@@ -7,8 +7,7 @@ on which the failure is much rarer than on the input is given up for an earlier 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from reducekit.oracle.also import innermost
@@ -24,9 +23,6 @@ A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7.
 _OFTEN = 0.5
 _CHANCE = 3
 """Rarer means less than this share, and by at least that many: 7 and 5 of 16 may well be chance."""
-_STEP = 0.9
-"""A text is kept to go back to if it has at most this part of the bytes of the one before. So all
-of them together have at most ten times the bytes of the input."""
 
 
 class Ends(NamedTuple):
@@ -46,23 +42,6 @@ class Ends(NamedTuple):
         """Return whether the rarer of the two ends has become rare."""
         own, others = min(self), min(other)
         return own < _OFTEN * others and own + _CHANCE <= others
-
-
-@dataclass(slots=True)
-class Steps:
-    """The texts between the input and the result, each much smaller than the one before."""
-
-    texts: list[bytes]
-    """The input first."""
-
-    def accept(self, text: bytes) -> None:
-        """Take the next text."""
-        if len(text) <= _STEP * len(self.texts[-1]):
-            self.texts.append(text)
-
-    def give_up(self, refuted: Collection[bytes]) -> None:
-        """Forget texts that turned out not to fail."""
-        self.texts[1:] = [each for each in self.texts[1:] if each not in refuted]
 
 
 def as_unstable(

@@ -20,6 +20,11 @@ from reducekit.errors import UsageError
 from reducekit.journal import Journal
 from reducekit.session.unpack import plain_path, unpacked
 
+_STEP = 0.9
+"""A text is kept to go back to if it has at most this part of the bytes of the one before. So all
+of them together have at most ten times the bytes of the input."""
+
+
 _LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
 
 
@@ -183,6 +188,23 @@ def write_file(path: Path, text: bytes) -> None:
     if not file.write(text):
         reason = file.write_error.strerror if file.write_error is not None else "it failed"
         raise UsageError(f"the output {path} cannot be written: {reason}")
+
+
+@dataclass(slots=True)
+class Steps:
+    """The texts between the input and the result, each much smaller than the one before."""
+
+    texts: list[bytes]
+    """The input first."""
+
+    def accept(self, text: bytes) -> None:
+        """Take the next text."""
+        if len(text) <= _STEP * len(self.texts[-1]):
+            self.texts.append(text)
+
+    def give_up(self, refuted: Collection[bytes]) -> None:
+        """Forget texts that turned out not to fail."""
+        self.texts[1:] = [each for each in self.texts[1:] if each not in refuted]
 
 
 @dataclass(slots=True)

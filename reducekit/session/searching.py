@@ -14,10 +14,9 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
 from reducekit.session.executors import Running
-from reducekit.session.fresh import Steps
 from reducekit.session.golden import Golden, limits_for
 from reducekit.session.guesses import guesses
-from reducekit.session.output import SavedBest
+from reducekit.session.output import SavedBest, Steps
 from reducekit.session.prepare import Job
 from reducekit.session.report import INTERRUPTED
 from reducekit.session.slippage import SlippageTracker, captured

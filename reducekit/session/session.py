@@ -25,12 +25,11 @@ from reducekit.reduction.control import Control
 from reducekit.session import journal_setup
 from reducekit.session.ending import confirmed, left, on_fresh_variants, report_of
 from reducekit.session.executors import Executors, Running
-from reducekit.session.fresh import Steps
 from reducekit.session.golden import Golden, advice, doubtful, in_the_wrong
 from reducekit.session.golden_runs import seen_to_fail
 from reducekit.session.notebook import View
 from reducekit.session.options import Options
-from reducekit.session.output import SavedBest, back_up
+from reducekit.session.output import SavedBest, Steps, back_up
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.probing import overridden
 from reducekit.session.report import Report

@@ -11,7 +11,8 @@ import pytest
 from reducekit import reduce
 from reducekit.events import Event, Notice
 from reducekit.session import Options, Session
-from reducekit.session.fresh import Ends, Steps, as_unstable, in_words
+from reducekit.session.fresh import Ends, as_unstable, in_words
+from reducekit.session.output import Steps
 
 TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
 LUCKY = """sh -c 'grep -q 42 $1 || exec echo sat
