@@ -22,9 +22,9 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
-from reducekit.session.executors import Running
+from reducekit.session.executors import Running, limits_for
 from reducekit.session.fresh import Ends, as_unstable, in_words
-from reducekit.session.golden import Golden, limits_for, run_once
+from reducekit.session.golden import Golden, run_once
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, Steps, rescue
 from reducekit.session.passing import compared, write_passing

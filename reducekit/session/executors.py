@@ -15,12 +15,16 @@ from reducekit.events import Event, Notice
 from reducekit.executors.executor import Closing, Executor, Finished, Guard, InProcess
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import POLL, Control
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
 from reducekit.session.unpack import plain_path
+
+_OF_STEPS = 5.0
+"""Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 
 
 def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
@@ -134,3 +138,20 @@ class Running:
     def open_stoppable(self, oracle: Oracle, jobs: int = 1) -> Executor:
         """Open an executor whose waits end when the session is stopped."""
         return Stoppable(self.executors.open(oracle, jobs), self.control)
+
+
+def timeout_for(seconds: float) -> float:
+    """Return the wall limit for candidates when the best so far takes that many seconds."""
+    return max(0.4, 4 * seconds + 0.2)
+
+
+def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
+    """Return the limits for candidates when the best so far takes that many seconds.
+
+    The wall limit is the criterion's, else the user's, else follows the time.
+    """
+    found = timeout_for(seconds)
+    if criterion.counts_steps:
+        found = max(found, _OF_STEPS)
+    wall = next((w for w in (criterion.wall, limits.wall) if w is not None), found)
+    return Limits(wall, limits.cpu, limits.memory, limits.output)

@@ -26,10 +26,9 @@ from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.session.executors import limits_for
 from reducekit.text import not_text, printable
 
-_OF_STEPS = 5.0
-"""Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 _SHOWN = 2000  # bytes of each stream in a message
 
 _TWICE = Repeat(2, 2)
@@ -65,23 +64,6 @@ class Golden:
     """The outcomes of all runs on the input."""
     baseline: tuple[Outcome, ...] | None = None
     """Those of a run on the baseline, if there was room for it beside the others."""
-
-
-def timeout_for(seconds: float) -> float:
-    """Return the wall limit for candidates when the best so far takes that many seconds."""
-    return max(0.4, 4 * seconds + 0.2)
-
-
-def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
-    """Return the limits for candidates when the best so far takes that many seconds.
-
-    The wall limit is the criterion's, else the user's, else follows the time.
-    """
-    found = timeout_for(seconds)
-    if criterion.counts_steps:
-        found = max(found, _OF_STEPS)
-    wall = next((w for w in (criterion.wall, limits.wall) if w is not None), found)
-    return Limits(wall, limits.cpu, limits.memory, limits.output)
 
 
 def establish(

@@ -13,7 +13,8 @@ from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, Everything, answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
-from reducekit.session.golden import Golden, limits_for, run_once
+from reducekit.session.executors import limits_for
+from reducekit.session.golden import Golden, run_once
 from reducekit.session.prepare import Job
 
 

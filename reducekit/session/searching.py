@@ -13,8 +13,8 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
-from reducekit.session.executors import Running
-from reducekit.session.golden import Golden, limits_for
+from reducekit.session.executors import Running, limits_for
+from reducekit.session.golden import Golden
 from reducekit.session.guesses import guesses
 from reducekit.session.output import SavedBest, Steps
 from reducekit.session.prepare import Job

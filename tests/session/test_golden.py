@@ -25,6 +25,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
+from reducekit.session.executors import limits_for, timeout_for
 from reducekit.session.golden import (
     Golden,
     GoldenRunError,
@@ -32,8 +33,6 @@ from reducekit.session.golden import (
     baseline_fails,
     doubtful,
     establish,
-    limits_for,
-    timeout_for,
     unfit_baseline,
 )
 from reducekit.usage.advice import explained
