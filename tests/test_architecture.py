@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks.candidate_files import passed_files
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 # The rooms of the house, and the rooms whose modules each may import (besides
@@ -444,3 +446,11 @@ def test_the_way_of_a_candidate_in_the_docs_names_files_that_exist() -> None:
     mentioned = re.findall(r"`((?:search|reduction|strategies)/\w+\.py)`", text)
     homes = (CHECKOUT, CHECKOUT / "reducekit")
     assert [name for name in mentioned if not any((home / name).is_file() for home in homes)] == []
+
+
+def test_a_candidate_passes_no_more_files_than_the_docs_say() -> None:
+    text = (CHECKOUT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (most,) = re.findall(r"a candidate passes at most (\d+) files", text)
+    found = passed_files()
+    assert "reducekit/executors/local.py" in found
+    assert len(found) <= int(most), "\n".join(found)
