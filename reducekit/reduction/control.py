@@ -32,8 +32,6 @@ class Control:
     def __init__(self) -> None:
         self.requested = False
         """Whether a request is pending: the only attribute that is read for every check."""
-        self.skipped = False
-        """Whether a pass was skipped: then the result does not depend on the input alone."""
         self.seconds_paused = 0.0
         """Maintained by the reduction."""
         self._condition = threading.Condition(threading.RLock())
@@ -109,7 +107,6 @@ class Control:
             return False
         with self._condition:
             self._skip = False
-            self.skipped = True
             self._changed()
         return True
 

@@ -46,8 +46,6 @@ class Result:
     rounds: int
     seconds: float
     stopped: str | None
-    steered: bool = False
-    """Whether a pass was skipped on request: then the result does not depend on the input alone."""
     early: bool = False
     """Whether a limit or a request ended it: continuing may make the text smaller."""
     gone: bool = False
@@ -186,7 +184,6 @@ class Reduction:
             self._rounds,
             self.elapsed,
             stopped,
-            self.control.skipped,
             early=self._spending.early or self.control.stopped is not None,
             gone=self._gone,
             passing=self.frontend.baseline,

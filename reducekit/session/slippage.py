@@ -90,8 +90,6 @@ class SlippageTracker:
     golden: Sequence[Outcome]
     criterion: Criterion
     keep: Callable[[Signature, bytes], None] = lambda found, text: None
-    uncounted: int = 0
-    """How many kinds of failures were met after the first few hundred."""
     slippages: list[Slippage] = field(default_factory=list)
     _expected: Signature = field(init=False)
     _met: dict[Signature, Met] = field(default_factory=dict)
@@ -205,7 +203,6 @@ class SlippageTracker:
         met = self._met.get(found)
         if met is None:
             if len(self._met) == _MOST:
-                self.uncounted += 1
                 return
             self._met[found] = Met(found, 1, len(text), complaint)
         else:

@@ -75,7 +75,7 @@ def test_it_stops_while_checks_that_never_end_are_running(width: int) -> None:
     run.control.stop("again")
     thread.join(60)
     (result,) = results
-    assert (result.text, result.stopped, result.steered) == (TEXT, "on request", False)
+    assert (result.text, result.stopped) == (TEXT, "on request")
     assert executor.running == set()
     assert executor.cancelled
 
@@ -194,7 +194,6 @@ def test_a_skipped_pass_is_left_and_the_next_one_begins(width: int) -> None:
     assert names[:2] == ["lines", "groups"] or names[:2] == ["lines", "lines"]
     between = events[: next(i for i, e in enumerate(events) if e in skipped) + 1]
     assert sum(isinstance(event, Checked) for event in between) == 1
-    assert result.steered
     assert result.stopped is None
     assert result.text == NEEDED[0], "what one pass skipped, the next round finds"
 

@@ -174,8 +174,7 @@ def test_no_end_of_kinds_is_bounded() -> None:
     for number in range(1000):
         line = "".join(chr(ord("a") + int(digit)) for digit in str(number))
         seen.see(b"", False, (replace(ABORT, stderr=f"Assertion `{line}' failed".encode()),))
-    assert len(seen.met) + seen.uncounted == 1000
-    assert seen.uncounted > 0
+    assert 100 < len(seen.met) < 1000
 
 
 @pytest.mark.parametrize(
