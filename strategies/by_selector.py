@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 from reducekit.search.problem import Graph, Items, Search, Tree
 from reducekit.search.selecting import Selecting, Selector
-from reducekit.search.strategy import Passes, Strategy
+from reducekit.search.strategy import Strategy
 from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
 from reducekit.strategies.levels import level_by_level
 
 
-def by_selector(
-    name: str, selector: Callable[[int], Selector], *, passes: Passes = "classic"
-) -> Strategy:
+def by_selector(name: str, selector: Callable[[int], Selector]) -> Strategy:
     """Return the strategy that searches with `selector(n)`, an algorithm over n indices.
 
     Trees are searched level by level, graphs over their nodes in depth-first order.
@@ -29,4 +27,4 @@ def by_selector(
         nodes = tuple(graph.nodes())
         return Selected(nodes, selector(len(nodes)))
 
-    return strategy(name, over_graph, over_items, tree=over_tree, passes=passes)
+    return strategy(name, over_graph, over_items, tree=over_tree, passes="classic")

@@ -95,9 +95,8 @@ class LocalExecutor(Executor):
 
     Every command runs in its own session, without a terminal, in the current directory and with
     its own TMPDIR, which is emptied afterwards. When it ends, everything that it started is
-    killed. With `adopt_orphans` this includes processes that left its process group or session:
-    then this process is a "child subreaper", the parent of orphans, while the executor is open.
-    Without it, processes that left the process group may live on. If this process is killed by a
+    killed, also processes that left its process group or session: this process is a "child
+    subreaper", the parent of orphans, while the executor is open. If this process is killed by a
     signal that it cannot catch, a watchdog kills the processes and removes the files.
 
     A run that was ended by an outside signal is repeated. If this process is stopped for a while
@@ -117,7 +116,6 @@ class LocalExecutor(Executor):
         jobs: int,
         suffix: str = "",
         *,
-        adopt_orphans: bool = True,
         guard: Guard | None = None,
         name: str = "",
         workdir: str | None = None,
@@ -157,10 +155,8 @@ class LocalExecutor(Executor):
         self._reaper = marks.ChildReaper()
         self._epoll = select.epoll()
         self._suspensions = Suspensions()
-        self._adopts = adopt_orphans
-        self._adopted_before = adopt_orphans and marks.adopting()
-        if adopt_orphans:
-            marks.set_adopting(True)
+        self._adopted_before = marks.adopting()
+        marks.set_adopting(True)
 
     @property
     def free(self) -> int:
@@ -254,7 +250,7 @@ class LocalExecutor(Executor):
         self._epoll.close()
         for slot in self._slots:
             slot.close()
-        if self._adopts and not self._adopted_before:
+        if not self._adopted_before:
             marks.set_adopting(False)
 
     def _new_slot(self) -> Slot:
@@ -452,8 +448,7 @@ class LocalExecutor(Executor):
         self._leaders.discard(check.pid)
         check.pid = -1
         check.recheck = math.inf
-        if self._adopts:
-            self._reaper.sweep(check.slot.mark, self._leaders)
+        self._reaper.sweep(check.slot.mark, self._leaders)
         check.slot.tidy()
         if check.cancelled:
             self._dying.discard(check)

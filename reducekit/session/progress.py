@@ -60,17 +60,16 @@ class Range:
         return Range(0.0, self.high)
 
 
-def checks_left(checks: int, size: int, number: int, known: int = 0) -> Range | None:
+def checks_left(checks: int, size: int, number: int) -> Range | None:
     """Return how many checks are left; None if that cannot be estimated.
 
-    `checks` were made, `size` bytes are left, `number` is the round's; `known` checks will be made
-    in any case, such as those of a sweep that has begun.
+    `checks` were made, `size` bytes are left, `number` is the round's.
     """
     if checks < _TOO_EARLY:
         return None
     mean = math.sqrt(checks * max(1, size))
     low, high = _FACTORS[min(max(number, 0), len(_FACTORS) - 1)]
-    return Range(max(low * mean, known), max(high * mean, known))
+    return Range(low * mean, high * mean)
 
 
 @dataclass(slots=True)

@@ -62,11 +62,9 @@ def python(script: str) -> Command:
     return Command.of([sys.executable, "-c", script])
 
 
-def local(
-    *commands: Command, criterion: Criterion | None = None, jobs: int = 1, adopt: bool = True
-) -> LocalExecutor:
+def local(*commands: Command, criterion: Criterion | None = None, jobs: int = 1) -> LocalExecutor:
     oracle = Oracle(commands, criterion or Captured())
-    return LocalExecutor(oracle, jobs, ".txt", adopt_orphans=adopt)
+    return LocalExecutor(oracle, jobs, ".txt")
 
 
 def until(executor: LocalExecutor, count: int = 1) -> list[Finished]:

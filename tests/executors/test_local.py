@@ -172,13 +172,6 @@ def test_orphans_of_another_check_live_on() -> None:
     assert done[0].outcomes[0].stdout == b"late\n"
 
 
-def test_without_adopting_the_group_dies() -> None:
-    with local(sh("sleep 60 & sleep 60"), adopt=False) as executor:
-        assert not marks.adopting()
-        executor.submit(0, b"", Limits(wall=0.3))
-        assert until(executor)[0].outcomes[0].limit == "time"
-
-
 def test_adopting_ends_with_the_executor() -> None:
     with local(sh("true")):
         assert marks.adopting()

@@ -339,7 +339,6 @@ def narrow(
     classes: WidthClasses,
     targets: Mapping[int, int],
     keep: bool = False,
-    fill: int | None = None,
 ) -> Narrowed:
     """Return the Dag with the classes in `targets` at most as wide as they say; well-sorted.
 
@@ -347,21 +346,18 @@ def narrow(
     without, operators between classes that no longer fit are replaced: a `concat` by an `or`
     of its operands, or by one of them, sliced or extended, an extension by a slice or the
     other way round, a shift of one bit by an `or`, too. Literals of classes that change keep
-    their low bits, or with `fill` become 0 or all ones (1).
+    their low bits.
     """
-    return _Narrowing(classes, settled(classes, targets, keep), keep, fill).run()
+    return _Narrowing(classes, settled(classes, targets, keep), keep).run()
 
 
 class _Narrowing:
     """Copies a Dag line by line."""
 
-    def __init__(
-        self, classes: WidthClasses, width: Mapping[int, int], keep: bool, fill: int | None
-    ) -> None:
+    def __init__(self, classes: WidthClasses, width: Mapping[int, int], keep: bool) -> None:
         self.classes = classes
         self.width = width
         self.keep = keep
-        self.fill = fill
         self.dag = classes.dag
         self.builder = Builder(self.dag.dialect)
         self.sorts: dict[tuple[int, int], int] = {}
@@ -452,10 +448,7 @@ class _Narrowing:
         """Return a literal of the new width, in digits of the same kind."""
         dag = self.dag
         width = self.width[self.classes.class_of(line)]
-        ones = (1 << width) - 1
-        value = literal_value(code, dag.literals[line], dag.width(line)) & ones
-        if self.fill is not None:
-            value = ones if self.fill else 0
+        value = literal_value(code, dag.literals[line], dag.width(line)) & ((1 << width) - 1)
         if code == Op.CONST:
             return code, format(value, f"0{width}b").encode()
         if code == Op.CONSTD and width < _MANY:

@@ -36,13 +36,11 @@ class WidthItems(Items):
         classes: WidthClasses,
         steps: Sequence[Mapping[int, int]],
         keep: bool,
-        fill: int | None,
     ) -> None:
         self.view = view
         self.classes = classes
         self.steps = steps
         self.keep = keep
-        self.fill = fill
         self.two = view.dag.dialect is Dialect.BTOR2
         width = classes.width
         self.weights: Sequence[int] = [
@@ -97,7 +95,7 @@ class WidthItems(Items):
 
     def _texts(self, targets: Mapping[int, int]) -> list[bytes]:
         """Return what each line becomes, newline and new `sort` lines before it included."""
-        found = narrow(self.classes, targets, self.keep, self.fill)
+        found = narrow(self.classes, targets, self.keep)
         return line_texts(found, self.two)
 
 
@@ -128,14 +126,13 @@ def _powers(width: int) -> list[int]:
 class Widths:
     """Narrows width classes, one at a time: to 1, 2 or 4 bits and so on, or by one bit.
 
-    `keep` and `fill` are those of `widths.narrow`: with `keep` the operators between classes
-    stay, and classes only become as narrow as that allows.
+    With `keep` the operators between classes stay, and classes only become as narrow as that
+    allows (see `narrow`).
     """
 
-    def __init__(self, name: str = "widths", keep: bool = False, fill: int | None = None) -> None:
+    def __init__(self, name: str = "widths", keep: bool = False) -> None:
         self.name = name
         self.keep = keep
-        self.fill = fill
 
     def problem(self, view: BtorView) -> WidthItems | None:
         """Return the classes and widths; None if all have one bit, or the graph is large."""
@@ -155,7 +152,7 @@ class Widths:
         if not found:
             return None
         steps = [{each: -target} for target, _, each in sorted(found)]
-        return WidthItems(view, classes, steps, self.keep, self.fill)
+        return WidthItems(view, classes, steps, self.keep)
 
 
 @pass_("all widths")
@@ -174,4 +171,4 @@ def all_widths(view: BtorView) -> WidthItems | None:
         {each: target for each in reducible if width[each] > target}
         for target in reversed(_powers(width[reducible[0]]))
     ]
-    return WidthItems(view, classes, steps, keep=False, fill=None)
+    return WidthItems(view, classes, steps, keep=False)

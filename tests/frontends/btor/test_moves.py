@@ -34,7 +34,7 @@ from reducekit.strategies.ddmin import ddmin
 from tests.frontends.btor.walking import at_random, result, rooted, walk
 
 PASSES: list[Any] = [
-    all_widths, Widths(), Widths("keep", keep=True), Widths("ones", fill=1), negations, nots,
+    all_widths, Widths(), Widths("keep", keep=True), negations, nots,
     ranks, leaves, equal_nodes, Others(100), chains, literals, properties, transitions,
     states, justice, symbols, next_last, NodeRemoval(100),
 ]  # fmt: skip

@@ -99,13 +99,12 @@ def test_shift_amounts_follow_the_shifted() -> None:
     assert narrowed(text, {0: 1}, keep=True) == b"1 var 2\n2 var 1\n3 sll 2 1 2\n4 redor 1 3\n"
 
 
-def test_literals_keep_their_low_bits_or_are_filled() -> None:
+def test_literals_keep_their_low_bits() -> None:
     dag = read(b"1 const 4 1010\n2 constd 4 11\n3 consth 4 c\n4 and 4 1 2\n5 and 4 4 3\n")
     classes = width_classes(dag)
     targets = {classes.class_of(0): 2}
-    for fill, expected in [(None, "10 3 0"), (0, "00 0 0"), (1, "11 3 3")]:
-        found = narrow(classes, targets, fill=fill).dag.literals
-        assert b" ".join(found[line] for line in range(3)) == expected.encode()
+    found = narrow(classes, targets).dag.literals
+    assert [found[line] for line in range(3)] == [b"10", b"3", b"0"]
 
 
 def test_states_shrink_with_their_values_and_sorts_are_declared() -> None:
@@ -135,17 +134,14 @@ def test_functions_have_classes_too() -> None:
     st.integers(0, 10**6),
     st.sampled_from(DIALECTS),
     st.booleans(),
-    st.sampled_from([None, 0, 1]),
 )
-def test_narrowed_graphs_are_well_sorted(
-    seed: int, dialect: Dialect, keep: bool, fill: int | None
-) -> None:
+def test_narrowed_graphs_are_well_sorted(seed: int, dialect: Dialect, keep: bool) -> None:
     dag = random_dag(seed, dialect)
     classes = width_classes(dag)
     chance = random.Random(seed)
     chosen = chance.choices(classes.reducible, k=3) if chance.random() < 0.8 else classes.reducible
     targets = {each: chance.randrange(1, classes.width[each]) for each in chosen}
-    found = narrow(classes, targets, keep, fill)
+    found = narrow(classes, targets, keep)
     again = read(canonical(found.dag), dialect)
     assert bits(again) <= bits(dag)
     if keep:
