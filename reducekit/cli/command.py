@@ -33,7 +33,7 @@ def same(words: Sequence[str]) -> Sequence[str]:
 
 
 class Command(click.Command):
-    """A command that answers options of other tools, and refuses what is said twice.
+    """A command that explains options of other tools, and rejects contradictions.
 
     `respelled` puts words of older programs into ours. Defaults come from `reducekit.toml`: those
     outside of its tables where it `reduces`, and those of the command's own table. The help shows

@@ -125,7 +125,7 @@ def _options(
 
 
 def _options_of(generation: Generation) -> tuple[FormatOption, ...]:
-    """Return the options of a generator; whether it changes files is a flag beside --seeds."""
+    """Return the options of a generator; `--seeds` and this flag make it mutate files."""
     flag = {"kind": "flag", "default": False, "metavar": "", "help": _CHANGES}
     return tuple(
         replace(each, **flag) if each.name == generation.changes else each  # type: ignore[arg-type]

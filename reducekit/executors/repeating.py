@@ -1,4 +1,4 @@
-"""Checks of a command that does not always end the same way: several runs make one verdict."""
+"""Checks of flaky commands: several runs decide one verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other programs must do with a candidate too: one criterion of ordinary parts."""
+"""Criteria for other programs that must accept a candidate, too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def accepts(outcome: Outcome) -> bool:
 
 
 def innermost(criterion: Criterion) -> Criterion:
-    """Return what is asked of the first commands, without other programs and `unresolved`."""
+    """Return the criterion of the first commands, without those around it."""
     while isinstance(criterion, Also | Resolved):
         criterion = criterion.inner
     return criterion
@@ -105,7 +105,7 @@ class Also(Criterion):
         return ", and ".join(parts)
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return what each criterion makes of its commands, if each is shown."""
+        """Return the criterion with each part specialised by the run; None if one does not hold."""
         inner = self.inner.shown_by(run[: self.first], limits)
         others = [
             each.shown_by([outcome], limits)
@@ -122,7 +122,7 @@ class Also(Criterion):
         return (*self.inner.next_order(order[:first], run[:first]), *order[first:])
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Name the program that does otherwise, if the rest is as wanted."""
+        """Name the program that rejects the input, if the rest is as wanted."""
         if self.inner.shown_by(run[: self.first], Limits()) is None:
             return self.inner.missing_in(run[: self.first])
         rest = run[self.first :]

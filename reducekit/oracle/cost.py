@@ -59,10 +59,10 @@ class CostAtLeast(Criterion):
     """
 
     name: str
-    """The counter as it was asked for: a name, or a pattern."""
+    """The counter as the user gave it: a name or a pattern."""
     runs: int
     references: int = 0
-    """How many commands there are of either."""
+    """How many runs each of the two has."""
     at_least: float | None = None
     times: float | None = None
     floor: float = 1.0
@@ -93,7 +93,7 @@ class CostAtLeast(Criterion):
         return f"{self.name} is {self.times:g} times that of the reference, or more"
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Tell the numbers."""
+        """Report the numbers."""
         own = ", ".join(f"{each:g}" for each in self._costs(run[: self.runs]))
         if self.answered and any(answers(each) is None for each in run[self.runs :]):
             return f"{self.describe()}; the reference gives no answer"

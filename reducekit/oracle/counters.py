@@ -1,4 +1,4 @@
-"""What solvers count, and how they are asked for it: steps repeat where seconds do not."""
+"""The counters of known solvers, and the options that print them. Steps repeat; seconds do not."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Words: TypeAlias = str | Sequence[str]
 """A command: a line, quoted as for a shell, or its words."""
 
 STEPS = "steps"
-"""What bounds a solver's work, or is nearest to that."""
+"""The counter that a solver's step limit bounds, or the nearest one."""
 
 
 class Solver(NamedTuple):
-    """How a solver is asked for its counters, and how it calls them."""
+    """The options that make a solver print its counters, and their names."""
 
     option: str
     """Prints them; empty: it prints them anyway."""
@@ -73,7 +73,7 @@ Bitwuzla 0.10 and CaDiCaL 1.5 print them. Bitwuzla tells nothing of its SAT solv
 
 
 def solver_of(words: Words) -> Solver | None:
-    """Return what is known of the solver of a command; None: nothing."""
+    """Return the entry for the solver of a command; None if it is unknown."""
     program = program_of(words)
     return next((each for name, each in SOLVERS.items() if program.startswith(name)), None)
 
@@ -100,7 +100,7 @@ def counting(words: Words) -> Words:
 
 
 def bound_of(words: Words) -> int | None:
-    """Return the most steps that a command allows; None if it sets no bound that is known."""
+    """Return the step limit in a command; None if it has no known one."""
     solver = solver_of(words)
     if solver is None or not solver.bound:
         return None

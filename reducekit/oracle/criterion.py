@@ -58,7 +58,7 @@ class Criterion(Protocol):
         return order
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Say what is looked for and why a run on the input does not show it."""
+        """Explain what is wanted and why a run on the input does not show it."""
         return self.describe()
 
 
@@ -105,7 +105,7 @@ class ExitZero(Criterion):
         return self.words
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Tell the test's exit status."""
+        """Report the test's exit status."""
         return f"the test said no: {run[0].describe()}; exit status 0 means yes"
 
 
@@ -188,7 +188,7 @@ class Matches(Criterion):
         return " and ".join(parts)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Tell how the run ended."""
+        """Report how the run ended."""
         return f"{self.describe()}; it ended with {run[0].describe()}"
 
 

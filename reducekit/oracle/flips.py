@@ -1,4 +1,4 @@
-"""Unstable answers: some variants of a file, or some seeds, are answered and others are not."""
+"""Unstable answers: a solver answers some variants or seeds of a file, and not others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Flips(Criterion):
     counts_steps: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Count; the rest need not run once both are there, or cannot be any more."""
+        """Count; stop once both ends are found, or can no longer be found."""
         if self._unknown(outcomes[0]) is None and answers(outcomes[0]) is None:
             return False  # an error, or nothing was asked
         good, bad = self.ends(outcomes)
@@ -79,7 +79,7 @@ class Flips(Criterion):
         return cost(counter(self.steps), outcome)
 
     def _unknown(self, outcome: Outcome) -> bytes | None:
-        """Return how a run failed to answer, None if it did not: the solver's reason, if known.
+        """Return why a run gave no answer; None if it gave one. The solver's reason, if known.
 
         The solver tells if it was asked; else its steps tell whether it ran out of them.
         """
@@ -89,7 +89,7 @@ class Flips(Criterion):
         return _UNKNOWN + (b" (out of steps)" if spent >= self.bound else b" (incomplete)")
 
     def advice(self, run: Sequence[Outcome]) -> str | None:
-        """Return which bound of steps to give, if there is none and the solver has one."""
+        """Return the step limit to suggest, if none is set and the solver has one."""
         if not self.steps or self.bound is not None:
             return None
         most = max((self._steps(each) for each in run if answers(each) is not None), default=0)
@@ -134,7 +134,7 @@ class Flips(Criterion):
         return pinned if verdict(pinned, run) else None
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Tell how many there were."""
+        """Report how many there were."""
         good, bad = self.ends(run)
         late = sum(answers(each) is not None for each in run) - good
         said = f"{self.describe()}; {good} were answered, {bad} were not"

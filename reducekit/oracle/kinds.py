@@ -41,7 +41,7 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.flips import Flips
 
 Making: TypeAlias = Callable[[Words], Command]
-"""Makes a command, the way the options say: by a shell, with the file on standard input."""
+"""Makes a command as the options say, such as with a shell or standard input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Kind(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class OfCommand(Kind):
-    """What one command does; of most kinds all that runs."""
+    """A failure of one command: for most kinds the only one that runs."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("command",)
     command: Words | None = option(
@@ -98,7 +98,7 @@ class Test(Kind):
 
 @dataclass(frozen=True, kw_only=True)
 class Predicate(Kind):
-    """The same as a function, which is not asked by a command."""
+    """The same as a Python function: no command runs."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("interesting",)
     interesting: Callable[[bytes], bool] | None = None
@@ -109,7 +109,7 @@ class Predicate(Kind):
         return ()
 
     def criterion(self) -> Criterion:
-        """Return what stands for the function."""
+        """Return the criterion in place of the function: exit status 0."""
         return ExitZero(words="the predicate holds")
 
 
@@ -130,7 +130,7 @@ class Disagreement(OfCommand):
         )
 
     def criterion(self) -> Criterion:
-        """Return that they differ."""
+        """Return the criterion: their answers differ."""
         return Disagree()
 
 
@@ -146,10 +146,10 @@ class Slow(Disagreement):
         metavar="S|Rx",
     )
     slower_ratio: float | None = None
-    """A run takes this many times as long as the `reference`."""
+    """The least ratio of the run's time to that of the `reference`."""
 
     def criterion(self) -> Criterion:
-        """Return how slow it must be."""
+        """Return the criterion for the time."""
         if self.slower_than is not None and self.slower_ratio is not None:
             raise UsageError("`slower_than` is a time or a ratio: give one")
         if self.reference is not None:
@@ -253,7 +253,7 @@ class Costly(Disagreement):
 
 
 _WORSE = 4.0
-"""How many times more steps count as a regression, unless said otherwise."""
+"""The default ratio of steps that counts as a regression."""
 
 
 SEED = "{seed}"
@@ -379,7 +379,7 @@ class Own(OfCommand):
     )
 
     def criterion(self) -> Criterion:
-        """Return what finds out from the runs on the input."""
+        """Return the criterion that the runs on the input specialise."""
         return OwnFailure(out=not self.ignore_out, err=not self.ignore_err)
 
 
@@ -409,7 +409,7 @@ def kind_of(given: Mapping[str, Any], kinds: Iterable[type[Kind]] = KINDS) -> Ki
 
 
 def _contradiction(chosen: Sequence[str], names: Mapping[type[Kind], set[str]]) -> str:
-    """Say why no kind has all the options that were chosen, and is asked for by one of them."""
+    """Return the error for options that no kind of failure combines."""
     for at, one in enumerate(chosen):
         for other in chosen[:at]:
             if not any({one, other} <= own for own in names.values()):

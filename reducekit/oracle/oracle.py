@@ -18,4 +18,4 @@ class Oracle:
     commands: tuple[Command, ...]
     criterion: Criterion
     resolves: bool = False
-    """Whether candidates that neither fail nor pass are to be told from those that pass."""
+    """Whether to distinguish unresolved candidates from passing ones."""

@@ -17,7 +17,7 @@ from reducekit.oracle.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Criterion):
-    """A criterion for runs that do not end with a status which means that nothing can be said."""
+    """The inner criterion, except for runs that end with the status for `unresolved`."""
 
     inner: Criterion
     status: int
@@ -43,7 +43,7 @@ class Resolved(Criterion):
         return Matches(exit_code=self.status).judge([outcome])
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion, unless the last run cannot say anything."""
+        """Ask the inner criterion, unless the last run was unresolved."""
         return False if self.gives_up(outcomes[-1]) else self.inner.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
@@ -55,7 +55,7 @@ class Resolved(Criterion):
         return self.inner.describe()
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return what the inner criterion makes of the run, if that says anything."""
+        """Return the inner criterion specialised by the run; None if that was unresolved."""
         if any(map(self.gives_up, run)):
             return None
         inner = self.inner.shown_by(run, limits)
@@ -66,7 +66,7 @@ class Resolved(Criterion):
         return self.inner.next_order(order, run)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Say that the input cannot be judged, if that is so."""
+        """Explain that the input is unresolved, if it is; otherwise ask the inner criterion."""
         ended = next((each.describe() for each in run if self.gives_up(each)), None)
         if ended is None:
             return self.inner.missing_in(run)

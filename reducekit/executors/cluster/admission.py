@@ -1,4 +1,4 @@
-"""What a worker needs before it gets checks, and in words what it lacks."""
+"""Decides which workers can run the checks, and says what the others lack."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _LATECOMERS = 1.0  # seconds that those who answer later are waited for, once on
 _LISTED = 20  # workers
 
 Tell = Callable[[str], None]
-"""Takes a sentence for the user."""
+"""Called with a message for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """A file to be sent along."""
+    """A file to send to the workers."""
 
     path: str
-    """On the client, absolute."""
+    """The absolute path on the client."""
     mode: int
     data: bytes
 
     @property
     def name(self) -> str:
-        """What it is called on the workers."""
+        """The file's name on the workers."""
         return os.path.basename(self.path)
 
     @classmethod
     def read(cls, paths: Sequence[Path]) -> tuple[Shipped, ...]:
-        """Read the files. Raises UsageError where that cannot be, or if two have one name."""
+        """Read the files. Raises UsageError if one cannot be read, or if two have the same name."""
         found: dict[str, Shipped] = {}
         for path in paths:
             try:
@@ -55,7 +55,7 @@ class Shipped:
 
 
 def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple[Command, ...]:
-    """Return commands with places for the files that are sent along."""
+    """Return the commands with placeholders for shipped files."""
     places = {each.path: SHIPPED + each.name for each in shipped}
 
     def place(command: Command) -> Command:
@@ -72,9 +72,9 @@ def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple
 
 
 class Members:
-    """Asks workers whether they have what `commands` need; all is done in `look`.
+    """Asks workers whether they have what `commands` need; only `look` changes anything.
 
-    `wake` is called, in any thread, when there is something to look at.
+    `wake` is called, in any thread, when `look` has something to do.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Members:
     ) -> None:
         self.admitted: dict[str, Link] = {}
         self.refused: dict[str, str] = {}
-        """With what is wrong with each."""
+        """The reason for each."""
         programs = [each.words[0] for each in commands]
         files = [
             word
@@ -105,11 +105,11 @@ class Members:
         self._tell = tell
         self._wake = wake
         self._alone: float | None = None
-        """Since when there is no worker."""
+        """When the last worker was lost; None while there is one."""
 
     @property
     def seconds_alone(self) -> float | None:
-        """For how long there has been none; None: there is one, or one is being asked."""
+        """Seconds without a worker; None if there is one, or one is being asked."""
         return None if self._alone is None else time.monotonic() - self._alone
 
     def look(self) -> None:
@@ -152,7 +152,7 @@ class Members:
     def wait_for_first(self, patience: float = math.inf) -> None:
         """Wait until a worker is admitted, or until there was none for `patience` seconds.
 
-        Raises UsageError if none can run the commands, ExecutorError if there is none any more.
+        Raises UsageError if no worker can run the commands, ExecutorError if all are gone.
         """
         end = time.monotonic() + _LATECOMERS
         while True:
@@ -174,18 +174,18 @@ class Members:
             time.sleep(0.01)
 
     def refuse(self, address: str, why: str) -> None:
-        """Give a worker no work any more."""
+        """Stop using a worker, and tell the user why."""
         self.admitted.pop(address, None)
         if address not in self.refused:
             self.refused[address] = why
             self._tell(f"worker {address} gets no checks: {why}")
 
     async def ship(self, link: Link) -> None:
-        """Give a checker the shipped files, whatever it lacks."""
+        """Send the shipped files to a checker, whatever else it lacks."""
         await link.actor.missing(*self._needs)
 
     def require(self) -> None:
-        """Raise ExecutorError if there has been no worker for too long, or none is any good."""
+        """Raise ExecutorError if there has been no worker for too long, or all were refused."""
         alone = self.seconds_alone
         if alone is None:
             return
@@ -203,7 +203,7 @@ class Members:
 
 
 def _listed(reasons: Mapping[str, str]) -> str:
-    """Return a line for each worker with what is wrong with it."""
+    """Return one line per worker with the reason why it was refused."""
     lines = [f"  {address}: {why}" for address, why in list(reasons.items())[:_LISTED]]
     if len(reasons) > _LISTED:
         lines.append(f"  and {len(reasons) - _LISTED} more")

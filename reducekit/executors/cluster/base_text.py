@@ -1,8 +1,8 @@
-"""The text that candidates are described by, which each worker has: it travels once.
+"""The base text, which every worker has: it is sent once, and candidates as edits of it.
 
-The idea is the one of renting or buying skis. Edits grow as the search moves away from the
-base. When they have cost as many bytes as it takes to give all workers a newer base, they get
-it, so never more than twice the bytes travel that would have been needed.
+This is the ski rental problem. Edits grow as the search moves away from the base. Once they have
+cost as many bytes as sending all workers a newer base, that is sent. So at most twice the bytes of
+the best choice in hindsight are sent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NewText(NamedTuple):
 
     @classmethod
     def of(cls, text: bytes, base: bytes | None) -> NewText:
-        """Describe a text, in whichever way is shorter."""
+        """Describe a text in the shorter way."""
         if base is not None:
             change = delta(base, text)
             if len(change) < 256 or len(change) < len(text) // 4:
@@ -46,18 +46,18 @@ class BaseText:
         self._text: bytes | None = None
         self._whole: list[NewText] = []
         self._steps: deque[NewText] = deque(maxlen=_STEPS)
-        """From each earlier version to the next, the last one to this version."""
+        """The step from each earlier version to the next, up to this one."""
         self._newer: bytes | None = None
         self._spent = 0
         self._worth = 0
 
     def offer(self, text: bytes) -> None:
-        """Take note of a text that the next ones may be made from."""
+        """Note a text that later candidates may be edits of."""
         if self._text is not None and len(text) < len(self._text):
             self._newer = text
 
     def describe(self, text: bytes, workers: int) -> NewText:
-        """Describe a candidate by the base, which may be a new one then."""
+        """Describe a candidate as edits of the base, which this may replace."""
         if self._text is None:
             self._renew(text)
         elif self._newer is not None and self._spent > max(self._worth, _LEAST * workers):
@@ -74,7 +74,7 @@ class BaseText:
         return new
 
     def steps_from(self, version: int) -> list[NewText]:
-        """Return what leads a worker from its version of the base to the current one."""
+        """Return the steps from a worker's version of the base to the current one."""
         behind = self.version - version
         if version and behind <= len(self._steps):
             return list(self._steps)[len(self._steps) - behind :]

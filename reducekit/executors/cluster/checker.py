@@ -1,8 +1,8 @@
-"""What runs on a Dask worker: an actor for each client, which passes orders and reports on.
+"""The Dask actor on each worker, one per client: relays orders and reports.
 
-An actor lives as long as its client: when that closes, or its connection to the scheduler
-breaks, Dask lets the actor go, and its process ends. Checks that run keep it; these end with
-the lease.
+An actor lives as long as its client: when that closes, or loses its connection to the scheduler,
+Dask releases the actor, and its process ends. Running checks keep the actor alive; they end when
+the lease expires.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reducekit.executors.cluster.checking import ABANDONED, Cancel
 from reducekit.version import __version__
 
 HEAD = struct.Struct("<QQ")
-"""The turn of orders and the number that is answered."""
+"""The turn of the orders, and the number of the check or request to answer."""
 checkers: weakref.WeakValueDictionary[str, Checker] = weakref.WeakValueDictionary()
 """The checkers on this worker, by the names of their clients."""
 
@@ -35,10 +35,10 @@ _MAIN = "from reducekit.executors.cluster.checking import main; main()"
 
 
 class Checker:
-    """Has the checks of one client made by a process of its own."""
+    """Runs the checks of one client in a separate process."""
 
     def __init__(self, client: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Start the process. A loop is given where this is no actor, but on the client itself."""
+        """Start the process. `loop` is given on the client itself, where this is not an actor."""
         place = None
         if loop is None:
             from distributed import get_worker
@@ -47,12 +47,12 @@ class Checker:
             place, loop = worker.local_directory, worker.loop.asyncio_loop
         assert loop is not None
         self.folder = tempfile.mkdtemp(prefix="reducekit-", dir=place)
-        """For shipped files."""
+        """The folder for shipped files."""
         self._process = _Process(self.folder, loop)
         weakref.finalize(self, self._process.orders.close)
         self._next = 0
         self._early: dict[int, bytes] = {}
-        """Orders that have overtaken others on their way here."""
+        """Orders that arrived before their turn."""
         checkers[client] = self
 
     async def version(self) -> str:
@@ -60,7 +60,7 @@ class Checker:
         return __version__
 
     def _write(self, name: str, mode: int, data: bytes) -> None:
-        """Write a shipped file at once, so that no check ever sees half of it."""
+        """Write a shipped file atomically: no check ever sees half of it."""
         path = os.path.join(self.folder, name)
         with open(f"{path}.part", "wb") as file:
             file.write(data)
@@ -74,7 +74,7 @@ class Checker:
         files: Sequence[str],
         shipped: Sequence[tuple[str, int, bytes]],
     ) -> list[str]:
-        """Write the shipped files; return in words what is missing here."""
+        """Write the shipped files; return one sentence for each thing that is missing here."""
         try:
             for each in shipped:
                 self._write(*each)
@@ -94,7 +94,7 @@ class Checker:
         ]
 
     async def check(self, message: bytes) -> bytes:
-        """Give orders when it is their turn; return what is reported for their number.
+        """Pass orders on when it is their turn; return the report for their number.
 
         Both numbers are the `HEAD` of the message: Dask takes 0.1 ms for each argument.
         """
@@ -104,11 +104,11 @@ class Checker:
         return await report
 
     async def cancel(self, turn: int, which: int, number: int) -> None:
-        """End a check of one of the client's executors."""
+        """Cancel a check of one of the client's executors."""
         self._give(turn, pickle.dumps((which, [Cancel(number)])))
 
     async def close(self) -> None:
-        """End all checks, and wait until nothing runs."""
+        """Cancel all checks, and wait until no process runs."""
         self._process.orders.close()
         await self._process.ended.wait()
 
@@ -121,9 +121,9 @@ class Checker:
 
 
 class _Process:
-    """The process, and a thread that passes its reports on.
+    """The process, and a thread that relays its reports.
 
-    The thread keeps this object and not the checker, which otherwise would never be let go.
+    The thread refers to this object and not to the checker, which otherwise would never be freed.
     """
 
     def __init__(self, folder: str, loop: asyncio.AbstractEventLoop) -> None:

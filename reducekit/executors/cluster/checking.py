@@ -1,9 +1,8 @@
 """The process of a checker: orders come in on stdin, reports go out on stdout.
 
-It is not a thread of the Dask worker, because the limits of a command are those of its parent
-for a moment (`slots.py`), and because its end must be the end of all that it started: when
-the worker dies in whatever way, stdin ends, and so do the checks. So they do when nothing has
-been heard of the client for the time of a lease.
+It is not a thread of the Dask worker, for two reasons. A command's limits are briefly set on its
+parent (`slots.py`). And when the worker dies, in whatever way, stdin ends, and with it all checks.
+The checks also end if the client is not heard from for the time of a lease.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from reducekit.oracle.oracle import Oracle
 ABANDONED = 75
 """The exit status when the lease has ended."""
 LEASE = 15.0
-"""Seconds without a word of the client after which its checks are ended."""
+"""Seconds without a message from the client after which its checks are cancelled."""
 SHIPPED = "\0"
-"""Begins a word of a command that names a shipped file; no other word has it."""
+"""The first character of a word that names a shipped file; no other word contains it."""
 _TICK = 20  # milliseconds between looks at limits of time
 _IDLE = 1000  # milliseconds, where nothing runs
 _FREE = 1 << 20  # bytes; on a disk with less, a command may have failed for lack of space
@@ -42,21 +41,21 @@ _FREE = 1 << 20  # bytes; on a disk with less, a command may have failed for lac
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What has to be known to run the checks of one executor of the client."""
+    """All that is needed to run the checks of one of the client's executors."""
 
     oracle: Oracle
     jobs: int
     suffix: str
     name: str
-    """Of the candidate's file; empty: any."""
+    """The name of the candidate's file; empty for any."""
     directory: str
-    """The client's current directory: that of the commands, too, where it exists."""
+    """The client's current directory; commands run in it if it exists here."""
     workdir: str | None = None
     """Where candidates are written; None: in memory, or where TMPDIR says."""
 
 
 class Check(NamedTuple):
-    """A check to be made."""
+    """A check to run."""
 
     number: int
     new: NewText
@@ -64,23 +63,23 @@ class Check(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """A check that nobody needs any more."""
+    """A check to cancel."""
 
     number: int
 
 
 class Close(NamedTuple):
-    """No more checks of this executor come; answered when nothing of it runs."""
+    """The end of an executor; answered once none of its processes runs."""
 
     number: int
 
 
 Order: TypeAlias = Setup | NewText | Check | Cancel | Close
-"""A NewText is the base to which what follows refers."""
+"""A NewText is the new base for all later orders."""
 
 
 class Report(NamedTuple):
-    """The answer to a number: a check that has finished, or why it cannot be made here."""
+    """The answer to an order: a finished check, or why it cannot run here."""
 
     finished: Finished | None = None
     runs: int = 0
@@ -111,11 +110,11 @@ class _Checks:
         self._base = b""
         self._waiting: deque[tuple[Check, bytes]] = deque()
         self.numbers: set[int] = set()
-        """The checks that wait or run."""
+        """The numbers of waiting and running checks."""
         self._reported = 0
 
     def take(self, order: Order) -> None:
-        """Take an order in."""
+        """Process an order."""
         match order:
             case NewText():
                 self._base = order.text(self._base)
@@ -128,7 +127,7 @@ class _Checks:
                 self.numbers.discard(number)
 
     def turn(self) -> list[Finished]:
-        """Start what there is room for, and return what has finished."""
+        """Start checks while slots are free, and return finished ones."""
         executor = self.executor
         while self._waiting and executor.free:
             check, text = self._waiting.popleft()
@@ -140,7 +139,7 @@ class _Checks:
         return finished
 
     def new_runs(self) -> int:
-        """Return how many runs were started since this was asked last."""
+        """Return the number of runs started since the last call."""
         before, self._reported = self._reported, self.executor.runs
         return self._reported - before
 
@@ -151,7 +150,7 @@ def _full(path: str) -> bool:
 
 
 class Server:
-    """Follows orders until there are no more; `folder` has the shipped files."""
+    """Processes orders until the pipe closes; `folder` contains the shipped files."""
 
     def __init__(self, orders: Connection, reports: Connection, folder: str) -> None:
         self._orders = orders
@@ -161,10 +160,10 @@ class Server:
         self._poll.register(orders.fileno(), select.POLLIN)
         self._executors: dict[int, _Checks] = {}
         self._failed: dict[int, str] = {}
-        """Executors that cannot run checks here, and why."""
+        """The executors that cannot run checks here, with the reason."""
 
     def run(self) -> None:
-        """Follow orders until they end, or the lease does."""
+        """Process orders until the pipe closes or the lease expires."""
         heard = time.monotonic()
         try:
             while time.monotonic() < heard + LEASE:
@@ -200,7 +199,7 @@ class Server:
 
     @contextmanager
     def _guard(self, which: int) -> Iterator[None]:
-        """Where an executor fails, answer that to all its checks, and end it."""
+        """If an executor fails, report that for all its checks, and close it."""
         try:
             yield
         except ReducekitError as error:

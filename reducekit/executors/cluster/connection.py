@@ -1,4 +1,4 @@
-"""A thread with a Dask client: it knows which workers there are, and has a checker on each."""
+"""A thread with a Dask client: tracks the workers, and keeps a checker on each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FAILURES = 3  # in a row, after which a worker is given up
 PATIENCE = 10.0
 """Seconds that a checker may take to answer."""
 _LOOKS = 10
-"""The answer is looked for so often in that time: this process may be stopped for a while."""
+"""Number of looks for the answer in that time: a pause of this process is not the worker's."""
 _RENEWING = LEASE / 5
 _JOINING = 30.0  # seconds that a worker may take to have a slot free for the start of a checker
 _RELAYED = 400  # checks at a time where the scheduler relays: it has 512 files for that, or more
@@ -44,36 +44,36 @@ T = TypeVar("T")
 
 
 class LinkError(ReducekitError):
-    """The checker on a worker is not there any more."""
+    """The checker on a worker is gone."""
 
 
 class Link:
-    """The checker on one worker, as the client sees it; for the thread of the connection."""
+    """The client's side of the checker on one worker. Use it in the connection's thread only."""
 
     def __init__(self, connection: Connection, address: str, slots: int, actor: Any) -> None:
         self.address = address
         self.slots = slots
         self.version = ""
-        """Of reducekit there."""
+        """The version of reducekit on the worker."""
         self.checks: set[int] = set()
-        """The numbers of the checks there, those of all executors."""
+        """The numbers of its checks, of all executors."""
         self.answers: dict[Hashable, Future[list[str]]] = {}
         """What it lacks, by what it was asked to have: executors with equal needs ask once."""
         self.why = "it has gone"
         """Why it is no longer used."""
         self.proved = False
-        """Whether it has finished a check."""
+        """Whether it has ever finished a check."""
         self.actor = actor
         self.broken: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
-        """With what has gone wrong."""
+        """Set to the error when the checker fails."""
         self.renewing: asyncio.Future[Any] | None = None
         self._connection = connection
         self._turn = itertools.count()
-        """Of the next orders: they may overtake each other on their way."""
+        """The turn of the next orders, which may arrive out of order."""
         self._tasks: set[asyncio.Task[Any] | None] = set()
 
     async def ask(self, which: int, orders: Sequence[Order], number: int) -> Report:
-        """Give orders to an executor there; return what is reported for the number.
+        """Send orders to an executor on the worker; return the report for `number`.
 
         Raises LinkError if the checker is lost.
         """
@@ -99,7 +99,7 @@ class Link:
         return report
 
     def cancel(self, which: int, number: int) -> None:
-        """End a check."""
+        """Cancel a check."""
         call = self.actor.cancel(next(self._turn), which, number)
         task = asyncio.ensure_future(_awaited(call))
         self._tasks.add(task)
@@ -111,7 +111,7 @@ class Link:
             task.exception()  # if the checker is lost, others notice
 
     def close(self, why: str) -> None:
-        """Let all that is asked fail."""
+        """Make all pending requests fail."""
         self.why = why or self.why
         if not self.broken.done():
             self.broken.cancel()
@@ -121,7 +121,7 @@ class Link:
 
 
 class Connection(Closing):
-    """A connection to a cluster, which comes back by itself when the scheduler does.
+    """A connection to a cluster; reconnects when the scheduler returns.
 
     `workers` maps the address of each worker that is there to how many checks it can run at a
     time, `links` to its checker once that has answered. `refused` says what is wrong with the
@@ -130,29 +130,29 @@ class Connection(Closing):
     """
 
     def __init__(self, spec: ClusterSpec) -> None:
-        """Start the cluster, if it is to be, and wait for a worker.
+        """Start the cluster if it is not running yet, and wait for a worker.
 
         Raises UsageError if the scheduler cannot be used, ExecutorError if it has no worker.
         """
         self.spec = spec
         self.name = uuid.uuid4().hex
-        """That of this client, on the workers."""
+        """The name of this client on the workers."""
         self.workers: Mapping[str, int] = {}
         self.links: Mapping[str, Link] = {}
         self.refused: Mapping[str, str] = {}
         self.watchers: set[Callable[[], None]] = set()
         self.numbers = itertools.count()
-        """Of checks and executors: no two have the same."""
+        """The numbers of checks and executors, all different."""
         self.sent = self.received = 0
-        """Bytes of orders and reports."""
+        """Bytes of orders sent, and of reports received."""
         self.why = ""
         """Why the scheduler does not answer; empty if it does."""
         self.client: Any = None
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = files // 2 if files != resource.RLIM_INFINITY else sys.maxsize
-        """Checks at a time: each takes a connection, so an open file, while it runs."""
+        """Most checks at a time: each takes a connection, so an open file, while it runs."""
         self.slot = asyncio.Event()
-        """Set, and replaced, when there may be a slot for those that wait for one."""
+        """Set, and replaced, when a slot may have become free."""
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
@@ -176,7 +176,7 @@ class Connection(Closing):
 
     @property
     def slots(self) -> int:
-        """How many checks the workers that are there can run at a time."""
+        """How many checks the present workers can run at a time."""
         return sum(self.workers.values())
 
     def run(self, call: Coroutine[Any, Any, T]) -> Future[T]:
@@ -189,12 +189,12 @@ class Connection(Closing):
             self._loop.call_soon_threadsafe(function, *arguments)
 
     def freed(self) -> None:
-        """Let all look that wait for a slot, in the thread of the connection."""
+        """Wake all that wait for a slot. Call this in the connection's thread only."""
         self.slot.set()
         self.slot = asyncio.Event()
 
     def call(self, link: Link, method: str, *arguments: Any) -> Future[Any]:
-        """Call a method of a checker. Whatever goes wrong is the exception of the future."""
+        """Call a method of a checker. The future raises whatever goes wrong."""
 
         async def called() -> Any:
             return await asyncio.wait_for(getattr(link.actor, method)(*arguments), LEASE)
@@ -202,7 +202,7 @@ class Connection(Closing):
         return asyncio.run_coroutine_threadsafe(called(), self._loop)
 
     async def link_here(self, slots: int) -> Link:
-        """Return a checker on this machine, which is nobody else's."""
+        """Return a checker on this machine, for one executor only."""
         link = Link(self, "this machine", slots, Checker("", self._loop))
 
         async def renew() -> None:
@@ -216,17 +216,17 @@ class Connection(Closing):
     def submit(
         self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any
     ) -> Future[Any]:
-        """Have one of the workers call a function as a task of Dask, which uses one of its slots.
+        """Call a function on one of the workers, as a Dask task that uses one of its slots.
 
-        Whatever goes wrong is the exception of the future: KilledWorker if that happened to
-        several workers. Cancelling it takes the task back if it has not begun.
+        The future raises whatever goes wrong: KilledWorker if several workers died of it.
+        Cancelling it withdraws a task that has not begun.
         """
         return asyncio.run_coroutine_threadsafe(
             self._submitted(list(workers), function, arguments), self._loop
         )
 
     def close(self) -> None:
-        """End all checks and the connection, and the cluster if it was started for us."""
+        """Cancel all checks, disconnect, and stop the cluster if it was started here."""
         if self._stopped:
             return
         self._stopped = True
@@ -263,7 +263,7 @@ class Connection(Closing):
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        """Connect, again and again, until stopped."""
+        """Connect, and reconnect, until stopped."""
         from distributed import Client
 
         self._serving = asyncio.current_task()
@@ -312,14 +312,14 @@ class Connection(Closing):
         self._set(workers=workers)
 
     def _set(self, **found: Mapping[str, Any]) -> None:
-        """Replace what is known of the workers, and say so."""
+        """Replace attributes about the workers, and call the watchers."""
         for name, value in found.items():
             setattr(self, name, value)
         for each in list(self.watchers):
             each()
 
     async def _attend(self, address: str, slots: int) -> None:
-        """Have a checker on a worker for as long as it is there; give up one that keeps failing."""
+        """Keep a checker on a worker while it exists; refuse a worker that keeps failing."""
         failures, why = 0, ""
         while failures < _FAILURES:
             link, why = None, ""
@@ -343,7 +343,7 @@ class Connection(Closing):
         self._set(refused={**self.refused, address: why})
 
     async def _linked(self, address: str, slots: int) -> Link:
-        """Make a checker on a worker, and find out how it can be reached."""
+        """Create a checker on a worker, and find out how to reach it."""
         client = self.client
         made = client.submit(Checker, self.name, actor=True, workers=[address], priority=100)
         async with asyncio.timeout(_JOINING):
@@ -367,7 +367,7 @@ class Connection(Closing):
         return link
 
     async def _renew(self, link: Link) -> None:
-        """Renew the lease, again and again. Raises what goes wrong with the checker."""
+        """Keep renewing the lease. Raises the checker's failure."""
         while True:
             renewed = self._loop.create_task(self._ping(link))
             for _ in range(_LOOKS):

@@ -1,8 +1,8 @@
-"""Runs checks on the workers of a cluster; behind the interface of the local executor.
+"""Runs checks on the workers of a cluster, with the interface of the local executor.
 
 Each check is a coroutine in the thread of the connection: it finds a worker with an idle slot,
-calls the checker there, and begins again elsewhere if that fails. So no check is lost, whatever
-becomes of a worker. What is for the caller's thread comes through one queue.
+calls the checker there, and retries elsewhere if that fails. So no check is lost, whatever happens
+to a worker. Everything for the caller's thread goes through one queue.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 
 AHEAD = 4
-"""One of so many slots has a check that waits on the worker, so that it never idles."""
+"""Slots per check that waits on the worker: so no slot idles until the next message."""
 _GLANCE = 0.25  # seconds between looks whether there are workers
 _CLOSING = 10.0  # seconds that workers may take to end all checks
 _TAKING_OVER = 2.0  # seconds without a worker after which this machine does
@@ -41,36 +41,36 @@ _SOON = 1.0  # seconds within which that does not matter
 
 
 class _Place:
-    """A worker where checks of this executor run."""
+    """A worker that runs checks of this executor."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
         self.checks: set[int] = set()
-        """Those of this executor, also when the worker is lost."""
+        """The numbers of this executor's checks; kept when the worker is lost."""
         self.version = 0
-        """Of the base text that it has; 0: it does not know of this executor."""
+        """The version of its base text; 0 if it does not know this executor."""
         self.samples = 0
         self.pace = 0.0
-        """Seconds that a run takes, by the latest ones."""
+        """Mean seconds of the latest runs."""
 
     @property
     def idle(self) -> int:
-        """Slots without a check of any executor; below 0: how many checks wait."""
+        """Number of free slots, counting all executors; if negative, of waiting checks."""
         return self.link.slots - len(self.link.checks)
 
     @property
     def full(self) -> bool:
-        """Whether as many checks wait there as may."""
+        """Whether no more checks may wait there."""
         return -self.idle >= math.ceil(self.link.slots / AHEAD)
 
 
 class ClusterExecutor(Executor):
     """Runs checks on the workers of a connection, at most `jobs` at a time.
 
-    Some more may be submitted, which wait on the workers: so no slot idles until a message comes.
+    Some more may be submitted and wait on the workers: so no slot idles until a message arrives.
 
-    When no worker is left, so many `local_slots` of this machine take over; if that is none, a
-    worker is waited for as long as the cluster's description says. `tell` gets sentences for
+    When no worker is left, `local_slots` slots of this machine take over; if it is 0, the executor
+    waits for a worker as long as the cluster's description says. `tell` is called with messages for
     the user.
     """
 
@@ -87,7 +87,7 @@ class ClusterExecutor(Executor):
         workdir: str | None = None,
         tell: Tell = lambda text: None,
     ) -> None:
-        """Ask all workers what they have. Raises UsageError if none can run the commands."""
+        """Ask all workers what they lack. Raises UsageError if none can run the commands."""
         self.runs = 0
         self._connection = connection
         self._jobs = jobs
@@ -100,16 +100,16 @@ class ClusterExecutor(Executor):
         self._calls: dict[int, Future[Finished]] = {}  # by ticket
         self._ready: list[Finished] = []
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        """What is to be done in the thread of the caller."""
+        """Calls to make in the caller's thread."""
         # What follows is for the thread of the connection.
         self._places: dict[Link, _Place] = {}
         self._here: Link | None = None
-        """This machine, while it takes over."""
+        """The checker on this machine, while it takes over."""
         self._base = BaseText()
         self._mean = 0.0
-        """Seconds that a check takes, by the latest ones."""
+        """Mean seconds of the latest checks."""
         self._failure: ExecutorError | None = None
-        """Why there will be no worker any more."""
+        """Why no worker will come any more."""
         self._changed = asyncio.Event()
         self._waits = False
         self._members = Members(connection, commands, shipped, self._tell, self._wake)
@@ -134,17 +134,17 @@ class ClusterExecutor(Executor):
         return self._jobs + self._jobs // AHEAD - len(self._calls)
 
     def ready(self, workers: int, seconds: float = 30.0) -> None:
-        """Wait until so many workers get checks, at most so many seconds."""
+        """Wait until that many workers get checks, at most `seconds`."""
         end = time.monotonic() + seconds
         while len(self.workers) < workers and time.monotonic() < end:
             time.sleep(0.01)
 
     def build_on(self, text: bytes) -> None:
-        """Take note of the text that the next candidates are made from: they differ little."""
+        """Note the text that the next candidates are made from, to send them as edits of it."""
         self._connection.soon(self._base.offer, text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Take a check of `text`; it goes to a worker now, or when one has a slot."""
+        """Start a check of `text` on a worker, once one has a free slot."""
         assert ticket not in self._calls, "the ticket is in use"
         call = self._calls[ticket] = self._connection.run(self._verdict(text, limits))
         call.add_done_callback(lambda call: self._inbox.put(partial(self._finish, ticket, call)))
@@ -164,14 +164,14 @@ class ClusterExecutor(Executor):
             self._take_in(min(left, _GLANCE))
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
+        """Cancel a check and forget it; tickets of no running check are ignored."""
         self._ready = [done for done in self._ready if done.ticket != ticket]
         call = self._calls.pop(ticket, None)
         if call is not None:
             call.cancel()
 
     def close(self) -> None:
-        """End all checks, and wait until the workers say that nothing of them runs."""
+        """Cancel all checks, and wait until the workers confirm that none of them runs."""
         if self._wake not in self._connection.watchers:
             return
         self._connection.watchers.discard(self._wake)
@@ -184,7 +184,7 @@ class ClusterExecutor(Executor):
     # -- in the thread of the caller ---------------------------------------------------
 
     def _take_in(self, timeout: float) -> None:
-        """Do what there is to do here, and wait for it if there is nothing."""
+        """Make the calls of the inbox, after waiting for one."""
         if self._tending.done():
             self._tending.result()
         with suppress(queue.Empty):
@@ -204,7 +204,7 @@ class ClusterExecutor(Executor):
         self._connection.soon(self._changed.set)
 
     async def _tend(self) -> None:
-        """Take in which workers there are, and what becomes of checks if there are none."""
+        """Keep the list of workers up to date, and act if there are none."""
         while True:
             self._members.look()
             admitted = self._members.admitted
@@ -231,14 +231,14 @@ class ClusterExecutor(Executor):
             self._connection.freed()
 
     def _lose(self, link: Link) -> None:
-        """Let a worker go; its checks fail there, and are made elsewhere."""
+        """Drop a worker; its checks fail there and are retried elsewhere."""
         number = len(self._places.pop(link).checks)
         if number:
             checks = "a check" if number == 1 else f"{number} checks"
             self._tell(f"worker {link.address}: {link.why}; {checks} made elsewhere")
 
     async def _do_without(self, alone: float) -> None:
-        """Have this machine take over, or wait for a worker; in the end all checks fail."""
+        """Let this machine take over, or wait for a worker; after too long, fail all checks."""
         if self._local_slots:
             if self._here is None and self._calls and alone > _TAKING_OVER:
                 self._tell("no worker is left: checks are made on this machine meanwhile")
@@ -277,7 +277,7 @@ class ClusterExecutor(Executor):
     # -- checks --------------------------------------------------------------------------
 
     async def _verdict(self, text: bytes, limits: Limits) -> Finished:
-        """Have a check made, elsewhere again where that fails or the verdict is doubted."""
+        """Run a check, and again elsewhere if that fails or its verdict is in doubt."""
         doubted: _Place | None = None
         while True:
             found = await self._first(await self._free_place(doubted), text, limits)
@@ -294,7 +294,7 @@ class ClusterExecutor(Executor):
     async def _first(
         self, place: _Place, text: bytes, limits: Limits
     ) -> tuple[_Place, Finished] | None:
-        """Return the first verdict: a check that is late is made on an idle slot, too."""
+        """Return the first verdict: a late check also runs on another, idle slot."""
         patience = max(_SOON, _LATE * self._mean)
         runs = {self._start(place, text, limits)}
         try:
@@ -317,7 +317,7 @@ class ClusterExecutor(Executor):
     def _start(
         self, place: _Place, text: bytes, limits: Limits
     ) -> asyncio.Task[tuple[_Place, Finished] | None]:
-        """Have a check made on a worker, which is counted there from now on to its end."""
+        """Start a check on a worker, and count it there until it ends."""
         number = next(self._connection.numbers)
 
         def ended(_: object) -> None:
@@ -335,7 +335,7 @@ class ClusterExecutor(Executor):
     async def _run(
         self, place: _Place, number: int, text: bytes, limits: Limits
     ) -> tuple[_Place, Finished] | None:
-        """Make a check on a worker; return None if that fails."""
+        """Run a check on a worker; return None if that fails."""
         link, begin = place.link, time.monotonic()
         try:
             report = await link.ask(self._which, self._orders(place, number, text, limits), number)
@@ -356,7 +356,7 @@ class ClusterExecutor(Executor):
         return place, report.finished
 
     def _orders(self, place: _Place, number: int, text: bytes, limits: Limits) -> list[Order]:
-        """Return what a worker has to be told for a check, and take note that it is."""
+        """Return the orders for a check on a worker, and record that they are sent."""
         new = self._base.describe(text, len(self._places))
         orders: list[Order] = [*self._base.steps_from(place.version), Check(number, new, limits)]
         if not place.version:
@@ -373,7 +373,7 @@ class ClusterExecutor(Executor):
         return found
 
     def _best_place(self, avoided: _Place | None) -> _Place | None:
-        """Return the worker with the most idle slots, or with the least that waits on it."""
+        """Return the worker with the most idle slots, or with the fewest waiting checks."""
         places = [each for each in self._places.values() if not each.link.broken.done()]
         if sum(len(each.link.checks) for each in places) >= self._connection.most:
             return None
