@@ -26,11 +26,11 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
     read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Round, Wrong, rounds_of
 from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")
 APIS = ("lingeling", "cadical", "ipasir")

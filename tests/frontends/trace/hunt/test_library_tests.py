@@ -15,11 +15,12 @@ from reducekit.frontends.trace.hunt.library_tests import (
     reduction,
 )
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault
 from reducekit.oracle.command import Command
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction import Reduction
 from reducekit.registry import strategy
+from tests.frontends.trace.patches import resolve
 
 WRONG_MODELS = "lglextend+0x110:delete=eb07"
 

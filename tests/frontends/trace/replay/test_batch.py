@@ -20,10 +20,10 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
     read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.replay.batch import BatchReplay, Reach, Trust
 from reducekit.frontends.trace.view import TraceView
+from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")
 PASSES = "init/sat"

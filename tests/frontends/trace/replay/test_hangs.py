@@ -21,7 +21,6 @@ from reducekit.frontends.trace.replay import (
     asking,
     find_library,
     read_fault,
-    resolve,
     server_process,
 )
 from reducekit.frontends.trace.replay.batch import BatchReplay
@@ -31,6 +30,7 @@ from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, han
 from reducekit.frontends.trace.replay.sharing import batching
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
+from tests.frontends.trace.patches import resolve
 
 HANGS = b"init\nadd 1\nadd 2\nadd 0\nsat\n"
 PASSES = b"init\nadd 1\nadd 0\nmaxvar\n"

@@ -9,10 +9,11 @@ import pytest
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
-from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault, resolve
+from reducekit.frontends.trace.replay import ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from reducekit.oracle.limits import Limits
 from tests.frontends.trace.endless import endless
+from tests.frontends.trace.patches import resolve
 
 
 def calls_of(text: str) -> tuple[Call, ...]:

@@ -19,7 +19,6 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
     read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, rounds_of
 from reducekit.frontends.trace.replay.fitted import fitted
@@ -27,6 +26,7 @@ from reducekit.frontends.trace.replay.library_code import read_code
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from reducekit.frontends.trace.replay.live_tester import TOGETHER, LiveTester, Trial
 from reducekit.hunt.workers import CHUNK
+from tests.frontends.trace.patches import resolve
 
 APIS = ("lingeling", "cadical", "ipasir")
 OTHER = "cadical153"

@@ -28,7 +28,6 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
     read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.replay import server as replay_server
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
@@ -40,6 +39,7 @@ from reducekit.frontends.trace.replay.server import listings
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 from tests.frontends.trace.endless import endless
+from tests.frontends.trace.patches import resolve
 
 SAT = "init\nadd 1\nadd 0\nsat\nreturn 10\n"
 

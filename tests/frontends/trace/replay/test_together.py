@@ -18,7 +18,6 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
     find_library,
     read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
 from reducekit.frontends.trace.replay.batch import BatchReplay
@@ -27,6 +26,7 @@ from reducekit.frontends.trace.replay.replay_executor import MOST_TOGETHER, Repl
 from reducekit.frontends.trace.replay.sharing import batching
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
+from tests.frontends.trace.patches import resolve
 
 PASSES, FAILS = "init\nadd 1\nadd 0\nsat\n", "init\nfreeze 1\nmelt 1\n"
 BREAKS = "init\nadd 1\nadd 0\nsat\nfailed 1\n"
