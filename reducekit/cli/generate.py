@@ -11,10 +11,9 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.cli.format_options import format_option
 from reducekit.cli.interrupts import INTERRUPTED, Interrupts, ProcessContext
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding
+from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding, format_option
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of

@@ -11,11 +11,10 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, same
-from reducekit.cli.format_options import format_option
 from reducekit.cli.generate import seed_option
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import PATH, GroupedOption, adding, declared
+from reducekit.cli.options import PATH, GroupedOption, adding, declared, format_option
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from reducekit import quantities, registry
 from reducekit.errors import UsageError
+from reducekit.offers import FormatOption
 from reducekit.option import Option, options_of
 
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
@@ -117,3 +118,38 @@ def _completion(name: str, declared: Option) -> Any:
         return files(incomplete)
 
     return strategies if name == "strategy" else programs if declared.metavar == "CMD" else None
+
+
+def format_option(option: FormatOption, group: str = "Format") -> Added:
+    """Return the option of a command for one that a format declares."""
+    shown = option.default not in (None, False, ())
+    spelled = option.long
+    given: dict[str, Any] = {"show_default": shown, "help": option.help}
+    given |= {"cls": GroupedOption, "group": group, "rare": option.rare}
+    # A default of None would do for an option that is required.
+    given |= {"required": True} if option.required else {"default": option.default}
+    if option.kind == "flag":
+        given["is_flag"] = True
+        if option.default is not False:
+            spelled = f"{spelled}/--no-{spelled[2:]}"
+    else:
+        given["type"] = _format_type(option)
+        given["metavar"] = option.metavar or None
+        given["multiple"] = option.kind == "texts"
+    short = (f"-{option.short}",) if option.short else ()
+    return click.option(*short, spelled, option.name, **given)
+
+
+def _format_type(option: FormatOption) -> Any:
+    match option.kind:
+        case "path":
+            return PATH
+        case "choice":
+            return click.Choice(option.choices)
+        case "whole":
+            least, most = (None if x is None else int(x) for x in (option.least, option.most))
+            return click.IntRange(least, most)
+        case "decimal":
+            return click.FloatRange(option.least, option.most)
+        case _:
+            return str

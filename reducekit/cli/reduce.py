@@ -10,10 +10,9 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, same
-from reducekit.cli.format_options import format_option
 from reducekit.cli.interrupts import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.live import watch
-from reducekit.cli.options import adding
+from reducekit.cli.options import adding, format_option
 from reducekit.cli.reduce_options import options_from, reduce_options
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import NotInterestingError, ParseError, UsageError

@@ -13,9 +13,8 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.cli.format_options import format_option
 from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, SECONDS, adding
+from reducekit.cli.options import PATH, SECONDS, adding, format_option
 from reducekit.cli.streams import read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Playing, PlayRequest, Plays

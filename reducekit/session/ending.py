@@ -22,12 +22,12 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
+from reducekit.session.earlier import put_aside
 from reducekit.session.executors import Running, limits_for
 from reducekit.session.fresh import Ends, as_unstable, in_words
 from reducekit.session.golden import Golden, run_once
 from reducekit.session.other_failures import OtherFailures
-from reducekit.session.output import SavedBest, Steps, rescue
-from reducekit.session.passing import compared, write_passing
+from reducekit.session.output import SavedBest, Steps, rescue, write_file
 from reducekit.session.prepare import Job
 from reducekit.session.probing import overridden
 from reducekit.session.remains import counted, remains
@@ -274,3 +274,33 @@ def _reproducers(job: Job, last: Finished | None, text: bytes) -> list[Reproduce
         )
         for command, outcome in zip(job.commands, outcomes, strict=False)
     ]
+
+
+def compared(frontend: Frontend, passing: bytes) -> Frontend:
+    """Return the frontend that compares with the passing text; None if it does not compare."""
+    if not isinstance(frontend, Compares):
+        return frontend
+    found = frontend.beside(passing)
+    assert isinstance(found, Frontend)
+    return found
+
+
+def passing_path(output: Path) -> Path:
+    """Return the path of the passing text: next to the result."""
+    return output.with_name(f"{output.stem}.passing{output.suffix}")
+
+
+def write_passing(output: Path, text: bytes, *, resumed: bool) -> str:
+    """Write the passing text next to the result; return a message with its path, or the error.
+
+    A file of another run is renamed; that of the `resumed` run is replaced, as its result is.
+    """
+    path = passing_path(output)
+    try:
+        if not (path.is_file() and path.read_bytes() == text):
+            if not resumed:
+                put_aside(path)
+            write_file(path, text)
+    except (OSError, UsageError) as error:
+        return f"the file that passes was not written: {error}"
+    return f"the nearest file that passes is {path}"

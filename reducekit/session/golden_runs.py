@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from reducekit.errors import StoppedError
 from reducekit.executors.executor import Executor
 from reducekit.journal import digest
 from reducekit.oracle.also import innermost
+from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import Stopped
@@ -25,8 +28,8 @@ from reducekit.session.golden import (
     run_once,
     unfit_baseline,
 )
-from reducekit.session.own_folders import in_own_folders
 from reducekit.session.prepare import Job
+from reducekit.session.unpack import plain_path
 
 _FIRST = 600.0
 """Time limit of a run on the input, in seconds, if none is given."""
@@ -168,3 +171,38 @@ def _same_function(running: Running, job: Job, opener: Callable[[Oracle], Execut
 def _first_wall(max_time: float | None) -> float:
     """Return the time limit of the golden run in seconds, for the case that none is given."""
     return _FIRST if max_time is None else min(_FIRST, max(1.0, max_time / 2))
+
+
+_SCRIPT = 1 << 16  # bytes of a program in which a name is looked for
+
+
+def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[Command, ...] | None:
+    """Return the commands to run in a folder of their own for each candidate.
+
+    None if nothing suggests that: no command and no script names the input.
+    """
+    if isinstance(source, bytes):
+        return None
+    name = plain_path(source).name
+    if not any(_names(command, name) for command in commands):
+        return None
+    return tuple(replace(command, in_folder=name) for command in commands)
+
+
+def _names(command: Command, name: str) -> bool:
+    """Return whether a command, or a script that it runs, names a file and has no placeholder for
+    it."""
+    if command.stdin or any(PLACE in word for word in command.words[1:]):
+        return False
+    if any(name in word for word in command.words[1:]):
+        return True
+    wanted = os.fsencode(name)
+    for word in command.words:
+        try:
+            with open(word, "rb") as file:
+                head = file.read(_SCRIPT)
+        except (OSError, ValueError):
+            continue
+        if head.startswith(b"#!") and wanted in head:
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from reducekit.frontends.btor.generate.mutants import changed, seed_of
 from reducekit.frontends.btor.generate.variation import suffix, varied
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
-from reducekit.frontends.btor.rejections import rejects
 from reducekit.frontends.btor.thesis_options import generator_words
 from reducekit.frontends.mutation import Mutants, dice_of
 from reducekit.frontends.solver_options import in_comments, of_command, read_options
@@ -201,3 +201,19 @@ GENERATION = Generation(
     respelled=generator_words,
     changes="mutate",
 )
+
+
+# What programs print about a file that they need not accept, such as one of another dialect.
+_REFUSED = re.compile(
+    r"""\b(?:not|un)[ -]?(?:yet[ ]|currently[ ])?supported\b | \bremoved[ ]support\b
+    | \b(?:does|do|can)[ ]?not[ ](?:yet[ ]|currently[ ])?(?:support|handle)\b
+    | \b(?:invalid|unknown|undefined|unexpected)\b | \bexpect(?:s|ed|ing)\b | \bparse[ ]error\b
+    | \bnot[ ]a[ ]power[ ]of[ ]two\b | \bdoes[ ]not[ ]match\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def rejects(line: str) -> bool:
+    """Return whether a failure line says that a program need not accept its input."""
+    return _REFUSED.search(line) is not None
