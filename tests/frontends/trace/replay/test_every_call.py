@@ -81,8 +81,8 @@ failed_context 3=1; pop=0; context=0; sat -1=10; reset
 NOT_PLAYED = {
     "cadical": {
         "reserve": "3.0 has `resize` in its place; the last test plays it on 1.9.5",
-        "propagate_assumptions": "neither 1.9.5, 2.1 nor 3.0 exports it",
-        "lookahead_cubes": "neither 1.9.5, 2.1 nor 3.0 exports it",
+        "propagate_assumptions": "the library does not export it",
+        "lookahead_cubes": "the library does not export it",
         "continue": "mobical's own, the library has no such method",
         "force_backtrack": "only a propagator's callback may call it, and ours does not",
         "max_alloc": "mobical's own, a limit for its process",
