@@ -8,7 +8,7 @@ Runs these benchmarks on cases that are made here, and writes what they write to
 * `thesis`: its tables 5.1 to 5.7 (`btor_thesis`). The faulty solvers of 2008 are not to be had, so
   each case is a random graph on which Boolector runs an instruction that is made a trap.
 * `smt2`: reducers side by side on scripts on which z3 and cvc5 do so (`smt2_faults`,
-  `side_by_side`): ours by default, with ddmin, ddSMT if it is installed, and each --reducer.
+  `side_by_side`): ours by default, with ddmin, the `peers` that are in PATH, and each --reducer.
 
 With --quick there are few and small cases. Needs `cc`, and Debian's boolector, z3 and cvc5. Checks
 and sizes are reproducible on one machine; which instructions are traps depends on the programs.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from benchmarks import peers
 from benchmarks.btor_thesis import STRATEGIES
 from benchmarks.smt2_faults.__main__ import Script, Solver, built_trap, fails, rare_traps, write
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
@@ -112,8 +112,7 @@ def smt2(out: Path, amount: Amount, reducers: Sequence[str]) -> None:
     count, scripts = str(amount.cases), str(amount.scripts)
     benchmark("smt2_faults", out / "scripts", "--count", count, "--scripts", scripts)
     every = [f"reducekit={OURS}", f"ddmin={OURS} --strategy ddmin"]
-    if shutil.which("ddsmt"):
-        every.append("ddsmt=ddsmt -j1 {input} {output} {oracle}")
+    every += peers.installed()
     words = [word for each in (*every, *reducers) for word in ("--reducer", each)]
     words += ["--cap", str(amount.cap), "--out", str(out / "smt2.tsv")]
     benchmark("side_by_side", out / "scripts", *words, output=out / "smt2.md")

@@ -1,6 +1,7 @@
 """Reducers side by side on an unstable and on a slow query that are made here.
 
-    python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--reducer NAME=COMMAND ...]
+    python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--cap S]
+        [--reducer NAME=COMMAND ...]
 
 The queries have idle assertions, and
 
@@ -12,9 +13,10 @@ The queries have idle assertions, and
 Each case has an oracle, a shell script, which all reducers share. Two rows are without it: z3's
 core, the assertions that z3 names without options; and reducekit with options instead of the
 oracle, which takes other variants than seeds: so the oracle may refuse its result. Reducers are
-command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`. Each has the
-same number of checks, so the table is the same on a busy machine: after these the oracle refuses
-everything.
+command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`; the `peers`
+that are in PATH take part. Each has the same number of checks: after these the oracle refuses
+everything. So the table is the same on a busy machine, unless a reducer needs more than --cap
+seconds for so many checks.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks import peers
 from reducekit import reduce
 from reducekit.compare.reducers import Problem, Reducer, fires, measure
 from reducekit.frontends.smt2.cores import core_of, part_of
@@ -42,7 +45,6 @@ _SEEDS = range(8)
 _CLAUSES = 40
 _OPTIONS = "auto_config=false smt.mbqi=false"
 _INSTANCES = 1000
-_SECONDS = 300.0
 _MOST = 2_000_000
 """Steps of a run."""
 _UNSTABLE = """#!/bin/sh
@@ -195,7 +197,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def rows(
-    case: Case, program: Path, reducers: Sequence[Reducer], most: int, folder: Path
+    case: Case, program: Path, reducers: Sequence[Reducer], most: int, folder: Path, cap: float
 ) -> list[Row]:
     """Run all reducers on a case."""
     source, oracle, kept = (folder / name for name in ("input.smt2", "oracle", "kept.smt2"))
@@ -210,7 +212,7 @@ def rows(
         kept.write_bytes(source.read_bytes())
         count = folder / f"checks of {each.name}"
         limited = ("env", f"CHECKS={count}", f"MOST={most}", *each.words)
-        done = measure(problem, Reducer(each.name, limited), _SECONDS, kept)
+        done = measure(problem, Reducer(each.name, limited), cap, kept)
         accepted = done.verified
         text = kept.read_bytes()
         checks = min(most, done.checks)
@@ -259,12 +261,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--z3", type=Path, help=f"default: {_VERSION}, fetched with pip")
     parser.add_argument("--checks", type=int, default=60, help="for each reducer (default: 60)")
+    parser.add_argument("--cap", type=float, default=300.0, help="seconds of each (default: 300)")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
     places = "{input} -o {output} --oracle {oracle}"
     own = f"reducekit={sys.executable} -m reducekit smt2 {places} -q"
-    reducers = [Reducer.of(each) for each in (own, *given.reducer)]
+    reducers = [Reducer.of(each) for each in (own, *peers.installed(), *given.reducer)]
     print(
         "| query | reducer | assertions | bytes | checks | processor s | oracle accepts | end |\n"
         "|---|---|--:|--:|--:|--:|---|---|"
@@ -272,9 +275,8 @@ def main() -> None:
     for made in (unstable, slow):
         case = made(program)
         with tempfile.TemporaryDirectory() as folder:
-            print(
-                table(case, rows(case, program, reducers, given.checks, Path(folder))), flush=True
-            )
+            found = rows(case, program, reducers, given.checks, Path(folder), given.cap)
+            print(table(case, found), flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def test_the_slow_query_and_its_rows(tmp_path: Path) -> None:
     few = re.sub(r"\(assert \(> \(f [0-9]+\) [0-9]+\)\)\n", "", case.text)
     assert not accepts(case, few.encode())
     copying = Reducer.of("copy=sh -c 'cp $0 $1' {input} {output} {oracle}")
-    found = rows(case, program, [copying], 3, tmp_path)
+    found = rows(case, program, [copying], 3, tmp_path, 60)
     assert [each.reducer for each in found] == ["copy", "z3's core", "reducekit, by options"]
     assert [each.accepted for each in found] == [True, True, True]
     assert found[0].text == case.text.encode()
