@@ -24,6 +24,8 @@ from reducekit.session.output import OutputFile
 _SCRIPT = b"(set-logic QF_LIA)\n(declare-fun x () Int)\n(assert (> x 0))\n(check-sat)\n(exit)\n"
 _TEST = '#!/bin/sh\ngrep -q check-sat "$1"\n'
 _HOME = str(Path(sys.modules["reducekit"].__path__[0]).resolve().parent)
+# Not all below _HOME: an environment may be there, whose packages add callbacks of their own.
+_FOLDERS = tuple(f"{_HOME}/{each}/" for each in ("reducekit", "frontends", "strategies"))
 
 
 def passed_files() -> Counter[str]:
@@ -38,7 +40,7 @@ def passed_files() -> Counter[str]:
             path = code.co_filename
             if path not in names:
                 names[path] = str(Path(path).resolve())
-            if names[path].startswith(_HOME):
+            if names[path].startswith(_FOLDERS):
                 calls[names[path].removeprefix(_HOME + "/")] += 1
             if code is last:
                 sys.setprofile(None)
