@@ -114,10 +114,10 @@ def test_nobody_reads_it(tool: Tool) -> None:
 
 
 def test_scripts_of_a_logic(tool: Tool) -> None:
-    words = ("generate", "smt2", "--logic", "UFDTLIA", "--seed", "4", "--asserts", "20")
+    words = ("generate", "smt2", "--logic", "UFDTLIA", "--seed", "5", "--asserts", "20")
     done = tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4")
     assert (done.code, done.err) == (0, "")
-    assert "(set-logic UFDTLIA)\n" in done.out
+    assert done.out.startswith("(set-logic UFDTLIA)\n")
     assert done.out == tool(*words, "--levels", "3", "--symbols", "2", "--queries", "4").out
 
 

@@ -109,13 +109,13 @@ def test_what_is_needed_is_left(binary: bool) -> None:
             not any(step[at] for step in told[:2]) and told[3][at] for at in range(len(told[0]))
         )
 
-    seed = next(each for each in range(200) if late(circuit(each, gates=120)))
+    seed = next(each for each in range(27, 200) if late(circuit(each, gates=120)))
     text = write(circuit(seed, binary=binary, gates=120))
     report = reduce(text, interesting=has(late), format="aiger")
     left = read(report.text)
     assert late(left)
     assert (left.binary, left.properties, left.names) == (binary, 1, None)
-    assert report.after["gates"] <= 5
+    assert report.after["gates"] <= 4
     assert report.counts.checks < 300
 
 
