@@ -44,8 +44,10 @@ def known(format_name: str) -> list[str]:
     return sorted(each.name.removesuffix(".txt") for each in folder.iterdir())
 
 
-def read_options(named: str, format_name: str) -> list[Option]:
-    """Return the options of a solver, or of a file. Raises UsageError for what is neither."""
+def read_options(named: str | None, format_name: str) -> list[Option]:
+    """Return the options of a solver or of a file; none for None. Raises UsageError for others."""
+    if named is None:
+        return []
     shipped = known(format_name)
     if named in shipped:
         folder = files(__package__) / "options" / format_name
@@ -119,7 +121,9 @@ def in_commands(dice: Random, options: Sequence[Option]) -> bytes:
 
 
 def drawn(dice: Random, options: Sequence[Option]) -> list[tuple[str, str]]:
-    """Return one to three options, each with one of its values."""
+    """Return one to three options, each with one of its values; nothing is drawn of none."""
+    if not options:
+        return []
     some = dice.sample(range(len(options)), min(len(options), dice.randint(1, _MOST)))
     return [(options[at].name, dice.choice(options[at].values)) for at in some]
 

@@ -113,9 +113,8 @@ class AigerGenerator(InputGenerator):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
         self.suffix = f".{values['notation']}"
-        which = values["solver_options"]
-        self._options = None if which is None else read_options(which, "aiger")
-        self.has_options = which is not None
+        self._options = read_options(values["solver_options"], "aiger")
+        self.has_options = bool(self._options)
         self._mutants: Mutants[Circuit] | None = None
         if values["mutate"] is not None:
             old = values["version"] == "1.0"
@@ -131,7 +130,7 @@ class AigerGenerator(InputGenerator):
     def generate(self, seed: int) -> Generated:
         """Make the circuit of a seed. Raises UsageError if no file can be mutated."""
         made = self._circuit(seed)
-        if self._options is not None:
+        if self._options:
             made += b"c\n" + in_comments(seed, self._options)
         return Generated(made)
 

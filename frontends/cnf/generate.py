@@ -278,9 +278,8 @@ class CnfGenerator(InputGenerator):
         if values["shape"] == ANY and values["ratio"] is not None:
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
-        which = values["solver_options"]
-        self._options = None if which is None else read_options(which, "cnf")
-        self.has_options = which is not None
+        self._options = read_options(values["solver_options"], "cnf")
+        self.has_options = bool(self._options)
         self._mutants: Mutants[Seed] | None = None
         if values["mutate"] is not None:
             notation = values["notation"]
@@ -295,10 +294,7 @@ class CnfGenerator(InputGenerator):
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""
-        made = self._formula(seed)
-        if self._options is not None:
-            made = in_comments(seed, self._options, "c ") + made
-        return Generated(made)
+        return Generated(in_comments(seed, self._options, "c ") + self._formula(seed))
 
     def _formula(self, seed: int) -> bytes:
         if self._mutants is not None and (dice := dice_of(seed, self._values["mix"])) is not None:

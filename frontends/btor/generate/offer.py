@@ -140,9 +140,8 @@ class BtorGenerator(InputGenerator):
         self._vary = values["vary"]
         self.suffix = suffix(self._first.dialect)
         self._values = {each.name: values[each.name] for each in OPTIONS}
-        which = values["solver_options"]
-        self._options = None if which is None else read_options(which, "btor")
-        self.has_options = which is not None
+        self._options = read_options(values["solver_options"], "btor")
+        self.has_options = bool(self._options)
         self._mutants: Mutants[Dag] | None = None
         if values["mutate"] is not None:
             path, suffixes = Path(values["mutate"]), (".btor", ".btor2", ".btr")
@@ -155,11 +154,8 @@ class BtorGenerator(InputGenerator):
 
         Raises UsageError for parameters that contradict each other, and if no file can be mutated.
         """
-        made = self._graph(seed)
-        if self._options is not None:
-            # At the end: a comment before a line goes with it.
-            made += in_comments(seed, self._options, "; ")
-        return Generated(made)
+        # At the end: a comment before a line goes with it.
+        return Generated(self._graph(seed) + in_comments(seed, self._options, "; "))
 
     def _graph(self, seed: int) -> bytes:
         if (dice := self._drawn(seed)) is not None and self._mutants is not None:
@@ -171,7 +167,7 @@ class BtorGenerator(InputGenerator):
         if self._drawn(seed) is not None:
             return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
         found = words(self._parameters(seed))
-        if self._options is not None:
+        if self._options:
             found += ["--solver-options", self._values["solver_options"]]
         return found
 

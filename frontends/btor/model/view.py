@@ -36,7 +36,7 @@ class BtorView:
 
     @property
     def options(self) -> bytes:
-        """The lines with options: a text that is written anew ends with them."""
+        """The option lines; a rewritten text keeps them at its end."""
         return b"".join(map(self.document.source, self.option_nodes))
 
     def argument_node(self, line: int, position: int) -> int:

@@ -103,17 +103,14 @@ class ScriptGenerator(InputGenerator):
                 changed,
             )
             self.files = self._mutants.files
-        which = values["solver_options"]
-        self._options = None if which is None else read_options(which, "smt2")
+        self._options = read_options(values["solver_options"], "smt2")
 
     def generate(self, seed: int) -> Generated:
         """Make the script of a seed. Raises UsageError if no file can be mutated."""
         dice = Random(seed)
         made = self._script(dice, seed)
-        if self._options is not None:
-            # First in the script: some options cannot be set once there is a logic.
-            made = in_commands(dice, self._options) + made
-        return Generated(made)
+        # First in the script: some options cannot be set once there is a logic.
+        return Generated(in_commands(dice, self._options) + made)
 
     def _script(self, dice: Random, seed: int) -> bytes:
         if self._mutants is None or (
