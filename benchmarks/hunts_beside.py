@@ -139,7 +139,7 @@ def spent(root: int) -> tuple[float, list[int]]:
 
 
 def run(command: Sequence[str], seconds: float, folder: Path) -> float:
-    """Run a tool for so many processor seconds at most; return how many it has used."""
+    """Run a tool until it has used that many processor seconds; return the seconds used."""
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log

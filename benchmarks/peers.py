@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers cvise|shrinkray INPUT OUTPUT ORACLE
 
-ddSMT takes an output file. C-Vise and Shrink Ray change the file that they are given, so they are
-run on a copy, in a folder of their own. Shrink Ray is told not to ask a language model.
+ddSMT writes to an output file. C-Vise and Shrink Ray edit their input in place, so each runs on a
+copy in a temporary folder. Shrink Ray's language model is switched off.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ Each case has an oracle, a shell script, which all reducers share. Two rows are 
 core, the assertions that z3 names without options; and reducekit with options instead of the
 oracle, which takes other variants than seeds: so the oracle may refuse its result. Reducers are
 command lines with {input}, {output} and {oracle}, as for `benchmarks.side_by_side`; the `peers`
-that are in PATH take part. Each has the same number of checks: after these the oracle refuses
-everything. So the table is the same on a busy machine, unless a reducer needs more than --cap
-seconds for so many checks.
+that are in PATH take part. After --checks checks the oracle refuses everything, so each reducer
+gets the same number, and a busy machine gives the same table, unless a reducer runs into --cap.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _HALF_OF_A_RUN = 0.5
 # left in the end; where failures are certain it is 2 checks in 8,000. From 8 on it comes too
 # late; steps of 1.5 and 1.25, and runs of a quarter or a 16th, gain no more.
 _FAILURES = 4
-"""After so many single items in a row that cannot go, a long run is tried."""
+"""How many single items in a row must fail before a long run is tried."""
 _LONG_RUN = 8
 """How many long runs the items that are left make."""
 

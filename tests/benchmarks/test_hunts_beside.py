@@ -13,7 +13,7 @@ from tests.cli.tool import until
 
 
 def is_over(pid: int) -> bool:
-    """Return whether a process has ended; perhaps nobody has asked for its exit status."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         return ") Z " in Path(f"/proc/{pid}/stat").read_text()
     except OSError:
