@@ -10,12 +10,12 @@ checks are compared by how many items they are expected to remove. A run of as
 many items as can go every other time removes half of them on average, a shorter
 one nearly all.
 
-Single items that cannot go, one after another, may be all needed. Or the failure
-is one of chance: it comes and goes with every change, as that of an unstable
-query, and then a long run is as likely to go as a single item. So after 4, 8,
-16, ... single items in a row a long run is tried, with the last ones that could not go
-alone. If it goes, the failure is one of chance, and from then on every fourth
-check is of a long run.
+Needed items lie close together: those of a query near its goal, at the end, where the search
+begins. And a failure may be one of chance, as that of an unstable query: it comes and goes
+with every change, so that a run that fails says little. In both cases runs get short, though long
+ones go elsewhere. So after some checks of short runs a *far* one is tried, a 16th of the
+items in another place. If it goes, the search goes on from there, and what comes after
+is left for later; if not, the next one waits a little longer.
 
 It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
@@ -41,13 +41,23 @@ _NONE = IndexSet()
 _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""
 
-# On 60 random cases that fail by chance (`benchmarks.by_chance --seed 2`), 10 to 25 % less is
-# left in the end; where failures are certain it is 2 checks in 8,000. From 8 on it comes too
-# late; steps of 1.5 and 1.25, and runs of a quarter or a 16th, gain no more.
-_FAILURES = 4
-"""How many single items in a row must fail before a long run is tried."""
-_LONG_RUN = 8
-"""How many long runs the items that are left make."""
+# On six queries of verifiers that others collected, of which plain `--oracle` removed least, and
+# three kept aside, 150 checks leave a third of the bytes and no less than two fifths without far
+# runs (`benchmarks/results/slow_cases.md`). A 24th and a 32nd find fewer places, an 8th goes
+# less often. With needed items anywhere it is 2 % more checks in all, with most of them at the end
+# 5 % (`benchmarks.by_chance`, chance 1).
+_FAR_RUNS = 16
+"""How many far runs the items that are left make."""
+_SHORT = 4
+"""How many times as long a far run is as a short one, at least."""
+_DUE = 4
+"""How many checks of short runs come before the first far one."""
+# A factor, such as 2, gives up too soon where one far run of five goes.
+_LATER = 2
+"""How many more come before the next far run after one that failed."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""The distance from one far run to the next, in shares of the items: so no place is left out for
+long."""
 
 
 class Rest(Origin, Protocol):
@@ -87,17 +97,21 @@ class Deferring(DivisibleSelector):
     gone: IndexSet = _NONE
     taken: int = 0
     needed: int = 0
-    alone: int = 0
-    """How many single items in a row could not go, the long runs after them included."""
-    stuck: tuple[int, ...] = ()
-    """The last of these items."""
-    by_chance: bool = False
-    """Whether items went that could not go alone."""
+    near: int = 0
+    """How many checks of short runs there were since the last far one."""
+    due: int = _DUE
+    """How many there are before the next far one."""
+    far: int = 0
+    """How many far runs there were."""
+    later: tuple[int, ...] = ()
+    """The items after a far run that went: they come when nothing is left before them."""
 
     def propose(self) -> Collection[int] | None:
         """Return the next run, or half of one that was set aside."""
         if self.untried:
             return range(self.top)
+        if self._goes_far():
+            return self._far_run()[0]
         return self._half() if self._halves() else self._run()
 
     def _halves(self) -> bool:
@@ -107,11 +121,19 @@ class Deferring(DivisibleSelector):
         run = min(self.size, self.count + len(self.back))
         return _HALF_OF_A_RUN * len(self.aside[-1]) > run * exp2(-run / self.size)
 
-    def _doubts(self) -> bool:
-        """Return whether a long run is tried though single items cannot go."""
-        enough = self.count + len(self.back) > _LONG_RUN
-        due = self.by_chance or self.alone.bit_count() == 1
-        return self.size == 1 and enough and due and self.alone % _FAILURES == 0 < self.alone
+    def _goes_far(self) -> bool:
+        """Return whether a far run is next."""
+        return self.near >= self.due and self.known is None and self._far_size() > 1
+
+    def _far_size(self) -> int:
+        return (self.count + len(self.back)) // _FAR_RUNS
+
+    def _far_run(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the next far run, and what comes after it."""
+        items = self._last(self.count + len(self.back))
+        size = self._far_size()
+        start = int((len(items) - size) * ((self.far + 1) * _GOLDEN % 1))
+        return items[start : start + size], items[start + size :]
 
     def _half(self) -> tuple[int, ...]:
         run = self.aside[-1]
@@ -122,11 +144,6 @@ class Deferring(DivisibleSelector):
         return run[: -(len(run) // 2)]
 
     def _run(self) -> tuple[int, ...]:
-        if self._doubts():
-            # Each time further from the end, where what could not go the last time may still be.
-            size = max(2, (self.count + len(self.back)) // _LONG_RUN)
-            run = self._last(size * (self.alone // _FAILURES).bit_length())[:size]
-            return tuple(merge(run, self.stuck))
         return self._last(self.size)
 
     def _last(self, size: int) -> tuple[int, ...]:
@@ -138,10 +155,18 @@ class Deferring(DivisibleSelector):
         """Go on with longer runs after a success, and with shorter ones after a failure."""
         if self.untried:
             state = replace(self, untried=False)._without(taken, ())
-        elif self._halves():
-            state = self._half_went(taken) if taken else self._half_failed()
+        elif self._goes_far():
+            state = self._far_went(taken) if taken else self._far_failed()
         else:
-            state = self._run_went(taken) if taken else self._run_failed()
+            halves = self._halves()
+            short = len(self._half() if halves else self._run()) * _SHORT <= self._far_size()
+            if halves:
+                state = self._half_went(taken) if taken else self._half_failed()
+            else:
+                state = self._run_went(taken) if taken else self._run_failed()
+            state = replace(state, near=self.near + short)
+        if not state.count and not state.back:
+            state = replace(state, back=state.later, later=())
         if state.count or state.back or state.aside:
             return state
         return self.rest.go_on(state.gone, state.needed, state.gap)
@@ -149,13 +174,28 @@ class Deferring(DivisibleSelector):
     def implied(self, taken: Collection[int]) -> Collection[int]:
         """Return the item that has to be what a run failed on, if there is only one left."""
         left: tuple[int, ...] = ()
-        if self.untried:
+        if self.untried or self._goes_far():
             return left
         if taken and self._halves():
             left = self._other_half()
         elif taken and self.known:
             left = self._last(self.known)[: -len(self._run())]
         return left if self.failed and len(left) == 1 and left[0] not in taken else ()
+
+    def _far_went(self, taken: Collection[int]) -> Deferring:
+        run, after = self._far_run()
+        state = replace(
+            self._cut(after)._cut(run),
+            near=0,
+            due=max(1, self.due // 2),
+            far=self.far + 1,
+            later=tuple(merge(self.later, after)),
+            size=2 * len(run),
+        )
+        return state._without(taken, run)
+
+    def _far_failed(self) -> Deferring:
+        return replace(self, near=0, due=self.due + _LATER, far=self.far + 1)
 
     def _half_went(self, taken: Collection[int]) -> Deferring:
         # The needed item is in the other half, which need not be tested: the whole is known to
@@ -171,10 +211,6 @@ class Deferring(DivisibleSelector):
 
     def _run_went(self, taken: Collection[int]) -> Deferring:
         run = self._run()
-        if self._doubts():
-            return replace(self, size=2 * len(run), alone=0, stuck=(), by_chance=True)._without(
-                taken, ()
-            )
         state = self._cut(run)
         if self.known:
             # A run failed of which this one was the end: so what it had before that does.
@@ -182,22 +218,15 @@ class Deferring(DivisibleSelector):
             state = state._cut(before)._set_aside(before)
         if len(run) == self.size:  # else there are no more items, which says nothing
             state = replace(state, size=2 * self.size)
-        return replace(state, known=None, alone=0)._without(taken, run)
+        return replace(state, known=None)._without(taken, run)
 
     def _run_failed(self) -> Deferring:
-        alone = self.alone + (self.size == 1)
-        if self._doubts():
-            return replace(self, alone=alone)
         run = self._run()
         size = max(1, len(run) // 2)
         if self.known is not None and len(run) > 1:
             # Half of the same run, not the one before it: so few checks tell how long runs can be.
             return replace(self, known=len(run), size=size, failed=True)
-        stuck = tuple(sorted((*self.stuck, *run)[-_FAILURES:])) if len(run) == 1 else ()
-        state = replace(
-            self._cut(run), known=None, size=size, failed=True, alone=alone, stuck=stuck
-        )
-        return state._set_aside(run)
+        return replace(self._cut(run), known=None, size=size, failed=True)._set_aside(run)
 
     def _cut(self, run: tuple[int, ...]) -> Deferring:
         """Take a run off the end of the items that are not set aside."""
@@ -236,6 +265,7 @@ class Deferring(DivisibleSelector):
             gone=self.gone.with_(below),
             back=tuple(back),
             aside=tuple(aside),
+            later=tuple(item for item in self.later if item not in along),
         )
 
     @property
@@ -247,6 +277,8 @@ class Deferring(DivisibleSelector):
         """Return how likely the next items are to go; None if there is nothing to say."""
         if self.untried:
             return None
+        if self._goes_far():
+            return free(self._far_size(), self.gap)
         if self._halves():
             return HALF
         return free(len(self._run()), self.gap) if self.needed or self.aside else None
@@ -254,7 +286,7 @@ class Deferring(DivisibleSelector):
     @property
     def left(self) -> int:
         """How many items can be given out in parts."""
-        return self.low + self.count + len(self.back) + sum(map(len, self.aside))
+        return self.low + self.count + len(self.back) + len(self.later) + sum(map(len, self.aside))
 
     def worth_dividing(self, parts: int) -> bool:
         """Return whether there is enough for several workers."""
@@ -265,7 +297,7 @@ class Deferring(DivisibleSelector):
         pool = Pool(self.rest, parts, self.top, len(self.gone.holes(self.top, self.top)))
         return replace(
             pool,
-            back=tuple(merge(self.back, *self.aside)),
+            back=tuple(merge(self.back, self.later, *self.aside)),
             gone=self.gone,
             taken=float(self.taken),
             needed=float(self.needed),
@@ -284,5 +316,5 @@ class Deferring(DivisibleSelector):
         if count == 1:
             return self
         first = self.gone.holes(self.top, self.top)
-        items = list(merge(first, self.back, *self.aside))
+        items = list(merge(first, self.back, self.later, *self.aside))
         return self.rest.undivided(items, self.needed, self.gap).in_a_row(count)

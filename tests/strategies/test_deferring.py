@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from random import Random
 
 import pytest
@@ -52,9 +52,9 @@ def test_neighbours_are_found_in_fewer_checks() -> None:
 
 
 @given(
-    count=st.integers(8, 80),
+    count=st.integers(8, 160),
     share=st.floats(0, 1),
-    needed=st.integers(0, 12),
+    needed=st.integers(0, 40),
     seed=st.integers(0, 1000),
     width=st.sampled_from([1, 2, 5, 40]),
 )
@@ -131,22 +131,46 @@ def sizes_tried(search: Selector, failing: Callable[[int], bool], steps: int) ->
     return found
 
 
-def test_after_4_8_and_16_single_items_that_stay_a_long_run_is_tried() -> None:
+def test_after_4_6_and_8_checks_of_short_runs_a_long_one_is_tried() -> None:
     found = sizes_tried(selector(128, 0), lambda _: True, 40)
     assert found[:8] == [128, 64, 32, 16, 8, 4, 2, 1]
     long = {at: size for at, size in enumerate(found) if size > 1 and at > 7}
-    # An eighth of what has not been tried, and the last four that stayed.
-    assert long == {11: 124 // 8 + 4, 15: 121 // 8 + 4, 23: 114 // 8 + 4, 39: 99 // 8 + 4}
+    # A 16th of what has not been tried: the first one after 2 and three times 1.
+    assert long == {10: 7, 17: 7, 26: 6, 37: 6}
 
 
-def test_once_items_go_that_could_not_go_alone_every_fourth_check_is_of_a_long_run() -> None:
-    search = played(selector(256, 0), lambda taken: len(taken) != 256 // 8 + 3, 13)
+def test_where_a_far_run_goes_the_search_goes_on_before_it_and_comes_back_later() -> None:
+    needed = frozenset(range(110, 128))
+    search = played(selector(128, 0), lambda taken: bool(taken & needed), 11)
     assert isinstance(search, Deferring)
-    assert search.by_chance
-    assert search.taken == 256 // 8 + 3
-    found = sizes_tried(search, lambda _: True, 40)
-    ones = "".join("1" if size == 1 else "-" for size in found)
-    assert ones.endswith("1111-111-111-")
+    assert search.taken == 7
+    assert search.later[-1] == 124  # the last three are known to be needed
+    run = search.propose()
+    assert run is not None
+    assert len(run) == 14
+    assert max(run) < min(search.later) - 7
+    while (run := search.propose()) is not None:
+        search = played(search, lambda taken: bool(taken & needed), 1)
+    found = simulate(in_free_order, 128, needed.issubset)
+    assert found.left == needed
+
+
+def test_a_dense_end_does_not_keep_the_search_from_what_goes_before_it() -> None:
+    needed = frozenset(range(600, 640, 2)) | {17, 301, 402}
+    near = left_at(backward, 640, needed, 40)
+    assert near == 629
+    assert left_at(in_free_order, 640, needed, 40) < near / 3
+
+
+def left_at(algorithm: Callable[[int], Selector], count: int, needed: Set[int], at: int) -> int:
+    """Return how many items are left after some checks."""
+    left, search = set(range(count)), algorithm(count)
+    for _ in range(at):
+        proposed = frozenset(search.propose() or ())
+        gone = frozenset() if proposed & needed else proposed
+        left -= gone
+        search = search.after(gone)
+    return len(left)
 
 
 def test_for_many_workers_it_is_shared_out_with_all_that_is_undecided() -> None:
