@@ -10,6 +10,7 @@ from reducekit.frontends.smt2.passes.drop import (
     assertions,
     beside_assert,
     blocks,
+    idle,
     runs,
     single_assert,
 )
@@ -89,6 +90,7 @@ def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedul
         prepare=(Layout(least=_LAYOUT),),
         once=(
             blocks,
+            idle,
             single_assert,
             beside_assert,
             *when(lambda _: by_chance, assertions),

@@ -21,6 +21,7 @@ from reducekit.search.problem import (
     Selection,
 )
 from reducekit.search.selecting import Selecting
+from reducekit.strategies.halving import Sweeps
 from reducekit.strategies.probdd import Estimates, Group
 
 _FEW, _MANY = 8, 64
@@ -222,6 +223,39 @@ def assertions(view: ScriptView) -> FixedSearch | None:
     found = sorted(range(len(names)), key=lambda index: names[index] != b"assert")
     items = CommandItems(view.document, view.commands, found, bare=False)
     return FixedSearch(Selecting(items, Estimates((Group(_NEEDED, tuple(range(count))),))))
+
+
+_IDLE = 32
+"""With fewer idle declarations there is no need to hurry."""
+_PARTS = 8
+"""Where not all of them can go, parts of an eighth are the shortest tried."""
+
+
+@pass_("idle declarations")
+def idle(view: ScriptView) -> FixedSearch | None:
+    """Removes declarations that nothing but other such declarations uses, many at once.
+
+    The encoders of verifiers declare everything that they know: in queries of F*, nine tenths of
+    the commands. They say nothing, but every later check has to read them.
+    """
+    names, uses = view.commands.names, view.commands.uses
+    declared = [name.startswith((b"declare-", b"define-")) for name in names]
+    queue = [index for index, own in enumerate(declared) if not own]
+    used = set(queue)
+    for index in queue:  # grows during the loop
+        new = [each for each in uses[index] if each not in used]
+        used.update(new)
+        queue.extend(new)
+    found = [index for index in range(len(names)) if index not in used]
+    count = len(found)
+    if count < _IDLE:
+        return None
+    items = CommandItems(view.document, view.commands, found, bare=False)
+
+    def smaller(size: int, left: int) -> int:
+        return size // 2 if size // 2 * _PARTS >= count else 0
+
+    return FixedSearch(Selecting(items, Sweeps(tuple(range(count)), count, smaller)))
 
 
 @pass_("single assert")

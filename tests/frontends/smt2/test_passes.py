@@ -21,6 +21,7 @@ from reducekit.frontends.smt2.passes.drop import (
     CommandItems,
     DropBackward,
     beside_assert,
+    idle,
     runs,
     single_assert,
 )
@@ -233,6 +234,26 @@ def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
     for other in (text + b"(assert (< a 1))\n", b"(check-sat)\n"):
         assert [*candidates(other, adaptive, single_assert, 1.0)] == []
         assert [*candidates(other, adaptive, beside_assert, 1.0)] == []
+
+
+def test_declarations_that_say_nothing_go_in_one_check() -> None:
+    """Those that only such ones use, too; where not all can go, halves, quarters and eighths."""
+    used = b"(declare-sort S 0)\n(declare-fun a () S)\n(define-fun b () S a)\n"
+    asserted = b"(assert (distinct b a))\n(check-sat)\n(get-value (c))\n"
+    chain = b"".join(
+        b"(define-fun d%d () S %s)\n" % (k, b"d%d" % (k - 1) if k else b"a") for k in range(40)
+    )
+    text = used + b"(declare-const c Int)\n" + chain + asserted
+    assert [*candidates(text, adaptive, idle, 1.0)] == [
+        used + b"(declare-const c Int)\n" + asserted
+    ]
+    apart = b"".join(b"(declare-const e%d Int)\n" % k for k in range(64))
+    lines = [
+        each.count(b"declare-const e") for each in candidates(apart + text, adaptive, idle, 0.0)
+    ]
+    assert (len(lines), min(lines), max(lines)) == (15, 0, 64)
+    few = used + b"(declare-const c Int)\n" + b"".join(chain.splitlines(True)[:31]) + asserted
+    assert [*candidates(few, adaptive, idle, 1.0)] == []
 
 
 def test_some_commands_go_at_a_time_where_none_can_go_alone() -> None:
