@@ -1,9 +1,10 @@
 """Reducers side by side on an unstable and on a slow query that are made here.
 
     python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--cap S]
-        [--reducer NAME=COMMAND ...]
+        [--reducer NAME=COMMAND ...] [FOLDER ...]
 
-The queries have idle assertions, and
+With folders, on those instead, each with a file `input.smt2` and an executable `oracle`. The
+queries made here have idle assertions, and
 
 * *unstable*: two axioms contradict each other on any term that z3 comes to look at. Whether it
   looks at one depends on how it decides some clauses, so on the seed: some of the seeds 0 to 7
@@ -24,6 +25,7 @@ import argparse
 import random
 import re
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -87,6 +89,7 @@ class Case(NamedTuple):
     text: str
     oracle: str
     options: dict[str, Any]
+    """None of a stored case."""
 
 
 class Row(NamedTuple):
@@ -139,6 +142,14 @@ def unstable(program: Path) -> Case:
         if accepts(made, made.text.encode()):
             return made
     sys.exit("no query is unstable with this z3: give another one with --z3")
+
+
+def stored(folder: Path) -> Case:
+    """Read a case from a folder: `input.smt2` and `oracle`."""
+    run = f'exec {shlex.quote(str((folder / "oracle").resolve()))} "$file"'
+    oracle = f"#!/bin/sh\nfor file; do :; done\n{_COUNT}\n{run}\n"
+    text = (folder / "input.smt2").read_text(encoding="utf-8")
+    return Case(folder.resolve().name, text, oracle, {})
 
 
 def accepts(case: Case, text: bytes) -> bool:
@@ -216,6 +227,8 @@ def rows(
         text = kept.read_bytes()
         checks = min(most, done.checks)
         found.append(Row(each.name, text, checks, done.cpu, accepted, done.checks > most))
+    if not case.options:
+        return found
 
     part, cpu = timed(lambda: core(source.read_bytes(), program))
     found.append(Row("z3's core", part, 0, cpu, accepts(case, part), capped=False))
@@ -262,6 +275,7 @@ def main() -> None:
     parser.add_argument("--checks", type=int, default=60, help="for each reducer (default: 60)")
     parser.add_argument("--cap", type=float, default=300.0, help="seconds of each (default: 300)")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
     places = "{input} -o {output} --oracle {oracle}"
@@ -271,8 +285,7 @@ def main() -> None:
         "| query | reducer | assertions | bytes | checks | processor s | oracle accepts | end |\n"
         "|---|---|--:|--:|--:|--:|---|---|"
     )
-    for made in (unstable, slow):
-        case = made(program)
+    for case in map(stored, given.folders) if given.folders else (unstable(program), slow(program)):
         with tempfile.TemporaryDirectory() as folder:
             found = rows(case, program, reducers, given.checks, Path(folder), given.cap)
             print(table(case, found), flush=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.slow_generated import accepts, core, rows, slow, table, unstable
+from benchmarks.slow_generated import accepts, core, rows, slow, stored, table, unstable
 from reducekit.compare.reducers import Reducer
 from tests.solvers import z3
 
@@ -39,3 +39,19 @@ def test_the_slow_query_and_its_rows(tmp_path: Path) -> None:
     size = f"{len(case.text):,}"
     assert first.startswith(f"| slow | copy | 315 → 315 | {size} → {size} |  | ")
     assert first.endswith(" | yes | done |")
+
+
+def test_a_case_from_a_folder_is_asked_by_its_own_oracle_up_to_the_number_of_checks(
+    tmp_path: Path,
+) -> None:
+    folder, scratch = tmp_path / "it's", tmp_path / "scratch"
+    folder.mkdir()
+    scratch.mkdir()
+    (folder / "input.smt2").write_text("(assert true)\n(assert false)\n", encoding="utf-8")
+    (folder / "oracle").write_text('#!/bin/sh\ngrep -q false "$1"\n', encoding="utf-8")
+    (folder / "oracle").chmod(0o755)
+    asking = "for k in 1 2 3; do $2 $0; grep -v true $0 > $1; $2 $1 || cp $0 $1; done"
+    reducer = Reducer.of(f"asks=sh -c '{asking}' {{input}} {{output}} {{oracle}}")
+    (row,) = rows(stored(folder), Path("z3"), [reducer], 5, scratch, 60)
+    assert (row.checks, row.accepted, row.capped) == (5, True, True)
+    assert table(stored(folder), [row]).startswith("| it's | asks | 2 → 2 | ")
