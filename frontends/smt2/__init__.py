@@ -67,13 +67,22 @@ class Smt2(Frontend):
             kind="flag",
             default=False,
         ),
+        FormatOption(
+            "keep_names",
+            "Keep the names of symbols, and the attributes of terms that stay, such as :qid.",
+            kind="flag",
+            default=False,
+        ),
     )
 
-    def __init__(self, *, unchecked: bool = False, strict: bool = False) -> None:
+    def __init__(
+        self, *, unchecked: bool = False, strict: bool = False, keep_names: bool = False
+    ) -> None:
         if unchecked and strict:
             raise UsageError("--strict and --unchecked are mutually exclusive: give one")
         self.unchecked = unchecked
         self.standard = strict
+        self.keep_names = keep_names
         self.by_chance = False
         """Whether parts of the input fail or not as if by chance."""
 
@@ -89,7 +98,9 @@ class Smt2(Frontend):
     def for_failure(self, described: str, *, by_chance: bool) -> Smt2:
         """Return a frontend that also tries ill-sorted text, for a parse or sort error."""
         misread = not self.standard and _MISREAD.search(described) is not None
-        found = type(self)(unchecked=self.unchecked or misread, strict=self.standard)
+        found = type(self)(
+            unchecked=self.unchecked or misread, strict=self.standard, keep_names=self.keep_names
+        )
         found.by_chance = by_chance
         return found
 
@@ -143,7 +154,9 @@ class Smt2(Frontend):
         The `syntax` tree ignores sorts; `exhaustive` continues after it, as Vulcan does.
         """
         if passes == "own":
-            return own_schedule(unchecked=self.unchecked, by_chance=self.by_chance)
+            return own_schedule(
+                unchecked=self.unchecked, keep_names=self.keep_names, by_chance=self.by_chance
+            )
         if passes == "tree":
             return Schedule(prepare=(Layout(),), rounds=(hierarchy,))
         if passes in ("syntax", "exhaustive"):

@@ -53,11 +53,13 @@ def size_limited(*passes: Pass, most: int = _MOST) -> tuple[Pass, ...]:
     return when(lambda view: len(view.document) <= most, *passes)
 
 
-def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedule:
+def own_schedule(
+    *, unchecked: bool = False, keep_names: bool = False, by_chance: bool = False
+) -> Schedule:
     """Return the passes in the order that removes the most with the fewest checks.
 
-    With `unchecked`, ill-sorted candidates are tried, too. `by_chance`: parts fail or not as if by
-    chance.
+    With `unchecked`, ill-sorted candidates are tried, too. With `keep_names`, nothing is renamed,
+    and no attribute goes alone. `by_chance`: parts fail or not as if by chance.
 
     The most productive passes come first. Names are shortened early, since a new name changes
     the text of every refuted candidate that contains it.
@@ -68,7 +70,7 @@ def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedul
         parameters,
         recursive,
         members,
-        attributes,
+        *(() if keep_names else (attributes,)),
         pattern_terms,
         queries,
         queried_terms,
@@ -79,7 +81,7 @@ def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedul
         instances,
         unused,
     )
-    texts = size_limited(spelling, Rename())
+    texts = size_limited(spelling, *(() if keep_names else (Rename(),)))
     graph = GraphPass()
     (narrow,) = size_limited(widths)  # reaches what a define-fun spells, where the graph stops
     others: tuple[Pass, ...] = (*symbols, tactics, *texts)
@@ -95,7 +97,7 @@ def own_schedule(*, unchecked: bool = False, by_chance: bool = False) -> Schedul
             beside_assert,
             *when(lambda _: by_chance, assertions),
             DropBackward(),
-            Rename(most=1000),
+            *(() if keep_names else (Rename(most=1000),)),
             graph,
             Layout(),
             DropBackward(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -234,6 +235,28 @@ def test_a_single_assertion_is_tried_first_then_what_stands_beside_it() -> None:
     for other in (text + b"(assert (< a 1))\n", b"(check-sat)\n"):
         assert [*candidates(other, adaptive, single_assert, 1.0)] == []
         assert [*candidates(other, adaptive, beside_assert, 1.0)] == []
+
+
+def test_keep_names_keeps_symbols_bound_variables_and_attributes() -> None:
+    text = b"""(declare-fun balance (Int) Int)
+(declare-fun idle (Int) Int)
+(assert (! (forall ((purse Int)) (! (> (balance purse) 0) :qid positive)) :named known))
+(assert (! (forall ((coin Int)) (! (< (balance coin) 9) :qid small)) :named bound))
+(assert (> (idle 1) 0))
+"""
+
+    axiom = rb"\(forall \(\(\S+ Int\)\) .*\(%s \(\S+ \S+\) %s\)"
+
+    def check(candidate: bytes) -> bool:
+        return all(re.search(axiom % each, candidate) for each in ((b">", b"0"), (b"<", b"9")))
+
+    kept = reduce(text, check, format=Smt2(strict=True, keep_names=True)).text
+    for word in (b"(balance ", b"(purse Int)", b"(coin Int)", b":qid positive", b":qid small"):
+        assert word in kept
+    assert b"idle" not in kept
+    renamed = reduce(text, check, format=Smt2(strict=True)).text
+    assert b"balance" not in renamed
+    assert b":qid" not in renamed
 
 
 def test_declarations_that_say_nothing_go_in_one_check() -> None:
