@@ -242,6 +242,65 @@ def test_save_and_options_that_stay(visit: Visit) -> None:
     expect(page.locator("#tabs")).to_contain_text("graph.btor")
 
 
+def test_a_run_without_a_result_says_so_when_it_is_saved(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("no-such-solver {}")
+    page.click("#start")
+    expect(page.locator(".run[data-status=failed]")).to_be_visible()
+    page.click("#save")
+    expect(page.locator("#notes")).to_contain_text("this run has no result to save")
+
+
+def test_the_programs_of_a_bug_search_have_the_width_of_the_dialog(visit: Visit) -> None:
+    page = visit.start()
+    page.click("#hunt")
+    sizes = page.evaluate(
+        """() => {
+          const form = document.querySelector("dialog form").getBoundingClientRect();
+          const area = document.querySelector("dialog textarea");
+          const box = area.getBoundingClientRect();
+          return [box.width / form.width, box.top - area.parentElement.getBoundingClientRect().top,
+                  area.scrollHeight - area.clientHeight];
+        }"""
+    )
+    assert sizes[0] > 0.9
+    assert sizes[1] > 12  # its label is above it
+    assert sizes[2] <= 0  # and all of its hint is seen
+
+
+def test_a_text_opens_at_its_beginning(visit: Visit) -> None:
+    for name in ("long", "other"):
+        lines = "".join(f"(declare-const {name}{n} Bool)\n" for n in range(3000))
+        (visit.served.folder / f"{name}.smt2").write_text(lines + "(check-sat)\n")
+    page = visit.start()
+    visit.open("long.smt2")
+    page.locator("#text").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#text")).to_contain_text("long2999")
+    visit.open("other.smt2")
+    expect(page.locator("#text")).to_contain_text("other0 ")
+
+
+def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    curves = page.locator(".curve .series")
+    for count, command in enumerate(("grep -q sext {}", "grep -q redor {}"), 1):
+        visit.fails(command)
+        page.click("#start")
+        expect(page.locator(".run[data-status=done]")).to_have_count(count)
+        expect(curves).to_have_count(1)  # of two failures there are two curves, not one picture
+    page.click("#tab-console")
+    visit.fails("grep -c var {}", "fails")
+    page.click("#run")
+    expect(page.locator("#pane-console")).to_contain_text("29")
+    visit.open("calls.trace")
+    expect(page.locator("#pane-console")).not_to_contain_text("29")
+    page.click("#tab-curve")
+    expect(curves).to_have_count(0)
+
+
 def test_errors_are_said_where_they_arise(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")

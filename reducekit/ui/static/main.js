@@ -390,7 +390,9 @@ function schedule() {
     if (shownRun()) facts();
     const of = ({ document: each }) => !state.shown || each === state.shown.document;
     const reductions = runs().filter(({ kind }) => kind === "reduce").filter(of);
-    if (!$("pane-curve").hidden) curve.show(reductions);
+    // One command at a time: with another one, the same text is another failure.
+    const like = reductions.find(({ number: each }) => each === state.shown?.run) || reductions[reductions.length - 1];
+    if (!$("pane-curve").hidden) curve.show(reductions.filter(({ command }) => command === like.command));
     if (!$("pane-steps").hidden) pastSteps();
     if (!$("pane-console").hidden) consoles(runs().filter(of));
     if (!$("pane-bugs").hidden) bugs(runs(), opened);
