@@ -208,7 +208,7 @@ COSTS = {
     ),
     "terms, hdd": Cost(68, 22, 22, "KNOWN 13, REFUTED 1", 0, 9, 0, 2),
     "terms, by chance": Cost(
-        21, 476, 476, "UNCHANGED 16, NOT_SMALLER 241, KNOWN 63, REFUTED 134", 0, 110, 0, 5
+        21, 474, 474, "UNCHANGED 16, NOT_SMALLER 241, KNOWN 63, REFUTED 134", 0, 110, 0, 5
     ),
     "terms, by chance, 3 wide": Cost(
         125, 450, 631, "UNCHANGED 12, NOT_SMALLER 421, KNOWN 63, REFUTED 370", 0, 108, 0, 3
