@@ -265,7 +265,8 @@ def _numbers(watched: Watched) -> Text:
     found = Text()
     if not progress.size:
         return Text("reading the input")
-    removed = 100 * (1 - progress.size / max(1, progress.size_before))
+    gone = progress.size_before - progress.size
+    removed = 100 * gone / max(1, progress.size_before)
     found.append(f"{progress.size:,} bytes", "bold green")
     found.append(f" of {progress.size_before:,}, {removed:.2f} % removed\n")
     if progress.round < 0:
@@ -277,6 +278,7 @@ def _numbers(watched: Watched) -> Text:
         ("checks", f"{progress.checks:,}  {progress.rate(seconds):.0f}/s  {share:.0f} % succeed"),
         ("known", f"{progress.remembered:,} verdicts needed no check"),
         ("accepted", f"{progress.accepted:,}  last success {since}"),
+        ("removed", f"{max(0, gone) / max(1.0, seconds):,.0f} bytes a second"),
         ("pass", f"{printable(progress.pass_name)}, round {progress.round}"),
         ("workers", "a cluster" if watched.on_cluster else f"{watched.jobs}"),
         ("time", f"{seconds:.0f} s  left: {in_words(progress.left())}"),
