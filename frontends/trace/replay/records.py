@@ -44,6 +44,7 @@ _COPY = CELLS - 1  # the cell of the process that was forked to be asked
 _KEPT_CELL = CELLS - 2  # the cell of `%`
 _NOT_ASKED = -1  # no wait status
 _TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
+_OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
 _HELPERS = (
     "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
 )  # fmt: skip
@@ -106,7 +107,8 @@ class Encoder:
     each child. `done` ends a child, `pause` makes it wait for the event counter
     GO, `report` raises DONE. `missing` are functions that the library does not have:
     calls that need them are unknown.
-    `begins` and `ends` are the calls that make the object, and that take it down.
+    `begins` and `ends` are the calls that make the object, and that take it down, `free` those
+    that need none.
     """
 
     def __init__(self, interface: Interface) -> None:
@@ -128,6 +130,12 @@ class Encoder:
             name for name, steps in self._steps.items() if any(s.stores == "$" for s in steps)
         ]
         self.ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
+        self.free = [
+            name
+            for name, steps in self._steps.items()
+            if name not in self.begins
+            and not any(_OF_OBJECT.intersection(step.arguments) for step in steps)
+        ]
         self.done = self._call("_exit", 0)
         self.pause = self._event("read", GO, _RLIMITS.size)
         self.report = self._event("write", DONE, self.reserved)
@@ -262,7 +270,7 @@ class Encoder:
     def encode(self, calls: Sequence[Call]) -> tuple[bytes, Illegal | None]:
         """Return the records of the calls, and a call that cannot be legal, if there is one.
 
-        That is a call without a live object, or one that makes a second: the
+        That is a call that lacks its live object, or one that makes a second: the
         library could not even tell, so the records end before it. The record
         after the last call ends the child. Raises UnplayableCall.
         """
@@ -323,7 +331,7 @@ class Encoder:
                 if live:
                     return Illegal(index, "there is a live object already")
                 live = True
-            elif name != "return":
+            elif name != "return" and name not in self.free:
                 if not live:
                     return Illegal(index, "there is no live object")
                 live = name not in self.ends

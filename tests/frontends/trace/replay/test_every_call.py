@@ -58,8 +58,8 @@ init; option plain 1; add 1; add 2; add 0; add -1; add 2; add 0; sat=10; deref 2
 1=1; reuse 1; add 1; add 0; sat=10; deref 1=1; release
 """,
     "ipasir": """
-init; signature; set_terminate; set_learn 3; add 1; add 2; add 0; add -1; add 0; solve=10; val
-1=-1; val 2=2; assume -2; solve=20; failed -2=1; release
+signature; init; signature; set_terminate; set_learn 3; add 1; add 2; add 0; add -1; add 0;
+solve=10; val 1=-1; val 2=2; assume -2; solve=20; failed -2=1; release; signature
 """,
     "picosat": """
 init; set_verbosity 0; set_plain 1; set_seed 3; set_propagation_limit 1000;
