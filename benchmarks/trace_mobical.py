@@ -23,6 +23,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from statistics import geometric_mean
@@ -58,6 +59,8 @@ class Left(NamedTuple):
     """Whether it ends as the input does."""
     checks: int
     """Candidates that were tried."""
+    by: str = "mobical"
+    """What played them."""
 
     def __str__(self) -> str:
         kept = "yes" if self.same else "no"
@@ -128,23 +131,23 @@ def by_mobical(mobical: Path, trace: Path, cap: float) -> Left:
 
 
 def by_reducekit(mobical: Path, trace: Path, cap: float) -> Left:
-    """Reduce a trace by reducekit with the library beside mobical."""
+    """Reduce a trace by reducekit with the library beside mobical.
+
+    Where that does not fail, mobical plays the candidates, one a run.
+    """
     output = trace.with_name("reducekit.trace")
-    cost = run(
-        [
-            *(sys.executable, "-m", "reducekit", "trace", str(trace), "-o", str(output)),
-            *("--model", "mobical", "--library", str(mobical.with_name("libcadical.so"))),
-            *("--restart", "-q", "--json", "--max-time", f"{cap:g}"),
-        ],
-        cap + 30,
-    )
-    try:
-        report = json.loads(cost.out)
-        runs, checks = int(report["runs"]), int(report["checks"])
-    except (ValueError, KeyError):
-        raise SystemExit(f"reducekit on {trace}:\n{cost.out}") from None
-    same = failure(mobical, output) == failure(mobical, trace)
-    return Left(*size(output), runs, cost.cpu, same, checks)
+    plays = [["--library", str(mobical.with_name("libcadical.so"))]]
+    plays.append(["--cmd", f"{mobical} --no-terminal --do-not-fork"])
+    reducer = [sys.executable, "-m", "reducekit", "trace", str(trace), "-o", str(output)]
+    asked = ["--model", "mobical", "--restart", "-q", "--json", "--max-time", f"{cap:g}"]
+    for play in plays:
+        cost = run([*reducer, *asked, *play], cap + 30)
+        with suppress(ValueError, KeyError):
+            report = json.loads(cost.out)
+            runs, checks = int(report["runs"]), int(report["checks"])
+            same = failure(mobical, output) == failure(mobical, trace)
+            return Left(*size(output), runs, cost.cpu, same, checks, play[0])
+    raise SystemExit(f"reducekit on {trace}:\n{cost.out}")
 
 
 def measured(base: Path, faults: Sequence[Fault], given: argparse.Namespace) -> Iterator[Row]:
@@ -155,16 +158,16 @@ def measured(base: Path, faults: Sequence[Fault], given: argparse.Namespace) -> 
             continue
         mobical = made / "mobical"
         if given.traces:
-            found = 0, made / "traces" / "in.trace"
-            found[1].parent.mkdir(exist_ok=True)
-            found[1].write_bytes((given.traces / f"{fault.name}.trace").read_bytes())
-        else:
-            found = failing(mobical, made / "traces", given.first, given.tries)
-        if found is not None:
+            seed, trace = 0, made / "traces" / "in.trace"
+            trace.parent.mkdir(exist_ok=True)
+            trace.write_bytes((given.traces / f"{fault.name}.trace").read_bytes())
+        elif found := failing(mobical, made / "traces", given.first, given.tries):
             seed, trace = found
-            theirs = by_mobical(mobical, trace, given.cap)
-            ours = by_reducekit(mobical, trace, given.cap)
-            yield Row(fault, seed, size(trace)[0], theirs, ours)
+        else:
+            continue
+        theirs = by_mobical(mobical, trace, given.cap)
+        ours = by_reducekit(mobical, trace, given.cap)
+        yield Row(fault, seed, size(trace)[0], theirs, ours)
 
 
 def means(rows: Sequence[Row]) -> str:
@@ -194,7 +197,7 @@ def line(row: Row) -> str:
     place = f"{fault.file}:{fault.line} {change}"
     return (
         f"| {place} | {row.seed} | {row.calls:,} | {row.theirs} | {row.ours} "
-        f"| {row.ours.checks:,} |"
+        f"| {row.ours.checks:,} | {row.ours.by} |"
     )
 
 
@@ -222,11 +225,11 @@ def main() -> None:
         rows.append(row)
         print(line(row), flush=True)
     head = "fault | seed | calls | mobical: calls (options) | runs | CPU s | same failure"
-    head += " | reducekit: calls (options) | runs | CPU s | same failure | checks"
+    head += " | reducekit: calls (options) | runs | CPU s | same failure | checks | by"
     lines = [
         "# API traces: reducekit beside mobical", "",
         f"Made by `python -m benchmarks.trace_mobical {' '.join(sys.argv[1:])}`.", "",
-        means(rows), "", f"| {head} |", "|---" + "|--:" * 5 + "|---" + "|--:" * 3 + "|---|--:|",
+        means(rows), "", f"| {head} |", "|---" + "|--:" * 5 + "|---" + "|--:" * 3 + "|---|--:|---|",
         *map(line, rows),
     ]  # fmt: skip
     given.output.write_text("\n".join(lines) + "\n")

@@ -173,6 +173,17 @@ def test_nothing_is_left(tool: Tool) -> None:
     assert tool.files() == before
 
 
+def test_a_command_that_replays_a_proof_leaves_no_file(tool: Tool) -> None:
+    text = "init\ntrace_proof out.proof\nadd 1\nadd 0\nsolve 10\nclose_proof_trace\nreset\n"
+    path = tool.write("proof.trace", text)
+    before = tool.files()
+    inner = f"{OURSELVES} --model cadical --library cadical195"
+    done = tool("replay", path, "--model", "cadical", "--cmd", inner)
+    assert (done.code, done.err.splitlines()[-1]) == (0, "replay: exit status 0")
+    assert "replay: passed: 7 calls" in done.out + done.err
+    assert tool.files() == before
+
+
 @pytest.mark.slow
 @pytest.mark.debian("cadical")
 def test_mobical(tool: Tool) -> None:
