@@ -224,11 +224,14 @@ def main() -> None:
     for row in islice(measured(base, faults, given), given.count):
         rows.append(row)
         print(line(row), flush=True)
+    names = ("count", "seed", "first", "tries", "cap")
+    told = " ".join(f"--{name} {getattr(given, name):g}" for name in names)
     head = "fault | seed | calls | mobical: calls (options) | runs | CPU s | same failure"
     head += " | reducekit: calls (options) | runs | CPU s | same failure | checks | by"
     lines = [
         "# API traces: reducekit beside mobical", "",
-        f"Made by `python -m benchmarks.trace_mobical {' '.join(sys.argv[1:])}`.", "",
+        f"Made by `python -m benchmarks.trace_mobical SOURCE {told}`, SOURCE being CaDiCaL",
+        f"{(base / 'VERSION').read_text().strip()}; `by` is what plays reducekit's candidates.", "",
         means(rows), "", f"| {head} |", "|---" + "|--:" * 5 + "|---" + "|--:" * 3 + "|---|--:|---|",
         *map(line, rows),
     ]  # fmt: skip

@@ -1,10 +1,13 @@
 """Random traces as programs: do they compile alone, and end as the replay of their trace?
 
-    python -m benchmarks.trace_programs [--count N] > benchmarks/results/trace_programs.md
+    python -m benchmarks.trace_programs [--count N] [--faulty WORK]
 
 Each API is played on a real library; IPASIR also on one of a few lines that fails by a signal, and
-one that gives wrong answers (a program checks the last answer). python-sat's library has no
-functions of IPASIR to link with, so that is for Python alone. Needs a C and a C++ compiler.
+one that gives wrong answers (a program checks the last answer). WORK is that of
+`benchmarks.trace_mobical`: faulty
+builds of CaDiCaL, each with the trace that reducekit left, or mobical's own. Boolector's model
+makes no traces: it has those of its test. python-sat's library has no functions of IPASIR to link
+with, so that is for Python alone. Needs a C and a C++ compiler.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,35 +28,42 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.programs import program
 from reducekit.frontends.trace.replay import Library, find_library
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from tests.frontends.trace.replay.test_every_call import CASES, calls_of
 from tests.frontends.trace.replay.test_stock_cadical import stock
 
 TINY = Path(__file__).parents[1] / "tests" / "frontends" / "trace" / "replay" / "tiny_ipasir.c"
 COMPILERS = {"c": ["gcc", "-std=c11"], "cpp": ["g++", "-std=c++17"]}
-FORMS = {"lingeling": "lgl", "cadical": "mobical"}
+FORMS = {
+    "lingeling": "lgl",
+    "cadical": "mobical",
+    "mobical": "mobical",
+    "boolector": "boolector",
+}
 _SECONDS = 60
 
 
 class Made(NamedTuple):
-    """Programs of an API, and what came of them."""
+    """Programs of an API: the traces, each with its library, and the languages they are made in."""
 
     what: str
-    library: Library
     languages: tuple[str, ...]
+    played: Sequence[tuple[Library, Trace]]
 
 
-def libraries(folder: Path) -> Iterator[Made]:
-    """Yield what is played, with the languages that can call it."""
-    yield Made("IPASIR, of python-sat", find_library("ipasir", "cadical153"), ("py",))
+def libraries(folder: Path) -> Iterator[tuple[str, Library, tuple[str, ...]]]:
+    """Yield what plays random traces, with the languages that can call it."""
+    yield "IPASIR, of python-sat", find_library("ipasir", "cadical153"), ("py",)
     for fault, said in (("BUG", "IPASIR, fails by a signal"), ("WRONG", "IPASIR, wrong answers")):
         path = folder / f"lib{fault.lower()}.so"
         words = ["gcc", "-shared", "-fPIC", f"-D{fault}", str(TINY), "-o", str(path)]
         subprocess.run(words, check=True)
-        yield Made(said, find_library("ipasir", str(path)), ("c", "cpp", "py"))
-    yield Made("Lingeling", find_library("lingeling", "boolector-lingeling"), ("c", "cpp", "py"))
-    yield Made("CaDiCaL's class", find_library("cadical", stock("cvc5")), ("cpp",))
+        yield said, find_library("ipasir", str(path)), ("c", "cpp", "py")
+    yield "Lingeling", find_library("lingeling", "boolector-lingeling"), ("c", "cpp", "py")
+    yield "PicoSAT", find_library("picosat"), ("c", "cpp", "py")
+    yield "CaDiCaL's class", find_library("cadical", stock("cvc5")), ("cpp",)
 
 
-def traces(library: Library, count: int) -> Iterator[Trace]:
+def random_traces(library: Library, count: int) -> Iterator[Trace]:
     """Yield random traces, as they are read from a file."""
     api = library.interface.api
     generator = Generator(load_model(api), variables=8)
@@ -64,6 +74,33 @@ def traces(library: Library, count: int) -> Iterator[Trace]:
             made = generator.generate(seed, live.play)
             live.finish()
         yield read_trace(print_trace(made.calls, form), form)
+
+
+def of_boolector() -> Iterator[tuple[Library, Trace]]:
+    """Yield the traces of the test that makes every call of Boolector's model."""
+    library = find_library("boolector")
+    for api, line in CASES:
+        if api == "boolector":
+            yield library, read_trace(print_trace(calls_of(line), "boolector"), "boolector")
+
+
+def of_faults(work: Path, name: str) -> Iterator[tuple[Library, Trace]]:
+    """Yield the traces that a reducer left of those of faulty builds of CaDiCaL."""
+    for path in sorted(work.glob(f"*/traces/{name}.trace")):
+        library = find_library("mobical", str(path.parents[1] / "libcadical.so"))
+        yield library, read_trace(path.read_bytes(), "mobical")
+
+
+def all_made(folder: Path, count: int, faulty: Path | None) -> Iterator[Made]:
+    """Yield all rows of the table."""
+    for what, library, languages in libraries(folder):
+        played = [(library, trace) for trace in random_traces(library, count)]
+        yield Made(what, languages, played)
+    yield Made("Boolector", ("c", "cpp", "py"), [*of_boolector()])
+    if faulty:
+        for name in ("reducekit", "mobical"):
+            what = f"faulty CaDiCaL, reduced by {name}"
+            yield Made(what, ("cpp",), [*of_faults(faulty, name)])
 
 
 def replayed(folder: Path, trace: Trace, library: Library) -> int:
@@ -94,33 +131,32 @@ def main() -> int:
     """Print the table; 1 if a program ends in another way than its trace."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=20, help="traces of each API (default: 20)")
+    parser.add_argument("--faulty", type=Path, metavar="WORK")
     given = parser.parse_args()
-    print(
-        "# Traces as programs\n\n"
-        f"Made by `python -m benchmarks.trace_programs --count {given.count}`.\n"
-    )
+    asked = f"--count {given.count}" + " --faulty WORK" * bool(given.faulty)
+    print(f"# Traces as programs\n\nMade by `python -m benchmarks.trace_programs {asked}`.\n")
     print("| API | language | programs | that fail | end as the replay |\n|---|---|--:|--:|--:|")
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for made in libraries(folder):
-            played = list(traces(made.library, given.count))
-            codes = [replayed(folder, trace, made.library) for trace in played]
+        for made in all_made(folder, given.count, given.faulty):
+            codes = [replayed(folder, trace, library) for library, trace in made.played]
             for language in made.languages:
                 same = 0
-                for trace, code in zip(played, codes, strict=True):
+                for (library, trace), code in zip(made.played, codes, strict=True):
                     try:
-                        source, _ = program(
-                            trace, language, made.library.interface.api, made.library
-                        )
-                        same += ending(folder, source, language, made.library) == code
+                        source, _ = program(trace, language, library.interface.api, library)
+                        ended = ending(folder, source, language, library)
                     except (UsageError, subprocess.SubprocessError) as error:
                         print(f"{made.what}, {language}: {error}", file=sys.stderr)
-                good = good and same == len(played)
+                        continue
+                    if ended != code:
+                        print(f"{made.what}, {language}: {ended}, not {code}", file=sys.stderr)
+                    same += ended == code
+                good = good and same == len(made.played)
                 failing = sum(code != 0 for code in codes)
-                print(
-                    f"| {made.what} | {language} | {len(played)} | {failing} | {same} |", flush=True
-                )
+                count = len(made.played)
+                print(f"| {made.what} | {language} | {count} | {failing} | {same} |", flush=True)
     return 0 if good else 1
 
 

@@ -82,9 +82,11 @@ class Writer:
         self._spelling = spelling
         self._last = last
         self._handles: dict[str, str] = {}
+        self._used: frozenset[str] = frozenset()
 
     def code(self, title: str, calls: Sequence[Call]) -> Code:
-        """Return the statements of a trace."""
+        """Return the statements of a trace. A result that no call uses is not kept."""
+        self._used = frozenset(str(value) for call in calls for value in call.arguments)
         body = [self._statements(index, call) for index, call in enumerate(calls)]
         value = None
         if self._last is not None:
@@ -97,7 +99,7 @@ class Writer:
         for step in self._steps[call.name]:
             arguments = tuple(self._arguments(step, given))
             target = {"$": SOLVER, "%": KEPT}.get(step.stores, "")
-            if step.result == "handle" and call.result is not None:
+            if step.result == "handle" and str(call.result) in self._used:
                 target = self._handle(str(call.result))
             elif self._last is not None and index == self._last.solve:
                 target = ANSWER

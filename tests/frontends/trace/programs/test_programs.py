@@ -209,6 +209,8 @@ var 0x1 s1 x"y
 return e2
 ne 0x1 e2 e2
 return e3
+copy 0x1 e3
+return e4
 assert 0x1 e3
 sat 0x1
 return 20

@@ -226,7 +226,8 @@ def _value(word: str) -> Value:
     return int(word) if word.lstrip("-").isdigit() else word
 
 
-def _trace(line: str) -> list[Call]:
+def calls_of(line: str) -> list[Call]:
+    """Read the calls of a trace."""
     calls = []
     for step in line.split(";"):
         text, _, result = step.strip().partition("=")
@@ -244,7 +245,7 @@ def test_a_call_gives_the_true_answer(
     api: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    calls = _trace(line)
+    calls = calls_of(line)
     assert run(Machine(load_model(api)), calls) is None
     library = find_library(api, stock("bitwuzla") if api == "cadical" else None)
     with ReplayServer(library) as server:
@@ -261,7 +262,7 @@ def test_a_call_gives_the_true_answer(
 
 @pytest.mark.parametrize("api", TRACES)
 def test_no_call_of_a_model_is_without_a_trace(api: str) -> None:
-    played = {call.name for each, line in CASES if each == api for call in _trace(line)}
+    played = {call.name for each, line in CASES if each == api for call in calls_of(line)}
     left_out = NOT_PLAYED.get(api, {})
     assert set(load_model(api).calls) - played == set(left_out)
     interface = find_library(api, stock("bitwuzla") if api == "cadical" else None).interface
@@ -269,7 +270,7 @@ def test_no_call_of_a_model_is_without_a_trace(api: str) -> None:
 
 
 def test_reserve_is_played_by_a_library_that_has_it() -> None:
-    calls = _trace("init; reserve 4; vars=4; add -4; add 0; solve=10; val 4=-4; reset")
+    calls = calls_of("init; reserve 4; vars=4; add -4; add 0; solve=10; val 4=-4; reset")
     with ReplayServer(find_library("cadical", "cadical195")) as server:
         outcome = server.replay(calls)
     assert (outcome.kind, outcome.results[2], outcome.results[5]) == ("ok", 4, 10)
