@@ -63,12 +63,15 @@ def final_answer(calls: Sequence[Call], model: Model) -> FinalAnswer | None:
         literals.pop()  # of a clause that is not closed
     literals += [each for literal in last.assumed for each in (literal, 0)]
     constrained = any(call.name == _CONSTRAIN for call in own)
+    expected = None if constrained else _by_another(literals, model.name)
+    if expected is None and not literals:
+        return None
     return FinalAnswer(
         solve=begins[-1] + last.index,
         end=begins[-1] + last.index + 1 + queries,
         value=names["value"],
         formula=tuple(literals),
-        expected=None if constrained else _by_another(literals, model.name),
+        expected=expected,
     )
 
 

@@ -160,6 +160,8 @@ def test_the_class_of_cadical(tmp_path: Path) -> None:
     with ReplayServer(library) as server:
         assert server.replay(read_trace(EVERYTHING.encode(), "mobical").calls).kind == "ok"
     assert run(tmp_path, EVERYTHING, "cpp", library, form="mobical").returncode == 0
+    unchecked = "init\nconstrain 1\nconstrain 0\nsolve\nreset\n"  # no clause, no other solver
+    assert run(tmp_path, unchecked, "cpp", library, form="mobical").returncode == 0
     unlawful = "init\nadd 1\nadd 0\nval 1\n"
     done = run(tmp_path, unlawful, "cpp", library, form="mobical")
     assert (done.returncode, "invalid API usage" in done.stderr) == (-signal.SIGABRT, True)
