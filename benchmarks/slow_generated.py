@@ -2,14 +2,19 @@
 
     python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--cap S]
         [--reducer NAME=COMMAND ...] [FOLDER ...]
+    python -m benchmarks.slow_generated --again N [--checks N]
 
-With folders, on those instead, each with a file `input.smt2` and an executable `oracle`. The
-queries made here have idle assertions, and
+The queries have idle assertions, and
 
 * *unstable*: two axioms contradict each other on any term that z3 comes to look at. Whether it
   looks at one depends on how it decides some clauses, so on the seed: some of the seeds 0 to 7
   prove the query, with others z3 gives up.
 * *slow*: an axiom with instances for each triple of some terms, of which z3 makes a thousand.
+
+With folders, it runs on those instead: each has a file `input.smt2` and an executable `oracle`.
+With --again, reducekit reduces each query N times by its options while other processes use all
+cores, and a third one, *regressed*: a larger slow query that z3 refutes without any instance,
+beside z3 without instances. The table says how many different results there were.
 
 Each case has an oracle, a shell script, which all reducers share. Two rows are without it: z3's
 core, the assertions that z3 names without options; and reducekit with options instead of the
@@ -22,6 +27,7 @@ gets the same number, and a busy machine gives the same table, unless a reducer 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import resource
@@ -29,7 +35,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,6 +151,48 @@ def unstable(program: Path) -> Case:
     sys.exit("no query is unstable with this z3: give another one with --z3")
 
 
+def regressed(program: Path) -> Case:
+    """Make a query that takes six times the steps of the same solver without instances."""
+    base = slow(program, 26)
+    # Without an instance z3 sees that no values fit, but not before it decides.
+    literals = [(a, b) for a in ("p1", "(not p1)") for b in ("p2", "(not p2)")]
+    clauses = [f"(assert (or {a} {b}))" for a, b in literals]
+    lost = "\n".join(
+        ["(declare-const p1 Bool)", "(declare-const p2 Bool)", *clauses, "(check-sat)"]
+    )
+    command = f"{program} {_OPTIONS} rlimit={_MOST}"
+    options = {
+        "command": command,
+        "reference": f"{command} smt.ematching=false",
+        "regression": True,
+    }
+    return Case("regressed", base.text.replace("(check-sat)", lost), base.oracle, options)
+
+
+@contextmanager
+def loaded() -> Iterator[None]:
+    """Keep all cores busy."""
+    idle = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(idle) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
+def again(case: Case, times: int, most: int) -> str:
+    """Reduce a query several times under load, and return its row."""
+    with loaded():
+        texts = [
+            reduce(case.text.encode(), journal=False, max_checks=most, **case.options).text
+            for _ in range(times)
+        ]
+    sizes = ", ".join(sorted({f"{len(each):,}" for each in texts}))
+    return f"| {case.name} | {len(case.text):,} | {sizes} | {times} | {len(set(texts))} |"
+
+
 def stored(folder: Path) -> Case:
     """Read a case from a folder: `input.smt2` and `oracle`."""
     run = f'exec {shlex.quote(str((folder / "oracle").resolve()))} "$file"'
@@ -161,10 +210,10 @@ def accepts(case: Case, text: bytes) -> bool:
         return subprocess.run(["sh", str(oracle), str(file)]).returncode == 0
 
 
-def slow(program: Path) -> Case:
-    """Make the slow query."""
+def slow(program: Path, count: int = 14) -> Case:
+    """Make the slow query, with that many terms."""
     chance = random.Random(1)
-    terms = [f"(assert (> (f {k}) {chance.randrange(50)}))" for k in range(14)]
+    terms = [f"(assert (> (f {k}) {chance.randrange(50)}))" for k in range(count)]
     triples = (
         "(assert (forall ((x Int) (y Int) (z Int)) (! (r x y z) :pattern ((f x) (f y) (f z)) "
         ":qid triples)))"
@@ -276,8 +325,14 @@ def main() -> None:
     parser.add_argument("--cap", type=float, default=300.0, help="seconds of each (default: 300)")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--again", type=int, metavar="N")
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
+    if given.again:
+        print("| query | bytes | left | runs | different results |\n|---|--:|--:|--:|--:|")
+        for made in (unstable, slow, regressed):
+            print(again(made(program), given.again, given.checks), flush=True)
+        return
     places = "{input} -o {output} --oracle {oracle}"
     own = f"reducekit={sys.executable} -m reducekit smt2 {places} -q"
     reducers = [Reducer.of(each) for each in (own, *peers.installed(), *given.reducer)]

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.slow_generated import accepts, core, rows, slow, stored, table, unstable
+from benchmarks.slow_generated import (
+    accepts,
+    again,
+    core,
+    regressed,
+    rows,
+    slow,
+    stored,
+    table,
+    unstable,
+)
 from reducekit.compare.reducers import Reducer
 from tests.solvers import z3
 
@@ -39,6 +49,15 @@ def test_the_slow_query_and_its_rows(tmp_path: Path) -> None:
     size = f"{len(case.text):,}"
     assert first.startswith(f"| slow | copy | 315 → 315 | {size} → {size} |  | ")
     assert first.endswith(" | yes | done |")
+
+
+@pytest.mark.slow
+def test_a_regression_gives_the_same_bytes_under_load() -> None:
+    case = regressed(z3(VERSION))
+    assert case.options["command"] != case.options["reference"]
+    row = again(case, 2, 3)
+    assert row.startswith("| regressed | ")
+    assert row.endswith("| 2 | 1 |")
 
 
 def test_a_case_from_a_folder_is_asked_by_its_own_oracle_up_to_the_number_of_checks(
