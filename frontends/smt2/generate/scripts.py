@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
 from reducekit.frontends.smt2.generate.rare import with_rare_commands
-from reducekit.frontends.smt2.generate.signatures import RARE, Signature
+from reducekit.frontends.smt2.generate.signatures import HEAP, HIGHER, RARE, RELATIONS, Signature
 from reducekit.frontends.smt2.generate.terms import Scope, Terms
 from reducekit.frontends.smt2.generate.vocabulary import draw_vocabulary, spelled
 
@@ -35,6 +35,10 @@ _FREE = 0.15
 
 _RARE = 0.25
 """How often a script may have operators and commands that few scripts have."""
+
+
+_HEAPS, _HIGHER, _RELATIONS = 0.1, 0.2, 0.4
+"""How often scripts of cvc5 have separation logic, functions as values, relations and tables."""
 
 
 class _Shape(NamedTuple):
@@ -67,19 +71,36 @@ def generate_script(parameters: Parameters, seed: int) -> str:
     rare = Random(f"rare {seed}")
     is_rare = rare.random() < _RARE
     theories = theories_of(logic) | (RARE if is_rare else set())
+    queries = parameters.queries
     if parameters.extensions is not None:
         # No other logic has them.
         logic, theories = "ALL", theories | {parameters.extensions}
+    if parameters.extensions == "cvc5":
+        logic, theories = _parts_of_cvc5(Random(f"cvc5 {seed}"), theories)
+        # cvc5 has no separation logic where it may be asked again.
+        is_rare, queries = is_rare and HEAP not in theories, 1 if HEAP in theories else queries
     vocabulary = draw_vocabulary(dice, theories, parameters.symbols)
     levels = dice.randint(1, parameters.levels)
     for number in range(dice.randrange(4)):
         _define(Terms(dice, vocabulary), f"d{number}", levels)
-    body = _body(
-        Terms(dice, vocabulary), dice.randint(1, parameters.asserts), levels, parameters.queries
-    )
+    body = _body(Terms(dice, vocabulary), dice.randint(1, parameters.asserts), levels, queries)
+    if HEAP in theories:
+        body[-1] = "(check-sat)"
     if is_rare:
         return "\n".join((*with_rare_commands(rare, logic, vocabulary, body), ""))
     return "\n".join((f"(set-logic {logic})", *vocabulary.commands, *body, ""))
+
+
+def _parts_of_cvc5(dice: Random, theories: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """Return the logic of a script, and its theories with those that few scripts of cvc5 have."""
+    drawn = dice.random()
+    if drawn < _HEAPS:
+        return "QF_ALL", (theories | {HEAP}) - {"quantifiers"}
+    if dice.random() < _RELATIONS:
+        theories |= {RELATIONS}
+    if drawn < _HEAPS + _HIGHER:
+        return "HO_ALL", theories | {HIGHER}
+    return "ALL", theories
 
 
 def _define(terms: Terms, name: str, levels: int) -> None:

@@ -20,6 +20,14 @@ _SORTS: Mapping[str, Sort] = {
     "T": ("Set", "'E"),
     "B": ("Bag", "'E"),
     "K": ("FiniteField", "'n"),
+    "G": ("->", "'I", "'E"),
+    "P": ("->", "'E", "Bool"),
+    "TI": ("Set", "'I"),
+    "BI": ("Bag", "'I"),
+    "Column": ("Set", ("Tuple", "'E")),
+    "Relation": ("Set", ("Tuple", "'E", "'E")),
+    "Rows": ("Bag", ("Tuple", "'E")),
+    "Table": ("Bag", ("Tuple", "'E", "'E")),
     "Bit": ("BitVec", 1),
     "RM": "RoundingMode",
 }
@@ -106,6 +114,27 @@ _TABLES: Mapping[str, str] = {
         bvite : Bit V V -> V
         bvultbv bvsltbv : V V -> Bit
     """,
+    "cvc5 relations": """
+        rel.transpose rel.tclosure : Relation -> Relation
+        rel.join : Relation Relation -> Relation
+        rel.join : Column Relation -> Column
+        rel.product : Column Column -> Relation
+        table.product : Rows Rows -> Table
+    """,
+    "rare cvc5 relations": "rel.iden : Column -> Relation",
+    "cvc5 higher-order": """
+        @ : G I -> E
+        set.map : G TI -> T
+        set.filter : P T -> T
+        bag.map : G BI -> B
+        bag.filter : P B -> B
+    """,
+    "cvc5 heap": """
+        sep : Bool Bool -> Bool
+        sep : Bool Bool Bool -> Bool
+        wand : Bool Bool -> Bool
+        sep.emp : -> Bool
+    """,
     "cvc5 strings": """
         str.rev str.to_lower str.to_upper : String -> String
     """,
@@ -168,6 +197,8 @@ _TABLES: Mapping[str, str] = {
 }
 EXTENSIONS = ("cvc5", "z3")
 """In place of theories: operators and sorts that one solver has."""
+HIGHER, RELATIONS, HEAP = "higher-order", "relations", "heap"
+"""In place of theories of cvc5: functions as values, relations and tables, separation logic."""
 RARE = frozenset({"rare"})
 """In place of a theory: operators that older solvers lack, as they are new in SMT-LIB 2.7."""
 

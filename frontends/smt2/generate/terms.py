@@ -18,6 +18,8 @@ _STOPS = 0.07
 _LETS = 0.05
 _QUANTIFIERS = 0.1
 _MATCHES = 0.05
+_LAMBDAS = 0.2
+"""How often a function that is a value, or an array of z3, is drawn as a lambda."""
 _TRIES = 8
 """How often an atom is drawn again that is made of Booleans only."""
 _AGAIN = 4
@@ -59,7 +61,15 @@ class Terms:
             return self._quantified(levels, scope)
         if self.vocabulary.constructors and sort != "RegLan" and dice.random() < _MATCHES:
             return self._match(sort, levels, scope)
+        if self._takes_lambda(sort) and dice.random() < _LAMBDAS:
+            return self._lambda(sort, levels, scope)
         return self._applied(sort, levels, scope)
+
+    def _takes_lambda(self, sort: Sort) -> bool:
+        """Return whether a lambda may have a sort: one of functions, or of arrays in z3."""
+        if not isinstance(sort, tuple):
+            return False
+        return sort[0] == "->" or (sort[0] == "Array" and "z3" in self.vocabulary.theories)
 
     def _applied(self, sort: Sort, levels: int, scope: Scope) -> str:
         """Return an application with a result of a sort, or a leaf if there is no operator."""
@@ -205,6 +215,16 @@ class Terms:
             scope = _with(scope, inner, name)
         kind = self.dice.choice(("forall", "exists"))
         return f"({kind} ({' '.join(bound)}) {self.term('Bool', levels - 1, scope)})"
+
+    def _lambda(self, sort: Sort, levels: int, scope: Scope) -> str:
+        """Return a lambda of a sort of functions or arrays with one argument."""
+        assert isinstance(sort, tuple)
+        _, inner, result = sort
+        assert not isinstance(inner, int)
+        assert not isinstance(result, int)
+        name = self._new()
+        body = self.term(result, levels - 1, _with(scope, inner, name))
+        return f"(lambda (({name} {spelled(inner)})) {body})"
 
     def _match(self, sort: Sort, levels: int, scope: Scope) -> str:
         """Draw a term for each constructor of a datatype, with its fields as variables."""

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from random import Random
 
 from reducekit.frontends.smt2.generate.indexed import Draw, indexed
-from reducekit.frontends.smt2.generate.signatures import RARE, Signature, signatures
+from reducekit.frontends.smt2.generate.signatures import (
+    HEAP,
+    HIGHER,
+    RARE,
+    RELATIONS,
+    Signature,
+    signatures,
+)
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 
 _FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))
@@ -78,7 +85,7 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         others: list[Sort] = ["D1"] if mutual and name == "D0" else []
         body, made, functions = _datatype(dice, name, [*sorts, "Bool", *others])
         declared.append((name, body))
-        operators += (*made, *functions)
+        operators += (*made, *functions, *_updates(functions, theories))
         constructors[name] = made
         sorts.append(name)
     if mutual:
@@ -102,6 +109,18 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
         sorts.append(("Seq", dice.choice(sorts)))
     if "cvc5" in theories:
         sorts += _collections(dice, [*sorts, "Bool"], theories)
+    if theories >= {HIGHER, RELATIONS}:
+        for collection, name in (("Set", "rel"), ("Bag", "table")):
+            parts = (collection, ("Tuple", "'E", "'E")), (collection, ("Tuple", "'E"))
+            for at in (0, 1):
+                operators.append(Signature((f"(_ {name}.project {at})",), parts[:1], parts[1]))
+    if HEAP in theories:
+        place, content = dice.choice(base or ["U0"]), dice.choice(base or ["U0"])
+        commands.append(f"(declare-heap ({spelled(place)} {spelled(content)}))")
+        operators += (
+            Signature(("pto",), (place, content), "Bool"),
+            Signature((f"(as sep.nil {spelled(place)})",), (), place),
+        )
     if "arrays" in theories:
         sorts += _arrays(dice, base or sorts)
     sorts = list(dict.fromkeys((*sorts, "Bool")))
@@ -122,6 +141,16 @@ def _collections(dice: Random, inside: Sequence[Sort], theories: frozenset[str])
     yield "Set", dice.choice((*inside, pair))
     if "ints" in theories:
         yield "Bag", dice.choice(inside)
+    if HIGHER in theories:
+        of = dice.choice(inside)
+        yield "->", of, dice.choice(inside)
+        yield "->", of, "Bool"
+        yield "Set", of
+    if RELATIONS in theories:
+        of = dice.choice(inside)
+        for collection in ("Set", "Bag") if "ints" in theories else ("Set",):
+            yield collection, ("Tuple", of)
+            yield collection, ("Tuple", of, of)
     if dice.random() < _FIELDS:
         yield "FiniteField", dice.choice((2, 3, 7, 257))
 
@@ -165,6 +194,16 @@ def _datatype(
     testers = tuple(f"(_ is {each.names[0]})" for each in constructors)
     functions.append(Signature(testers, (name,), "Bool"))
     return f"({' '.join(declared)})", constructors, functions
+
+
+def _updates(functions: Sequence[Signature], theories: frozenset[str]) -> Iterator[Signature]:
+    """Yield what replaces a field of a datatype, for each of its selectors."""
+    (solver,) = theories & {"cvc5", "z3"} or ("",)
+    word = {"cvc5": "update", "z3": "update-field"}.get(solver)
+    for each in functions if word else ():
+        (datatype,) = each.parameters
+        if not each.names[0].startswith("("):
+            yield Signature((f"(_ {word} {each.names[0]})",), (datatype, each.result), datatype)
 
 
 def _declare_function(dice: Random, made: Vocabulary, name: str) -> None:
