@@ -110,7 +110,7 @@ def table(
     rows: Sequence[Row], known: Mapping[str, str], chosen: argparse.Namespace
 ) -> Iterator[str]:
     """Yield the lines of the table, and then those of the findings."""
-    yield "| files | inputs | programs | out of time | rejected | kinds of failures | inputs with one |"
+    yield "| files | inputs | programs | out of time | rejected | kinds of failures | of inputs |"
     yield "|---|---|---|---|---|---|---|"
     findings = []
     for row in rows:

@@ -27,6 +27,10 @@ _DROPPED = (b"set-option", b"set-info", b"exit", b"get-info", b"get-option", b"e
 """Commands of seeds that say how a solver is to be run, or what its answer is."""
 _FLAWS = 5
 """The number of problems by the standard that a seed may have."""
+_ROUNDS = 6
+"""How often a seed is changed, at most: later changes reach into what earlier ones made."""
+_ENDS = 0.5
+"""How often a round is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +97,20 @@ def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
     """Return a changed seed, joined with the other one if that can be; None if it has new flaws."""
     if other is not None:
         seed = joined(seed, other) or seed
-    text = _changed(dice, seed)
-    try:
-        view = ScriptView(parse(text))
-    except ParseError:
-        return None
-    return text if len(problems(view, extensions=True)) <= seed.flaws else None
+    found = None
+    for _ in range(_ROUNDS):
+        text = _changed(dice, seed)
+        try:
+            view = ScriptView(parse(text))
+        except ParseError:
+            break
+        if len(problems(view, extensions=True)) > seed.flaws:
+            break
+        found = text
+        if dice.random() < _ENDS:
+            break
+        seed = _prepared(view, seed.flaws)
+    return found
 
 
 def _changed(dice: Random, seed: Seed) -> bytes:
@@ -163,12 +175,29 @@ def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | Non
     """Put an operator around a term that has a result of its sort."""
     document, sort = seed.view.document, seed.view.script.sort[node]
     assert sort is not None
+    application = _application(dice, seed, sort, document.source(node))
+    return None if application is None else (document.start[node], document.end[node], application)
+
+
+def _instead(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
+    """Exchange a term for an operator applied to other terms of the script, of any sorts."""
+    document, sort = seed.view.document, seed.view.script.sort[node]
+    assert sort is not None
+    application = _application(dice, seed, sort, None)
+    return None if application is None else (document.start[node], document.end[node], application)
+
+
+def _application(dice: Random, seed: Seed, sort: Sort, kept: bytes | None) -> bytes | None:
+    """Return an application with a result of a sort; its first argument that fits is the kept one.
+
+    None if there is no operator, no argument, or none that fits what is kept.
+    """
     fitting = list(_with_result(sort))
     if not fitting:
         return None
     operator, bindings = dice.choice(fitting)
     parts = []
-    used = False
+    used = kept is None
     for at, parameter in enumerate(operator.parameters):
         known = substituted(parameter, bindings)
         if is_open(known):
@@ -178,7 +207,7 @@ def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | Non
             known = dice.choice(some)
             fits(substituted(parameter, bindings), known, bindings)
         if known == sort and not used and at not in operator.literals:
-            parts.append(document.source(node))
+            parts.append(kept or b"")
             used = True
             continue
         part = _argument(dice, seed, known, at in operator.literals)
@@ -188,10 +217,10 @@ def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | Non
     if not used:
         return None
     name = dice.choice(operator.names).encode()
-    return document.start[node], document.end[node], b"(%s %s)" % (name, b" ".join(parts))
+    return b"(%s %s)" % (name, b" ".join(parts))
 
 
-_CHANGES = (_operator, _term, _around)
+_CHANGES = (_operator, _term, _around, _instead)
 
 
 def _any(dice: Random, seed: Seed, sort: Sort) -> bytes | None:
