@@ -100,3 +100,16 @@ def test_the_bug_of_z3_in_the_docs() -> None:
     if z3.get_version_string() == "5.4.1":
         with pytest.raises(z3.Z3Exception, match="ambiguous constant reference"):
             z3.parse_smt2_string(text, ctx=z3.Context())
+
+
+@pytest.mark.debian("cvc5")
+def test_the_bug_of_cvc5_in_the_docs() -> None:
+    """Z3 answers with an empty list, cvc5 with an error."""
+    document = Path(__file__).parents[3] / "docs" / "hunting.md"
+    (text,) = re.findall(r"```smt2\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    assert problems(Smt2().parse(text.encode())) == []
+    done = subprocess.run(
+        ["cvc5", "-q", "--lang", "smt2"], input=text, capture_output=True, text=True, check=False
+    )
+    assert "kind 'SEXPR'" in done.stdout, done
+    assert z3.Z3_eval_smtlib2_string(z3.Context().ref(), text).split() == ["sat", "()"]
