@@ -1,6 +1,6 @@
 """A random bit-vector script of a given size: many lets, some functions, one marker.
 
-`python benchmarks/make_input.py --size 300000 > input.smt2`. The symbol `marker`
+`python -m benchmarks.make_input --size 300000 > input.smt2`. The symbol `marker`
 occurs in one assertion in the middle and in its declaration: with the oracle
 `grep -q 'marker)'`, only a few lines need to remain.
 

@@ -44,6 +44,7 @@ from reducekit.oracle.outcome import Outcome
 _VARIABLE = os.fsencode(marks.VARIABLE)
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)
 _PATIENCE = 3.0  # seconds to wait for a temporary shortage, and at the end for killed processes
+_SHOWN = 4096  # bytes of each stream kept for displays where the criterion needs none
 _RETRY = 0.1  # seconds between attempts to start what could not be started
 _FORKED = 0.02  # seconds; forks begun before limits were set have completed by then
 _GLANCE = 0.5  # seconds; during a longer sleep, a stop would go unnoticed
@@ -107,7 +108,8 @@ class LocalExecutor(Executor):
     starts when one of them ends.
 
     The candidate's file is called `name`, or `input` plus `suffix`, in a folder of its own below
-    `workdir`; by default below TMPDIR if that is set, otherwise in memory. Not thread-safe.
+    `workdir`; by default below TMPDIR if that is set, otherwise in memory. `shows`: outcomes
+    have the first 4 KB of each stream for displays where the criterion needs none. Not thread-safe.
     """
 
     def __init__(
@@ -119,8 +121,10 @@ class LocalExecutor(Executor):
         guard: Guard | None = None,
         name: str = "",
         workdir: str | None = None,
+        shows: bool = False,
     ) -> None:
         self.runs = 0
+        self._shows = shows
         self._guard = guard or NoSignals()
         self._oracle = oracle
         self._jobs = jobs
@@ -292,6 +296,8 @@ class LocalExecutor(Executor):
         out = err = null
         if self._captures:
             check.streams, out, err = pipes(limits.output)
+        elif self._shows:
+            check.streams, out, err = pipes(_SHOWN, drops=True)
         actions: Actions = [
             (os.POSIX_SPAWN_OPEN, 0, slot.path, os.O_RDONLY, 0)
             if command.stdin

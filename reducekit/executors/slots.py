@@ -44,11 +44,13 @@ _DEFAULT_SIGNALS = (  # ignored by Python or by our parent, but not by our child
 class Stream:
     """The reading end of an output pipe, and what was read from it."""
 
-    __slots__ = ("fd", "full", "parts", "room")
+    __slots__ = ("drops", "fd", "full", "parts", "room")
 
-    def __init__(self, fd: int, room: int) -> None:
+    def __init__(self, fd: int, room: int, *, drops: bool = False) -> None:
         self.fd = fd
         self.room = room
+        self.drops = drops
+        """Whether what exceeds the room is dropped, instead of ending the stream."""
         self.full = False
         self.parts: list[bytes] = []
 
@@ -58,17 +60,18 @@ class Stream:
             part = os.read(self.fd, _CHUNK)
         except BlockingIOError:
             return True
+        more = bool(part)
         if len(part) > self.room:
-            self.full = True
+            self.full = not self.drops
             part = part[: self.room]
         self.room -= len(part)
         if part:
             self.parts.append(part)
-        return bool(part) and not self.full
+        return more and not self.full
 
 
-def pipes(room: int) -> tuple[list[Stream], int, int]:
-    """Create the pipes of stdout and stderr; return our ends and the child's."""
+def pipes(room: int, *, drops: bool = False) -> tuple[list[Stream], int, int]:
+    """Create the pipes of stdout and stderr; return our ends (see `Stream`) and the child's."""
     ends: list[int] = []
     try:
         for _ in range(2):
@@ -79,7 +82,8 @@ def pipes(room: int) -> tuple[list[Stream], int, int]:
         raise ExecutorError.of("cannot make a pipe", error) from None
     os.set_blocking(ends[0], False)
     os.set_blocking(ends[2], False)
-    return [Stream(ends[0], room), Stream(ends[2], room)], ends[1], ends[3]
+    streams = [Stream(fd, room, drops=drops) for fd in (ends[0], ends[2])]
+    return streams, ends[1], ends[3]
 
 
 Wanted = dict[int, tuple[int, int]]

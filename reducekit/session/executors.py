@@ -46,7 +46,7 @@ def local_opener(
 ) -> Opener:
     """Return a function that opens executors on this machine."""
     return lambda oracle, jobs: LocalExecutor(
-        oracle, jobs, suffix, guard=guard, name=name, workdir=workdir
+        oracle, jobs, suffix, guard=guard, name=name, workdir=workdir, shows=True
     )
 
 

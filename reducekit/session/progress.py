@@ -172,6 +172,8 @@ class PassTotal:
     """Bytes removed; negative if the text grew."""
     checks: int | None = 0
     seconds: float | None = 0.0
+    runs: int = 0
+    """How often the pass began."""
 
 
 class Step(NamedTuple):
@@ -256,6 +258,7 @@ class Progress:
             case PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
                 self._pass_began = self.clock()
+                self._total(name).runs += 1
                 if self.started is None:
                     self.started = self._pass_began
             case PassEnded(name=name):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
 from reducekit.offers import Compares
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
@@ -49,10 +49,12 @@ def search(
     saved: SavedBest,
     steps: Steps,
     on_run: Callable[[Sequence[Outcome]], None],
+    on_limits: Callable[[Limits], None],
 ) -> Result:
     """Search, and write each improvement; the best text is saved in any case.
 
-    `failing`: whether the baseline fails. `on_run` is called with the outcomes of each check.
+    `failing`: whether the baseline fails. `on_run` is called with the outcomes of each check,
+    `on_limits` with the limits of the checks to come.
     """
     options, journal, counts = running.options, job.opened.journal, Counts()
     replayed = 0
@@ -91,6 +93,11 @@ def search(
         if slippage is not None:
             slippage.see(text, finished.interesting, finished.outcomes)
 
+    def limits(seconds: float) -> Limits:
+        found = limits_for(golden.criterion, job.limits, seconds)
+        on_limits(found)
+        return found
+
     criterion = golden.criterion if slippage is None else slippage.criterion
     oracle = Oracle(job.commands, criterion, resolves=isinstance(job.frontend, Compares))
     try:
@@ -99,7 +106,7 @@ def search(
                 job.frontend,
                 job.strategy,
                 running.executors.open_repeating(oracle, job.jobs),
-                partial(limits_for, golden.criterion, job.limits),
+                limits,
                 width=job.opened.width,
                 repeats=_repeats(running, job),
                 budget=Budget(

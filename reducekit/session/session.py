@@ -19,6 +19,7 @@ from reducekit.events import Event, FailureFound, Finished, Notice, Resumed, Sta
 from reducekit.executors.executor import Guard, NoSignals
 from reducekit.gc_tuning import only_new
 from reducekit.offers import Claims
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.own_checks import AdaptsToFailure
 from reducekit.reduction.control import Control
@@ -63,6 +64,12 @@ class Session:
         self.control = Control()
         self.last_run: Sequence[Outcome] = ()
         """The outcomes of the last check: the output of the commands, for displays."""
+        self.busy = 0.0
+        """Seconds that the commands of all checks ran, in sum."""
+        self.timeouts = 0
+        """Checks of which a command reached a time limit."""
+        self.time_limit: float | None = None
+        """Seconds of wall time that a run may take."""
         self._saved: SavedBest | None = None
         self._view = View(lambda: self.best)
         self._told = listen
@@ -83,6 +90,11 @@ class Session:
 
     def _ran(self, outcomes: Sequence[Outcome]) -> None:
         self.last_run = outcomes
+        self.busy += sum(each.seconds for each in outcomes)
+        self.timeouts += any(each.limit == "time" for each in outcomes)
+
+    def _limited(self, limits: Limits) -> None:
+        self.time_limit = limits.wall
 
     def stop(self, reason: str = "stopped") -> None:
         """End the session soon, with the best text so far; the report gives the `reason`."""
@@ -131,7 +143,9 @@ class Session:
                 saved = self._best_so_far(job)
                 opened.enter_context(saved.rescued())
                 steps = Steps([job.text])
-                result = search(running, job, golden, failing, slippage, saved, steps, self._ran)
+                result = search(
+                    running, job, golden, failing, slippage, saved, steps, self._ran, self._limited
+                )
                 if job.opened.journal is not None:
                     opened.callback(job.opened.journal.close)
                     journal_setup.end(job.opened.journal, result.stopped)

@@ -18,7 +18,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.coordinate import Coordinate
 from textual.drivers import linux_driver
 from textual.geometry import Size
@@ -29,7 +29,7 @@ from reducekit.reports.steps import changes
 from reducekit.session.progress import Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
 from reducekit.usage.block import SLOW, Watched, sizes
-from reducekit.usage.screenful import Ran, Screenful
+from reducekit.usage.screenful import Controlled, Ran, Screenful
 
 _EVERY = 0.25  # seconds between two pictures
 _LINES, _COLUMNS = 400, 300  # of a text that is shown
@@ -44,6 +44,9 @@ class Fullscreen(App[None]):
     #head { height: auto; padding: 0 1; }
     Horizontal { height: 1fr; }
     #upper { height: 14; }
+    #right { width: 1fr; }
+    #change-pane, #output-pane { height: 1fr; width: 100%; }
+    .only #right, .without-text #text-pane { display: none; }
     .pane { border: round $primary; width: 1fr; height: 100%; padding: 0 1; }
     .pane:focus { border: heavy $accent; }
     ModalScreen { align: center middle; }
@@ -53,7 +56,7 @@ class Fullscreen(App[None]):
         Binding("t", "close", "Lines"),
         Binding("p", "pause", "Pause"),
         Binding("n", "skip", "Skip pass"),
-        Binding("v", "view", "Text/change"),
+        Binding("v", "view", "Panes"),
         Binding("h", "history", "History"),
         Binding("x", "passes", "Passes"),
         Binding("q", "stop", "Stop"),
@@ -66,8 +69,7 @@ class Fullscreen(App[None]):
         super().__init__(driver_class=_Driver if threading.current_thread() is not
                          threading.main_thread() else None)  # fmt: skip
         self.shown = shown
-        self.of_change = False
-        self._drawn: tuple[object, ...] = ()
+        self._drawn: bytes | None = None
 
     def compose(self) -> ComposeResult:
         """Make the panes."""
@@ -75,17 +77,21 @@ class Fullscreen(App[None]):
         with Horizontal(id="upper"):
             yield Static(id="numbers", classes="pane")
             yield Static(id="curve", classes="pane")
-        with Horizontal():
+        with Horizontal(id="lower"):
             with VerticalScroll(id="text-pane", classes="pane"):
                 yield Static(id="text")
-            with VerticalScroll(id="output-pane", classes="pane"):
-                yield Static(id="output")
+            with Vertical(id="right"):
+                with VerticalScroll(id="change-pane", classes="pane"):
+                    yield Static(id="change")
+                with VerticalScroll(id="output-pane", classes="pane"):
+                    yield Static(id="output")
         yield Footer()
 
     def on_mount(self) -> None:
         """Begin to draw."""
         self.query_one("#numbers").border_title = "Run"
         self.query_one("#curve").border_title = "Bytes (log) by checks"
+        self.query_one("#change-pane").border_title = "Last change"
         self.query_one("#output-pane").border_title = "Last output of the program"
         self.set_interval(_EVERY, self.draw)
         self.draw()
@@ -106,37 +112,33 @@ class Fullscreen(App[None]):
         main = self.screen_stack[0]
         progress = shown.watched.progress
         main.query_one("#head", Static).update(_head(shown.watched))
-        main.query_one("#numbers", Static).update(_numbers(shown.watched))
+        main.query_one("#numbers", Static).update(_numbers(shown.watched, shown.session))
         curve = main.query_one("#curve", Static)
         rows = plot(progress, curve.content_size.width, curve.content_size.height)
         curve.update(Text("\n".join(rows), style="green", no_wrap=True))
-        self._draw_text(main.query_one("#text", Static))
+        self._draw_text(main.query_one("#text", Static), main.query_one("#change", Static))
         outcomes = () if shown.session is None else shown.session.last_run
         main.query_one("#output", Static).update(_output(outcomes))
 
-    def _draw_text(self, pane: Static) -> None:
-        """Show the best text, or what the last step changed in it, if that is new."""
+    def _draw_text(self, pane: Static, changed: Static) -> None:
+        """Show the best text, and what the last step changed in it, if that is new."""
         step = self.shown.watched.progress.last
         text = b"" if self.shown.session is None else self.shown.session.best
-        mark = (self.of_change, text)
-        if mark == self._drawn:
+        if text is self._drawn:
             return
-        self._drawn = mark
-        frame = self.screen_stack[0].query_one("#text-pane")
-        if not self.of_change:
-            frame.border_title = f"Text, {len(text):,} bytes"
-            pane.update(Text("\n".join(excerpt(text, _LINES, _COLUMNS))))
-            return
-        frame.border_title = "Last change"
+        self._drawn = text
+        main = self.screen_stack[0]
+        main.query_one("#text-pane").border_title = f"Text, {len(text):,} bytes"
+        pane.update(Text("\n".join(excerpt(text, _LINES, _COLUMNS))))
         if step is None or max(len(step.before), len(step.after)) > _LARGE or not step.before:
-            pane.update(Text("" if step is None else printable(step.what)))
+            changed.update(Text("" if step is None else printable(step.what)))
             return
         styles = {"-": "red", "+": "green"}
         found = Text(f"{printable(step.what)}: {len(step.after) - len(step.before):+,} bytes\n")
         for line in changes(step.before, step.after)[:_LINES]:
             found.append(f"{line.sign} {printable_lines(line.text)[:_COLUMNS]}\n",
                          styles.get(line.sign, "dim"))  # fmt: skip
-        pane.update(found)
+        changed.update(found)
 
     def _follow_size(self) -> None:
         """Handle a new size of the terminal: its signal only reaches the main thread."""
@@ -163,9 +165,12 @@ class Fullscreen(App[None]):
             self.shown.session.skip_pass()
 
     def action_view(self) -> None:
-        """Switch between text and last change."""
-        self.of_change = not self.of_change
-        self.draw()
+        """Give all columns to the text, then to last change and output, then show all."""
+        lower = self.query_one("#lower")
+        if lower.has_class("only"):
+            lower.set_classes("without-text")
+        else:
+            lower.set_classes("" if lower.has_class("without-text") else "only")
 
     def action_stop(self) -> None:
         """Stop with the best so far."""
@@ -193,11 +198,20 @@ class Fullscreen(App[None]):
         """List the passes, to switch them on or off."""
         totals = self.shown.watched.progress.passes
         rows = [
-            (self._switch(name), name, f"{each.checks or 0:,}", f"{each.accepted:,}")
+            (
+                self._switch(name),
+                name,
+                f"{each.runs:,}",
+                f"{each.checks or 0:,}",
+                f"{each.accepted:,}",
+                f"{100 * each.accepted / max(1, each.checks or 0):.0f} %",
+                f"{each.removed:,}",
+                f"{each.seconds or 0:.0f} s",
+            )
             for name, each in totals.items()
             if name
         ]
-        columns = ("", "pass", "checks", "accepted")
+        columns = ("", "pass", "runs", "checks", "accepted", "of checks", "bytes removed", "time")
         self.push_screen(_Table("Passes: Enter switches one off or on", columns, rows, self.toggle))
 
     def _switch(self, name: str) -> str:
@@ -259,7 +273,7 @@ def _head(watched: Watched) -> Text:
     return found
 
 
-def _numbers(watched: Watched) -> Text:
+def _numbers(watched: Watched, session: Controlled | None) -> Text:
     progress = watched.progress
     seconds = progress.elapsed
     found = Text()
@@ -269,18 +283,27 @@ def _numbers(watched: Watched) -> Text:
     removed = 100 * gone / max(1, progress.size_before)
     found.append(f"{progress.size:,} bytes", "bold green")
     found.append(f" of {progress.size_before:,}, {removed:.2f} % removed\n")
+    current = f"{printable(progress.pass_name)}, round {progress.round}"
     if progress.round < 0:
-        found.append(f"running the command on the input for {seconds:.0f} s\n")
-        return found
+        current = "none yet: running the command on the input"
     share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
+    unused = 100 * max(0, progress.interesting - progress.accepted) / max(1, progress.checks)
+    rate = progress.rate(seconds)
+    told = (
+        f"  {rate:.0f}/s  {share:.0f} % succeed  {unused:.0f} % unused" if progress.checks else ""
+    )
     since = "no success yet" if progress.since is None else f"{progress.since:.0f} s ago"
     for name, value in (
-        ("checks", f"{progress.checks:,}  {progress.rate(seconds):.0f}/s  {share:.0f} % succeed"),
+        ("checks", f"{progress.checks:,}{told}"),
         ("known", f"{progress.remembered:,} verdicts needed no check"),
-        ("accepted", f"{progress.accepted:,}  last success {since}"),
+        (
+            "accepted",
+            f"{progress.accepted:,}  {progress.accepted / max(1.0, seconds):.1f}/s"
+            f"  last success {since}",
+        ),
         ("removed", f"{max(0, gone) / max(1.0, seconds):,.0f} bytes a second"),
-        ("pass", f"{printable(progress.pass_name)}, round {progress.round}"),
-        ("workers", "a cluster" if watched.on_cluster else f"{watched.jobs}"),
+        ("pass", current),
+        ("workers", _workers(watched, session)),
         ("time", f"{seconds:.0f} s  left: {in_words(progress.left())}"),
     ):
         found.append(f"{name:>9} ", "dim")
@@ -290,6 +313,15 @@ def _numbers(watched: Watched) -> Text:
         words = printable(watched.command)
         found.append(f"a check has been running for {waited:.0f} s: {words}", "yellow")
     return found
+
+
+def _workers(watched: Watched, session: Controlled | None) -> str:
+    found = "a cluster" if watched.on_cluster else f"{watched.jobs}"
+    if session is None:
+        return found
+    busy = session.busy / max(1e-9, watched.progress.elapsed)
+    limit = "" if session.time_limit is None else f" of {session.time_limit:.1f} s"
+    return f"{found}  {busy:.1f} busy on average  {session.timeouts:,} timeouts{limit}"
 
 
 def _output(outcomes: Sequence[Ran]) -> Text:

@@ -40,6 +40,18 @@ class Controlled(Protocol):
     def last_run(self) -> Sequence[Ran]:
         """How the commands of the last check ended."""
 
+    @property
+    def busy(self) -> float:
+        """Seconds that the commands of all checks ran, in sum."""
+
+    @property
+    def timeouts(self) -> int:
+        """Checks of which a command reached a time limit."""
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds of wall time that a run may take."""
+
     def stop(self, reason: str = ...) -> None:
         """Stop with the best so far."""
 

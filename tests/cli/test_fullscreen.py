@@ -42,7 +42,7 @@ def test_it_shows_the_run_and_leaves_the_terminal_as_it_was(tool: Tool, slow: st
     terminal.press("t")
     terminal.see("p resumes")
     terminal.press("t")
-    for words in ("Last output of the program", "(exit status", "% removed"):
+    for words in ("Last output of the program", "solver says hello", "(exit status", "% removed"):
         terminal.see(words)
     terminal.press("h")
     terminal.see("Accepted steps")
@@ -119,8 +119,15 @@ def test_text_change_history_and_passes() -> None:
             assert "bytes of" in shown(app, "#numbers")
             assert "█" in shown(app, "#curve")
             assert "(= 17 17)" in shown(app, "#text")
-            await pilot.press("v")
-            assert "- (assert" in shown(app, "#text")
+            assert "- (assert" in shown(app, "#change")
+            for words in (" bytes a second", "busy on average", " timeouts"):
+                assert words in shown(app, "#numbers")
+            seen = []
+            for _ in range(3):
+                await pilot.press("v")
+                panes = ("#text-pane", "#change-pane", "#output-pane")
+                seen.append([app.query_one(each).region.area > 0 for each in panes])
+            assert seen == [[True, False, False], [False, True, True], [True, True, True]]
             await pilot.press("x")
             table = app.screen.query_one(DataTable)
             name = str(table.get_row_at(0)[1])

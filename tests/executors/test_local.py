@@ -15,11 +15,13 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
+from reducekit.executors.local import LocalExecutor
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Disagree, ExitZero
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
 from tests.executors.runner import LIMITS, check, local, lowered, marked, python, sh, until
 
 
@@ -34,6 +36,18 @@ def test_verdicts() -> None:
         for ticket, text in enumerate([b"axb", b"ab", b"", b"x" * 100_000, b"y"]):
             executor.submit(ticket, text, Limits())
             assert [(f.ticket, f.interesting) for f in until(executor)] == [(ticket, b"x" in text)]
+
+
+def test_output_that_no_verdict_needs_is_kept_for_displays_and_cut() -> None:
+    oracle = Oracle([sh('echo seen; head -c 300000 /dev/zero; grep -q x "$1"')], ExitZero())
+    for shows in (True, False):
+        with LocalExecutor(oracle, 1, shows=shows) as executor:
+            for text in (b"x", b"y"):
+                executor.submit(0, text, Limits(output=100))
+                (finished,) = until(executor)
+                assert finished.interesting == (text == b"x")
+                assert finished.outcomes[0].limit is None  # what is too much is no failure here
+                assert finished.outcomes[0].stdout == (b"seen\n" + bytes(4091) if shows else b"")
 
 
 def test_variants_are_written_and_those_that_decided_run_first() -> None:
