@@ -41,6 +41,10 @@ def ignore(event: Event) -> None:
     """Do nothing with an event."""
 
 
+def _printed(outcomes: Sequence[Outcome]) -> bool:
+    return any(each.stdout or each.stderr for each in outcomes)
+
+
 class Session:
     """One reduction, which others can watch, pause and stop.
 
@@ -63,7 +67,7 @@ class Session:
         self.options = options
         self.control = Control()
         self.last_run: Sequence[Outcome] = ()
-        """The outcomes of the last check: the output of the commands, for displays."""
+        """The outcomes of the last check, or of the last one that printed, for displays."""
         self.busy = 0.0
         """Seconds that the commands of all checks ran, in sum."""
         self.timeouts = 0
@@ -89,7 +93,8 @@ class Session:
         self._told(event)
 
     def _ran(self, outcomes: Sequence[Outcome]) -> None:
-        self.last_run = outcomes
+        if _printed(outcomes) or not _printed(self.last_run):
+            self.last_run = outcomes
         self.busy += sum(each.seconds for each in outcomes)
         self.timeouts += any(each.limit == "time" for each in outcomes)
 
