@@ -41,11 +41,10 @@ _NONE = IndexSet()
 _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""
 
-# On six queries of verifiers that others collected, of which plain `--oracle` removed least, and
-# three kept aside, 150 checks leave a third of the bytes and no less than two fifths without far
-# runs (`benchmarks/results/slow_cases.md`). A 24th and a 32nd find fewer places, an 8th goes
-# less often. With needed items anywhere it is 2 % more checks in all, with most of them at the end
-# 5 % (`benchmarks.by_chance`, chance 1).
+# Chosen on eight queries that others collected, and three kept aside: after 150 checks by plain
+# `--oracle` 0.33 of the bytes are left, 0.43 without far runs (eight of them are in
+# `benchmarks/results/slow_cases.md`). A 24th and a 32nd find fewer places, an 8th goes less often.
+# With needed items anywhere it is 2 % more checks in all, with most of them at the end 5 %.
 _FAR_RUNS = 16
 """How many far runs the items that are left make."""
 _SHORT = 4
