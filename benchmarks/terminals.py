@@ -110,7 +110,7 @@ def watch(command: list[str], folder: Path) -> Screens:
         taken.append(tmux(server, "capture-pane", "-p"))
     finally:
         tmux(server, "kill-server")
-    return Screens(taken, seconds)
+    return Screens([each.replace(f"{folder}/", "./") for each in taken], seconds)
 
 
 def told(pattern: str, screen: str) -> str:

@@ -251,20 +251,20 @@ class Deferring(DivisibleSelector):
         if not along:
             return state
         below = [item for item in along if item < self.top and item not in self.gone]
-        back = [item for item in self.back if item not in along]
+        back = _except(self.back, along)
         aside = []
         for run in self.aside:
             if along.isdisjoint(run):
                 aside.append(run)
             else:  # what was known of it is no longer
-                back = list(merge(back, (item for item in run if item not in along)))
+                back = tuple(merge(back, _except(run, along)))
         return replace(
             state,
             count=self.count - sum(item >= self.low for item in below),
             gone=self.gone.with_(below),
-            back=tuple(back),
+            back=back,
             aside=tuple(aside),
-            later=tuple(item for item in self.later if item not in along),
+            later=_except(self.later, along),
         )
 
     @property
@@ -317,3 +317,11 @@ class Deferring(DivisibleSelector):
         first = self.gone.holes(self.top, self.top)
         items = list(merge(first, self.back, self.later, *self.aside))
         return self.rest.undivided(items, self.needed, self.gap).in_a_row(count)
+
+
+def _except(items: tuple[int, ...], along: Collection[int]) -> tuple[int, ...]:
+    """Return items, in order, without what went along."""
+    # Mostly declarations go along, which stand before all these items.
+    if not items or max(along) < items[0]:
+        return items
+    return tuple(item for item in items if item not in along)
