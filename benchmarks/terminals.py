@@ -63,7 +63,7 @@ FACTS = (
     Fact("parallelism", r"([\d.]+) busy on average", r"Average ([\d.]+)"),
     Fact("timeouts", r"([\d,]+) timeouts", r"(\d+%)\s+of\s+recent\s+tests\s+timed"),
     Fact("workers", r"workers (\d+)", r"parallel workers: (\d+)"),
-    Fact("time limit of a check", r"timeouts of ([\d.]+ s)", r"Test timeout: ([\d.]+s)"),
+    Fact("time limit of a check", r"timeouts \(([\d.]+ s)\)", r"Test timeout: ([\d.]+s)"),
     Fact("failure that is kept", r"keeps: (.*?)  |failure  +(.*?)  ", _NEVER),
     Fact("output of the program", r"(solver: \w+\.c)", r"(solver: \w+\.c)"),
     Fact("last change", r"Last change.*?  (-\d+ bytes|[\w ]+: [-+][\d,]+ bytes)", r"(@@[^@]*@@)"),

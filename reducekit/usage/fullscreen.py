@@ -320,7 +320,7 @@ def _workers(watched: Watched, session: Controlled | None) -> str:
     if session is None:
         return found
     busy = session.busy / max(1e-9, watched.progress.elapsed)
-    limit = "" if session.time_limit is None else f" of {session.time_limit:.1f} s"
+    limit = "" if session.time_limit is None else f" ({session.time_limit:.1f} s)"
     return f"{found}  {busy:.1f} busy on average  {session.timeouts:,} timeouts{limit}"
 
 
