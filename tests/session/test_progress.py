@@ -132,8 +132,8 @@ def test_what_each_event_adds() -> None:
         Point(3, 10.0, 900),
     ]
     assert progress.passes == {
-        "first": PassTotal("first", 2, 500, 3, 5.0),
-        "second": PassTotal("second", 0, 0, 0, 4.0),
+        "first": PassTotal("first", 2, 500, 3, 5.0, 1),
+        "second": PassTotal("second", 0, 0, 0, 4.0, 1),
     }
     assert (progress.rate(10.0), progress.rate(0.0)) == (0.2, 0.0)
     progress.see(Accepted(b"z" * 890, "cut", "second"))
