@@ -64,13 +64,17 @@ def own_schedule(
     The most productive passes come first. Names are shortened early, since a new name changes
     the text of every refuted candidate that contains it.
     """
+
+    def names(*passes: Pass) -> tuple[Pass, ...]:
+        return when(lambda _: not keep_names, *passes)
+
     symbols = size_limited(
         inline,
         declare,
         parameters,
         recursive,
         members,
-        *(() if keep_names else (attributes,)),
+        *names(attributes),
         pattern_terms,
         queries,
         queried_terms,
@@ -81,7 +85,7 @@ def own_schedule(
         instances,
         unused,
     )
-    texts = size_limited(spelling, *(() if keep_names else (Rename(),)))
+    texts = size_limited(spelling, *names(Rename()))
     graph = GraphPass()
     (narrow,) = size_limited(widths)  # reaches what a define-fun spells, where the graph stops
     others: tuple[Pass, ...] = (*symbols, tactics, *texts)
@@ -97,7 +101,7 @@ def own_schedule(
             beside_assert,
             *when(lambda _: by_chance, assertions),
             DropBackward(),
-            *(() if keep_names else (Rename(most=1000),)),
+            *names(Rename(most=1000)),
             graph,
             Layout(),
             DropBackward(),
