@@ -173,25 +173,23 @@ def _argument(dice: Random, seed: Seed, sort: Sort, must_be_literal: bool) -> by
 
 def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     """Put an operator around a term that has a result of its sort."""
-    document, sort = seed.view.document, seed.view.script.sort[node]
-    assert sort is not None
-    application = _application(dice, seed, sort, document.source(node))
-    return None if application is None else (document.start[node], document.end[node], application)
+    return _applied(dice, seed, node, seed.view.document.source(node))
 
 
 def _instead(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     """Exchange a term for an operator applied to other terms of the script, of any sorts."""
-    document, sort = seed.view.document, seed.view.script.sort[node]
-    assert sort is not None
-    application = _application(dice, seed, sort, None)
-    return None if application is None else (document.start[node], document.end[node], application)
+    return _applied(dice, seed, node, None)
 
 
-def _application(dice: Random, seed: Seed, sort: Sort, kept: bytes | None) -> bytes | None:
-    """Return an application with a result of a sort; its first argument that fits is the kept one.
+def _applied(
+    dice: Random, seed: Seed, node: int, kept: bytes | None
+) -> tuple[int, int, bytes] | None:
+    """Exchange a term for an application whose first argument that fits is `kept`, if it is given.
 
     None if there is no operator, no argument, or none that fits what is kept.
     """
+    document, sort = seed.view.document, seed.view.script.sort[node]
+    assert sort is not None
     fitting = list(_with_result(sort))
     if not fitting:
         return None
@@ -206,8 +204,8 @@ def _application(dice: Random, seed: Seed, sort: Sort, kept: bytes | None) -> by
                 return None
             known = dice.choice(some)
             fits(substituted(parameter, bindings), known, bindings)
-        if known == sort and not used and at not in operator.literals:
-            parts.append(kept or b"")
+        if kept is not None and not used and known == sort and at not in operator.literals:
+            parts.append(kept)
             used = True
             continue
         part = _argument(dice, seed, known, at in operator.literals)
@@ -217,7 +215,7 @@ def _application(dice: Random, seed: Seed, sort: Sort, kept: bytes | None) -> by
     if not used:
         return None
     name = dice.choice(operator.names).encode()
-    return b"(%s %s)" % (name, b" ".join(parts))
+    return document.start[node], document.end[node], b"(%s %s)" % (name, b" ".join(parts))
 
 
 _CHANGES = (_operator, _term, _around, _instead)

@@ -198,12 +198,11 @@ def _datatype(
 
 def _updates(functions: Sequence[Signature], theories: frozenset[str]) -> Iterator[Signature]:
     """Yield what replaces a field of a datatype, for each of its selectors."""
-    (solver,) = theories & {"cvc5", "z3"} or ("",)
-    word = {"cvc5": "update", "z3": "update-field"}.get(solver)
-    for each in functions if word else ():
-        (datatype,) = each.parameters
-        if not each.names[0].startswith("("):
-            yield Signature((f"(_ {word} {each.names[0]})",), (datatype, each.result), datatype)
+    for solver, word in (("cvc5", "update"), ("z3", "update-field")):
+        for each in functions if solver in theories else ():
+            (datatype,) = each.parameters
+            if not each.names[0].startswith("("):
+                yield Signature((f"(_ {word} {each.names[0]})",), (datatype, each.result), datatype)
 
 
 def _declare_function(dice: Random, made: Vocabulary, name: str) -> None:

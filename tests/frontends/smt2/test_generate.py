@@ -68,10 +68,7 @@ _COMMANDS = """assert check-sat check-sat-assuming declare-const declare-datatyp
     exit get-assertions get-assignment get-info get-model get-option get-proof
     get-unsat-assumptions get-unsat-core get-value pop push reset reset-assertions set-info
     set-logic set-option"""
-"""All of SMT-LIB 2.7 but declare-sort-parameter.
-
-Which z3 5.4.1, cvc5 1.4.2 and Yices 2.6.5 lack.
-"""
+"""All of SMT-LIB 2.7 but declare-sort-parameter, which z3 5.4.1, cvc5 1.4.2 and Yices lack."""
 _OPERATORS = """! :named :pattern par _ is match let forall exists ite distinct xor =>
     abs div mod to_real to_int is_int select store
     bvnego bvuaddo bvsaddo bvumulo bvsmulo bvusubo bvssubo bvsdivo bvcomp concat extract
