@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import peers
-from reducekit import reduce
+from reducekit import Report, reduce
 from reducekit.compare.reducers import Problem, Reducer, fires, measure
 from reducekit.frontends.smt2.cores import core_of, part_of
 from reducekit.offers import Probe
@@ -169,11 +169,18 @@ def regressed(program: Path) -> Case:
     return Case("regressed", base.text.replace("(check-sat)", lost), base.oracle, options)
 
 
+def by_options(case: Case, most: int) -> Report:
+    """Reduce a query by its options instead of the oracle."""
+    return reduce(case.text.encode(), journal=False, max_checks=most, **case.options)
+
+
 @contextmanager
 def loaded() -> Iterator[None]:
     """Keep all cores busy."""
-    idle = [sys.executable, "-c", "while True: pass"]
-    busy = [subprocess.Popen(idle) for _ in range(os.cpu_count() or 1)]
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(os.cpu_count() or 1)
+    ]
     try:
         yield
     finally:
@@ -185,10 +192,7 @@ def loaded() -> Iterator[None]:
 def again(case: Case, times: int, most: int) -> str:
     """Reduce a query several times under load, and return its row."""
     with loaded():
-        texts = [
-            reduce(case.text.encode(), journal=False, max_checks=most, **case.options).text
-            for _ in range(times)
-        ]
+        texts = [by_options(case, most).text for _ in range(times)]
     sizes = ", ".join(sorted({f"{len(each):,}" for each in texts}))
     return f"| {case.name} | {len(case.text):,} | {sizes} | {times} | {len(set(texts))} |"
 
@@ -281,9 +285,7 @@ def rows(
 
     part, cpu = timed(lambda: core(source.read_bytes(), program))
     found.append(Row("z3's core", part, 0, cpu, accepts(case, part), capped=False))
-    done, cpu = timed(
-        lambda: reduce(source.read_bytes(), journal=False, max_checks=most, **case.options)
-    )
+    done, cpu = timed(lambda: by_options(case, most))
     found.append(
         Row(
             "reducekit, by options",

@@ -159,21 +159,8 @@ def main() -> None:
         subprocess.run([*made, "-o", str(folder / "in.smt2")], check=True)
         text = (folder / "in.smt2").read_bytes()
         (folder / "theirs.smt2").write_bytes(text)
-        ours = watch(
-            [
-                *own,
-                "smt2",
-                "in.smt2",
-                "-o",
-                "out.smt2",
-                "--cmd",
-                f"./{test.name}",
-                "--tui",
-                "--jobs",
-                "1",
-            ],
-            folder,
-        )
+        asked = ["smt2", "in.smt2", "-o", "out.smt2", "--tui", "--jobs", "1", "--cmd"]
+        ours = watch([*own, *asked, f"./{test.name}"], folder)
         other = ["shrinkray", "--no-llm", "--parallelism=1", f"./{test.name}", "theirs.smt2"]
         theirs = watch(other, folder)
         ends = [
