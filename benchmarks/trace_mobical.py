@@ -3,9 +3,9 @@
     python -m benchmarks.trace_mobical ~/cadical-2.2.0
     python -m benchmarks.trace_mobical ~/cadical-2.2.0 --faults FILE.tsv --traces FOLDER
 
-SOURCE is an unpacked CaDiCaL 2.2. Faults are drawn, seeded and built as in `benchmarks.api_faults`,
-from mobical mended so that it reads what it writes (2.2.0 refuses `val 2 1` and
-`declare_one_more_variable`). mobical's seeds 1, 2, ... are tried on each fault until a trace fails;
+SOURCE is an unpacked CaDiCaL 2.2. Faults are drawn, seeded and built as in `benchmarks.api_faults`.
+mobical is patched to read its own traces: that of 2.2.0 refuses `val 2 1` and
+`declare_one_more_variable`. mobical's seeds 1, 2, ... are tried on each fault until a trace fails;
 a fault that --tries seeds do not show is left out, until there are --count traces. With --faults
 (the columns name, file, line, old, new, parted by tabs) and --traces, it is FOLDER/NAME.trace.
 
@@ -34,7 +34,7 @@ from benchmarks.measure import run
 from reducekit.frontends.trace.formats import read_trace
 
 _RESULTS = Path(__file__).parent / "results" / "trace_mobical.md"
-_MENDS = (
+_PATCHES = (
     ("val != -1 && val != 0 && val != -1", "val != -1 && val != 0 && val != 1"),
     (
         '} else if (!strcmp (keyword, "declare_more_variables")) {',
@@ -77,14 +77,14 @@ class Row(NamedTuple):
     ours: Left
 
 
-def mended(source: Path, into: Path) -> Path:
-    """Copy the sources, with mobical able to read its own traces."""
+def patched(source: Path, into: Path) -> Path:
+    """Copy the sources, and patch mobical to read its own traces."""
     if not into.exists():
         into.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", str(source), str(into)], check=True)
         path = into / "src" / "mobical.cpp"
         text = path.read_text()
-        for old, new in _MENDS:
+        for old, new in _PATCHES:
             text = text.replace(old, new)
         path.write_text(text)
     return into
@@ -218,7 +218,7 @@ def main() -> None:
     work = given.work.resolve()
     base = work / "base"
     work.mkdir(parents=True, exist_ok=True)
-    build(mended(given.source.resolve(), work / "mended"), base, assertions=True)
+    build(patched(given.source.resolve(), work / "patched"), base, assertions=True)
     faults = read(given.faults) if given.faults else drawn(base, 10 * given.count, given.seed)
     rows = []
     for row in islice(measured(base, faults, given), given.count):
