@@ -4,10 +4,10 @@
 
 Each API is played on a real library; IPASIR also on one of a few lines that fails by a signal, and
 one that gives wrong answers (a program checks the last answer). WORK is that of
-`benchmarks.trace_mobical`: faulty
-builds of CaDiCaL, each with the trace that reducekit left, or mobical's own. Boolector's model
-makes no traces: it has those of its test. python-sat's library has no functions of IPASIR to link
-with, so that is for Python alone. Needs a C and a C++ compiler.
+`benchmarks.trace_mobical`: faulty builds of CaDiCaL, each with the trace that reducekit left and
+the one that mobical left. Boolector's model makes no traces: it has those of its test. python-sat's
+library has no functions of IPASIR to link with, so that is for Python alone. Needs a C and a C++
+compiler.
 """
 
 from __future__ import annotations

@@ -41,10 +41,10 @@ _NONE = IndexSet()
 _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""
 
-# Chosen on eleven queries of verifiers and solvers' tests: after 150 checks by plain `--oracle`
-# 0.33 of the bytes are left, 0.43 without far runs (five of them are in
-# `benchmarks/results/slow_cases.md`). A 32nd finds fewer places, an 8th goes less often.
-# With needed items anywhere it is 2 % more checks in all, with most of them at the end 5 %.
+# Chosen by hand on eleven queries of verifiers and solvers' tests, by the bytes that 150 checks by
+# plain `--oracle` leave (`benchmarks.slow_generated FOLDER`). It takes 1 to 3 % more checks in all
+# where needed items lie anywhere, and 13 % where 50 of 1,000 lie together
+# (`benchmarks/results/strategies.md`).
 _FAR_RUNS = 16
 """How many far runs the items that are left make."""
 _SHORT = 4

@@ -290,7 +290,7 @@ def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
         visit.fails(command)
         page.click("#start")
         expect(page.locator(".run[data-status=done]")).to_have_count(count)
-        expect(curves).to_have_count(1)  # of two failures there are two curves, not one picture
+        expect(curves).to_have_count(1)  # the other one is of another failure
     page.click("#tab-console")
     visit.fails("grep -c var {}", "fails")
     page.click("#run")
