@@ -1,14 +1,15 @@
 """Reducers side by side on an unstable and on a slow query that are made here.
 
     python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--cap S]
-        [--reducer NAME=COMMAND ...] [FOLDER ...]
+        [--unstable N] [--reducer NAME=COMMAND ...] [FOLDER ...]
     python -m benchmarks.slow_generated --again N [--checks N]
 
 The queries have idle assertions, and
 
 * *unstable*: two axioms contradict each other on any term that z3 comes to look at. Whether it
   looks at one depends on how it decides some clauses, so on the seed: some of the seeds 0 to 7
-  prove the query, with others z3 gives up.
+  prove the query, with others z3 gives up. What a reducer leaves of one such query depends on
+  chance. So there can be several, of which a second table gives the mean.
 * *slow*: an axiom with instances for each triple of some terms, of which z3 makes a thousand.
 
 With folders, it runs on those instead: each has a file `input.smt2` and an executable `oracle`.
@@ -37,7 +38,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any, NamedTuple
 
 from benchmarks import peers
@@ -55,6 +58,8 @@ _OPTIONS = "auto_config=false smt.mbqi=false"
 _INSTANCES = 1000
 _MOST = 2_000_000
 """Steps of a run."""
+_DRAWN = 100
+"""Queries are made until so many are unstable as are asked for; of so many at most."""
 _UNSTABLE = """#!/bin/sh
 # Some seeds answer unsat within GOOD steps, others do not within BAD: 0 if there are both.
 for file; do :; done
@@ -130,8 +135,8 @@ def script(declared: Sequence[str], asserted: list[str], chance: random.Random) 
     return "\n".join([*lines, ""])
 
 
-def unstable(program: Path) -> Case:
-    """Make the unstable query: the first of some that some seeds prove, and others do not."""
+def unstable(program: Path) -> Iterator[Case]:
+    """Make unstable queries: of some queries those that some seeds prove, and others do not."""
     axioms = [
         f"(assert (forall ((x Int)) (! ({sign} (k x) 1) :pattern ((f x)) :qid {name})))"
         for sign, name in ((">", "above"), ("<", "below"))
@@ -143,12 +148,12 @@ def unstable(program: Path) -> Case:
     oracle = filled(_UNSTABLE, program, values)
     command = f"{program} {_OPTIONS} rlimit={_MOST} smt.random_seed={{seed}}"
     options = {"command": command, "unstable": len(_SEEDS)}
-    for number in range(1, 20):
+    for number in range(1, _DRAWN):
         asserted = [*axioms, *clauses, *idle(300)]
-        made = Case("unstable", script(declared, asserted, random.Random(number)), oracle, options)
+        text = script(declared, asserted, random.Random(number))
+        made = Case(f"unstable {number}", text, oracle, options)
         if accepts(made, made.text.encode()):
-            return made
-    sys.exit("no query is unstable with this z3: give another one with --z3")
+            yield made
 
 
 def regressed(program: Path) -> Case:
@@ -319,6 +324,19 @@ def table(case: Case, found: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def means(found: Sequence[Sequence[Row]], sizes: Sequence[int]) -> str:
+    """Return the lines of the mean over some queries, whose sizes in bytes are given."""
+    lines = []
+    for each in zip(*found, strict=True):
+        shares = [max(1, len(row.text)) / size for row, size in zip(each, sizes, strict=True)]
+        accepted = sum(row.accepted for row in each)
+        lines.append(
+            f"| {each[0].reducer} | {len(each)} | {accepted} | {geometric_mean(shares):.3f} "
+            f"| {min(shares):.3f} | {max(shares):.3f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -328,12 +346,13 @@ def main() -> None:
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--again", type=int, metavar="N")
+    parser.add_argument("--unstable", type=int, default=1, metavar="N", help="queries")
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
     if given.again:
         print("| query | bytes | left | runs | different results |\n|---|--:|--:|--:|--:|")
-        for made in (unstable, slow, regressed):
-            print(again(made(program), given.again, given.checks), flush=True)
+        for made in (next(unstable(program)), slow(program), regressed(program)):
+            print(again(made, given.again, given.checks), flush=True)
         return
     places = "{input} -o {output} --oracle {oracle}"
     own = f"reducekit={sys.executable} -m reducekit smt2 {places} -q"
@@ -342,10 +361,20 @@ def main() -> None:
         "| query | reducer | assertions | bytes | checks | processor s | oracle accepts | end |\n"
         "|---|---|--:|--:|--:|--:|---|---|"
     )
-    for case in map(stored, given.folders) if given.folders else (unstable(program), slow(program)):
+    several = islice(unstable(program), given.unstable)
+    kept, sizes = [], []
+    for case in map(stored, given.folders) if given.folders else chain([slow(program)], several):
         with tempfile.TemporaryDirectory() as folder:
             found = rows(case, program, reducers, given.checks, Path(folder), given.cap)
-            print(table(case, found), flush=True)
+        print(table(case, found), flush=True)
+        if case.name.startswith("unstable"):
+            kept.append(found)
+            sizes.append(len(case.text))
+    if len(kept) > 1:
+        print(
+            "\n| reducer | unstable queries | oracle accepts | bytes left, geometric mean | least "
+            f"| most |\n|---|--:|--:|--:|--:|--:|\n{means(kept, sizes)}"
+        )
 
 
 if __name__ == "__main__":

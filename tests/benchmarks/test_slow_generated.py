@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.slow_generated import (
+    Row,
     accepts,
     again,
     core,
+    means,
     regressed,
     rows,
     slow,
@@ -27,7 +29,7 @@ VERSION = "4.12.1.0"
 @pytest.mark.slow
 def test_the_unstable_query() -> None:
     program = z3(VERSION)
-    case = unstable(program)
+    case = next(unstable(program))
     seen = case.text.replace("(check-sat)", "(assert (> (f 0) 0))\n(check-sat)")
     assert not accepts(case, seen.encode())  # each seed solves it
     assert not accepts(case, b"(check-sat)")  # none is lost
@@ -49,6 +51,17 @@ def test_the_slow_query_and_its_rows(tmp_path: Path) -> None:
     size = f"{len(case.text):,}"
     assert first.startswith(f"| slow | copy | 315 → 315 | {size} → {size} |  | ")
     assert first.endswith(" | yes | done |")
+
+
+def test_the_mean_over_queries() -> None:
+    half, whole, tenth = (
+        Row("copy", b"x" * size, 1, 0.0, accepted, capped=False)
+        for size, accepted in ((50, True), (100, False), (2, True))
+    )
+    assert (
+        means([[half], [whole], [tenth]], [100, 100, 200])
+        == "| copy | 3 | 2 | 0.171 | 0.010 | 1.000 |"
+    )
 
 
 @pytest.mark.slow
