@@ -37,10 +37,22 @@ _TICK = os.sysconf("SC_CLK_TCK")
 _MOST = 20  # starts of a tool that ends at once, for each second
 _ANSWERS = {"sat", "unsat"}
 _GLANCE = 0.2  # seconds
+# Who looks at the inputs afterwards asks the same programs the same: so all results are kept.
 _SCRIPT = """#!/bin/sh
 for file; do :; done
-{keep}ulimit -S -t 2
-exec {command} "$@"
+{keep}key=$(sha256sum < "$file") && known={results}/${{key%% *}}
+if [ ! -e "$known.status" ]; then
+  exec 3>&2 2> {null}  # where the shell says that a program crashed
+  (ulimit -S -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
+  echo $? > "$known.status.$$"
+  exec 2>&3 3>&-
+  for each in out err status; do mv "$known.$each.$$" "$known.$each"; done
+fi
+cat "$known.out"
+cat "$known.err" >&2
+read -r status < "$known.status"
+[ "$status" -le 128 ] || kill -s $((status - 128)) $$
+exit "$status"
 """
 _KEEP = 'cp -- "$file" {folder}/$$.smt2\n'
 _HUNT = (sys.executable, "-m", "reducekit", "hunt", "smt2")
@@ -110,10 +122,12 @@ class Found:
     bugs: dict[str, str]
 
 
-def script(path: Path, command: str, keep: Path | None = None) -> Path:
-    """Write the script that runs a program, and keeps its inputs in a folder."""
+def script(path: Path, command: str, results: Path, keep: Path | None = None) -> Path:
+    """Write the script that runs a program; it keeps its results, and its inputs in a folder."""
+    results.mkdir(exist_ok=True)
     kept = "" if keep is None else _KEEP.format(folder=shlex.quote(str(keep)))
-    path.write_text(_SCRIPT.format(keep=kept, command=command), "utf-8")
+    places = {"results": shlex.quote(str(results.resolve())), "null": os.devnull}
+    path.write_text(_SCRIPT.format(keep=kept, command=command, **places), "utf-8")
     path.chmod(0o755)
     return path
 
@@ -190,7 +204,7 @@ def judged(
     inputs: Path, target: str, reference: Path, out: Path, folder: Path
 ) -> dict[str, object]:
     """Return what our hunt says of the inputs that a tool gave a target."""
-    program = script(folder / "target", target)
+    program = script(folder / "target", target, folder / "results of the target")
     command = (
         *_HUNT, "--seeds", str(inputs), "--cmd", str(program), "--reference", str(reference),
         "--out", str(out), "--restart", "--json", "--memory", "2000",
@@ -208,7 +222,7 @@ def compare(
         here = folder / name.replace(" ", "")
         inputs = here / "inputs"
         inputs.mkdir(parents=True)
-        own = script(here / "target", target, inputs)
+        own = script(here / "target", target, folder / "results of the target", inputs)
         used, starts = 0.0, 0
         settings = Setting(own, setting.reference, setting.seeds, setting.sat, setting.programs)
         while used < seconds and starts < _MOST * seconds:
@@ -267,8 +281,9 @@ def main() -> None:
         name, _, command = target.partition("=")
         with tempfile.TemporaryDirectory(prefix="hunts-") as where:
             folder = Path(where)
-            reference = script(folder / "reference", arguments.reference)
-            plain = script(folder / "plain", command)
+            results = folder / "results of the reference"
+            reference = script(folder / "reference", arguments.reference, results)
+            plain = script(folder / "plain", command, folder / "results of the target")
             usable, sat = prepared(drawn, plain, reference, folder)
             setting = Setting(
                 plain, reference, folder / "seeds", folder / "sat", arguments.yinyang.resolve()

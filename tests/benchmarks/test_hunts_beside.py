@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,13 +37,29 @@ def test_seeds_that_a_program_does_not_solve_are_left_out(tmp_path: Path) -> Non
         path = tmp_path / f"{name}.smt2"
         path.write_text(f"{answer}\n")
         paths.append(path)
-    program = script(tmp_path / "program", "cat")
+    program = script(tmp_path / "program", "cat", tmp_path / "results")
     assert prepared(paths, program, program, tmp_path) == (2, 1)
     assert sorted(each.read_text() for each in (tmp_path / "seeds").iterdir()) == [
         "sat\n",
         "unsat\n",
     ]
     assert [each.read_text() for each in (tmp_path / "sat").iterdir()] == ["sat\n"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"), [("exit 3", 3), ("kill -s SEGV $$", -signal.SIGSEGV)]
+)
+def test_a_program_runs_once_on_each_text(tmp_path: Path, ending: str, status: int) -> None:
+    solver, runs = tmp_path / "solver", tmp_path / "runs"
+    solver.write_text(f"#!/bin/sh\necho . >> {runs}\necho out\necho err >&2\n{ending}\n")
+    solver.chmod(0o755)
+    program = script(tmp_path / "program", str(solver), tmp_path / "results")
+    for name, text in (("a", "one"), ("b", "one"), ("c", "two")):
+        path = tmp_path / name
+        path.write_text(text)
+        done = subprocess.run([program, path], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "err\n")
+    assert len(runs.read_text().split()) == 2
 
 
 def test_what_a_tool_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +69,7 @@ def test_what_a_tool_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     broken = 'if grep -q BitVec "$1"; then echo "Fatal failure in mul.cpp:7" >&2; exit 1; fi'
     solver.write_text(f"#!/bin/sh\n{broken}\necho sat\n")
     solver.chmod(0o755)
-    reference = script(tmp_path / "reference", "echo sat; true")
+    reference = script(tmp_path / "reference", "echo sat; true", tmp_path / "results")
     folder = tmp_path / "empty"
     folder.mkdir()
     setting = Setting(solver, reference, folder, folder, folder)
