@@ -46,9 +46,10 @@ class Mutants(Generic[S]):
         @cache
         def seed_of(number: int) -> S | None:
             try:
-                return read(self.files[number].read_bytes())
+                text = self.files[number].read_bytes()
             except OSError:
                 return None  # removed since
+            return read(text) if len(text) <= LARGEST else None
 
         self._seed_of = seed_of
 
@@ -64,7 +65,8 @@ class Mutants(Generic[S]):
             if text is not None:
                 return text
         raise UsageError(
-            f"no mutant of {self.path} keeps the rules of the format: give {self.noun}"
+            f"no mutant of {self.path} keeps the rules of the format: give {self.noun}, of "
+            f"{LARGEST >> 10} kB at most"
         )
 
 

@@ -15,7 +15,6 @@ from reducekit.errors import ParseError
 from reducekit.frontends.aiger.changing import with_roots
 from reducekit.frontends.aiger.circuit import Circuit, Latch
 from reducekit.frontends.aiger.reader import read
-from reducekit.frontends.mutation import LARGEST
 
 _MOST = 5
 """The number of changes of a mutant, at most."""
@@ -28,11 +27,9 @@ RESETS: tuple[int | None, ...] = (0, 0, 0, 1, None)
 def seed_of(text: bytes, *, old: bool = False) -> Circuit | None:
     """Return a circuit as a seed, numbered as in binary files, without symbols and comments.
 
-    None if it does not parse, is large, has no property, or, if only `old` ones are wanted, needs
+    None if it does not parse, has no property, or, if only `old` ones are wanted, needs
     AIGER 1.9.
     """
-    if len(text) > LARGEST:
-        return None
     try:
         circuit = read(text)
     except ParseError:

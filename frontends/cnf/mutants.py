@@ -12,7 +12,6 @@ from random import Random
 
 from reducekit.errors import ParseError
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
-from reducekit.frontends.mutation import LARGEST
 
 _MOST = 5
 """The number of changes of a mutant, at most."""
@@ -33,13 +32,11 @@ class Seed:
 
 
 def seed_of(text: bytes, notation: Format | None = None) -> Seed | None:
-    """Return a formula as a seed; None if it does not parse, is large, or has no clause.
+    """Return a formula as a seed; None if it does not parse or has no clause.
 
     None also for one of another format, if a `notation` is given.
     WCNF with a header becomes that of 2022, without one.
     """
-    if len(text) > LARGEST:
-        return None
     try:
         view = View(text)
     except ParseError:

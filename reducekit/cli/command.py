@@ -169,14 +169,16 @@ def _answered(
     whole = (word.partition("=")[0] for word in words if word.startswith(name))
     typed = name if name.startswith("--") else next(whole, name)
     said = answer(typed, known)
-    said = said or _of_the_program(typed, words) or _alike(typed, known)
+    said = said or " ".join(filter(None, (_alike(typed, known), _of_the_program(typed, words))))
     return click.UsageError(f"No such option '{typed}'. {said}".strip(), ctx)
 
 
 def _of_the_program(typed: str, words: Sequence[str]) -> str:
     """Return what to type if a program precedes an option; empty if it does not."""
     before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
-    program = next((each for each in before[1:] if shutil.which(each)), None)
+    # The value of an option, such as `--oracle`, is a whole command line.
+    free = (each for last, each in itertools.pairwise(before) if not last.startswith("-"))
+    program = next(filter(shutil.which, free), None)
     if program is None:
         return ""
     return f"Options of your program go after --, as in -- {shlex.join([program, typed])}"

@@ -50,11 +50,14 @@ _SHOWING = (
 
 
 def _names() -> list[str]:
-    return registry.names(registry.FRONTENDS)
+    """Return the formats that hunts can do without any option of the format."""
+    names = registry.names(registry.FRONTENDS)
+    options = {name: registry.frontend_class(name).options for name in names}
+    return [name for name in names if not any(each.required for each in options[name])]
 
 
 def _command_for(name: str) -> click.Command | None:
-    if name not in registry.names(registry.FRONTENDS):
+    if name not in _names():
         return None
     frontend = registry.frontend_class(name)
     generation = generation_of(name)

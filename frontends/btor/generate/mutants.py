@@ -25,7 +25,7 @@ from reducekit.frontends.btor.model.operators import (
 )
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.mutation import LARGEST, TRIES
+from reducekit.frontends.mutation import TRIES
 
 _MOST = 3
 """The number of changes of a mutant, at most."""
@@ -60,12 +60,10 @@ class _Changes:
 
 
 def seed_of(text: bytes) -> Dag | None:
-    """Return a file as a seed; None if it does not parse or is large.
+    """Return a file as a seed; None if it does not parse.
 
     What is in the dialect of 2007, which is read only, becomes that of 2008.
     """
-    if len(text) > LARGEST:
-        return None
     try:
         dag = read(text, any_ending=True)
         return convert(dag, Dialect.OLD) if dag.dialect is Dialect.BTOR_2007 else dag

@@ -13,7 +13,7 @@ from functools import cache
 from random import Random
 
 from reducekit.errors import ParseError
-from reducekit.frontends.mutation import LARGEST, TRIES
+from reducekit.frontends.mutation import TRIES
 from reducekit.frontends.smt2.generate.literals import literal
 from reducekit.frontends.smt2.generate.logic import theories_of
 from reducekit.frontends.smt2.generate.signatures import Signature, signatures
@@ -51,8 +51,6 @@ def seed_of(text: bytes, *, options: bool = False) -> Seed | None:
 
     None if it cannot be used: it does not parse, is mostly ill-sorted, or asks nothing.
     """
-    if len(text) > LARGEST:
-        return None
     try:
         view = ScriptView(parse(text))
         if not options:

@@ -15,7 +15,7 @@ from reducekit.frontends.btor.generate.mutants import changed, joined, seed_of
 from reducekit.frontends.btor.generate.offer import GENERATION
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
-from reducekit.frontends.mutation import Mutants
+from reducekit.frontends.mutation import LARGEST, Mutants
 from reducekit.oracle.outcome import Outcome
 
 FUNCTIONS = b"""1 var 8 x
@@ -74,7 +74,6 @@ def test_the_dialect_that_is_read_only_becomes_the_next_one() -> None:
     assert seed is not None
     assert seed.dialect is Dialect.OLD
     assert seed_of(b"1 hello\n") is None
-    assert seed_of(b";" * 70_000) is None
 
 
 @pytest.mark.debian("boolector")
@@ -105,6 +104,12 @@ def test_as_generator(tmp_path: Path) -> None:
     with (
         GENERATION.make(values | {"mutate": str(path)}) as generator,
         pytest.raises(UsageError, match=r"no mutant of .* give well-sorted files"),
+    ):
+        generator.generate(1)
+    path.write_bytes(FUNCTIONS + b";" * LARGEST)
+    with (
+        GENERATION.make(values | {"mutate": str(path)}) as generator,
+        pytest.raises(UsageError, match=r"no mutant of .*, of 64 kB at most"),
     ):
         generator.generate(1)
     with pytest.raises(UsageError, match=r"neither a file nor a folder of \*.btor, "):
