@@ -228,6 +228,7 @@ def _by_programs(
         limits,
         executor,
         options.keep_timeouts,
+        options.keep_timeouts or options.seeds is not None,
         breaks_rules,
         rejects,
         frontend if isinstance(frontend, ChecksModels) else None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from reducekit.executors.executor import Executor
 from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.hunt.inputs import Input
+from reducekit.hunt.pace import Pace
 from reducekit.hunt.results import Control, InputResult, Rejection
 from reducekit.offers import KILLED, ChecksModels
 from reducekit.oracle.command import PLACE, Command
@@ -55,6 +56,9 @@ class CommandTests:
     executor: Executor
     """With an oracle that runs all commands in any case, and captures their output."""
     keep_timeouts: bool
+    steady: bool
+    """Whether runs have the whole time limit, however long they are; else long ones get a quarter
+    of the time (`pace`)."""
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
     models: ChecksModels | None = None
@@ -65,6 +69,7 @@ class CommandTests:
         control: Control,
         tickets: Iterator[int],
         flying: dict[int, Input],
+        pace: Pace,
     ) -> bool:
         """Start as many runs as there is room for; return whether there may be more inputs."""
         while not control.waiting() and self.executor.free and control.left() != 0:
@@ -73,7 +78,8 @@ class CommandTests:
                 return False
             ticket = next(tickets)
             flying[ticket] = given
-            self.executor.submit(ticket, given.text, self.limits)
+            limits = self.limits if self.steady else pace.limits()
+            self.executor.submit(ticket, given.text, limits)
         return True
 
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
@@ -83,16 +89,17 @@ class CommandTests:
         """
         flying: dict[int, Input] = {}
         tested: dict[int, InputResult] = {}
-        tickets, due = count(), 0
+        tickets, due, pace = count(), 0, Pace(self.limits)
         more = True
         while True:
-            more = more and self._filled(inputs, control, tickets, flying)
+            more = more and self._filled(inputs, control, tickets, flying, pace)
             if not flying:
                 if not control.waiting():
                     return
                 yield None
                 continue
             for finished in self.executor.wait(control.patience()):
+                pace.note([each.seconds for each in finished.outcomes])
                 tested[finished.ticket] = self._result(
                     flying.pop(finished.ticket), finished.outcomes
                 )
