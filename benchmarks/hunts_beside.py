@@ -178,7 +178,10 @@ def run(command: Sequence[str], seconds: float, folder: Path) -> float:
 
 def answer(program: Path, path: Path) -> str:
     """Return what a program answers to a script; nothing if it fails, or says anything else."""
-    done = subprocess.run([program, path], capture_output=True, text=True, check=False)
+    # Some seeds tell z3 to write a log, which goes to the current folder.
+    done = subprocess.run(
+        [program, path.resolve()], cwd=program.parent, capture_output=True, text=True, check=False
+    )
     words = (done.stdout + done.stderr).split()
     return " ".join(words) if done.returncode in (0, 10, 20) and {*words} <= _ANSWERS else ""
 

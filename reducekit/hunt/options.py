@@ -47,11 +47,7 @@ class HuntOptions:
         "Stop after S seconds, reductions included.", "Limits", read=quantities.seconds, metavar="S"
     )
     timeout: float = option(
-        "Time limit of a run.",
-        "Limits",
-        10.0,
-        read=quantities.seconds,
-        metavar="S",
+        "Time limit of a run.", "Limits", 10.0, read=quantities.seconds, metavar="S"
     )
     memory: int | None = option(
         "Address space of each process of a run, in megabytes.",
