@@ -129,7 +129,7 @@ GENERATION = Generation(
     OPTIONS,
     "With --logic, well-sorted scripts of all theories of a logic: Booleans, integers, reals, "
     "bit-vectors, floating-point numbers, arrays, strings, sequences, datatypes, uninterpreted "
-    "functions, and quantifiers. With --mutate, scripts that are slightly changed.",
+    "functions, and quantifiers.",
     default_seed=1,
     asked_by=("logic", "mutate"),
     changes="mutate",
