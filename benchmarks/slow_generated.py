@@ -284,7 +284,8 @@ def rows(
         accepted = done.verified
         text = kept.read_bytes()
         checks = min(most, done.checks)
-        found.append(Row(each.name, text, checks, done.cpu, accepted, done.checks > most))
+        capped = done.capped or done.checks > most
+        found.append(Row(each.name, text, checks, done.cpu, accepted, capped))
     if not case.options:
         return found
 
