@@ -42,21 +42,17 @@ class Fact(NamedTuple):
 
 _NEVER = "(?!)"
 FACTS = (
-    Fact("bytes left", r"([\d,]+ bytes) of|bytes +[\d,]+ -> ([\d,]+)", r"case size: ([\d.]+ \w+)"),
-    Fact(
-        "share removed",
-        r"([\d.]+ %) removed|bytes +[\d,]+ -> [\d,]+ +\(([\d.]+ %)\)",
-        r"([\d.]+%) reduction",
-    ),
+    Fact("bytes left", r"([\d,]+ bytes) of", r"case size: ([\d.]+ \w+)"),
+    Fact("share removed", r"([\d.]+ %) removed", r"([\d.]+%) reduction"),
     Fact("bytes removed a second", r"([\d,]+) bytes a second", r"([\d.]+\s+\w+)\s+/\s+second\)"),
-    Fact("runtime", r"time (\d+ s)|hits: \d+, ([\d.]+ s)", r"Total runtime: (.*? seconds)"),
+    Fact("runtime", r"time (\d+ s)", r"Total runtime: (.*? seconds)"),
     Fact("time left, estimated", r"left: ([\w. ]+?)  ", _NEVER),
     Fact("checks", r"checks +([\d,]+) ", r"interestingness test: ([\d,]+)"),
     Fact("checks a second", r"checks [\d,]+  (\d+)/s", r"\(([\d.]+) calls"),
     Fact("share that succeeds", r"(\d+ %) succeed", r"([\d.]+%)\s+interesting"),
-    Fact("verdicts without a check", r"known ([\d,]+) verdicts|cache hits: (\d+)", _NEVER),
+    Fact("verdicts without a check", r"known ([\d,]+) verdicts", _NEVER),
     Fact("steps accepted", r"accepted ([\d,]+)", _NEVER),
-    Fact("time since the last step", r"last success ([\w ]+?)  ", r"last reduction: ([\d.]+s)"),
+    Fact("time since the last step", r"last success ([\w ]+?)  |(no success yet)", r"last reduction: ([\d.]+s)"),
     Fact("pass", r"pass ([\w ]+), round", r"reduction pass\s+(\w+)"),
     Fact("successes not used", r"([\d.]+ %) unused", r"([\d.]+%)\s+wasted"),
     Fact("steps accepted a second", r"accepted [\d,]+  ([\d.]+)/s", r"([\d.]+)\s+reductions"),
@@ -64,13 +60,13 @@ FACTS = (
     Fact("timeouts", r"([\d,]+) timeouts", r"(\d+%)\s+of\s+recent\s+tests\s+timed"),
     Fact("workers", r"workers (\d+)", r"parallel workers: (\d+)"),
     Fact("time limit of a check", r"timeouts \(([\d.]+ s)\)", r"Test timeout: ([\d.]+s)"),
-    Fact("failure that is kept", r"keeps: (.*?)  |failure  +(.*?)  ", _NEVER),
+    Fact("failure that is kept", r"keeps: (.*?)  ", _NEVER),
     Fact("output of the program", r"(solver: \w+\.c)", r"(solver: \w+\.c)"),
     Fact("last change", r"Last change.*?  (-\d+ bytes|[\w ]+: [-+][\d,]+ bytes)", r"(@@[^@]*@@)"),
     Fact("how the program ended", r"(exit status \d)\)", r"(exited with code \d+)"),
     Fact("curve", r"(█)", r"(┤)"),
     Fact("text or change", r"(\((?:set|assert|declare|define|check).{0,20})", r"(@@[^@]*@@)"),
-    Fact("keys", r"(t Lines|q Stop)", r"(q Quit)"),
+    Fact("keys", r"(t Lines|q Close)", r"(q Quit)"),
 )
 
 
@@ -102,8 +98,8 @@ def watch(command: list[str], folder: Path) -> Screens:
             time.sleep(max(0.0, moment - (time.monotonic() - begin)))
             taken.append(tmux(server, "capture-pane", "-p"))
         while not ended.exists() and time.monotonic() - begin < _LONGEST:
-            # Shrink Ray waits for a key when it is done.
-            if "Reduction completed" in tmux(server, "capture-pane", "-p"):
+            # When they are done, both wait for a key.
+            if re.search("  Done  |Reduction completed", tmux(server, "capture-pane", "-p")):
                 break
             time.sleep(0.2)
         seconds = time.monotonic() - begin

@@ -33,6 +33,8 @@ kill -6 $$
 _PATIENCE = 120  # seconds
 _EVERY = 0.7
 """Seconds between two screens of the recording."""
+_FINISHED = 4
+"""The screens of the recording that show the finished run."""
 
 
 def until(holds: Callable[[], object]) -> None:
@@ -55,10 +57,11 @@ def faulty(folder: Path, seconds: float = 0.02) -> Path:
 @contextmanager
 def reducing(
     columns: int, rows: int, options: str = "", *, seconds: float = 0.02
-) -> Iterator[Callable[[], list[str]]]:
-    """Start a reduction in a terminal; yield a function that returns its lines, with colours.
+) -> Iterator[tuple[Callable[[], list[str]], Callable[[str], None]]]:
+    """Start a reduction in a terminal.
 
-    `seconds`: what a run of the solver takes.
+    Yields a function that returns its lines, with colours, and one that presses a key. `seconds`:
+    what a run of the solver takes.
     """
     with tempfile.TemporaryDirectory() as name:
         faulty(Path(name), seconds)
@@ -75,8 +78,11 @@ def reducing(
             done = subprocess.run(show, capture_output=True, text=True, check=True)
             return done.stdout.rstrip().replace(name, "/tmp").split("\n")
 
+        def press(key: str) -> None:
+            subprocess.run([*tmux, "send-keys", key], check=True)
+
         try:
-            yield shown
+            yield shown, press
         finally:
             subprocess.run([*tmux, "kill-server"], check=True)
 
@@ -88,7 +94,7 @@ def terminal(columns: int) -> str:
     def text() -> str:
         return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(shown()))
 
-    with reducing(columns, 9) as shown:
+    with reducing(columns, 9) as (shown, _):
         until(lambda: (found := accepted.search(text())) and int(found[1]) >= 7)
         return text()
 
@@ -97,11 +103,13 @@ def recording() -> str:
     """Return a reduction in the whole terminal, from its start to its summary, as animated SVG."""
     columns, rows = 100, 26
     screens: list[Screen] = []
-    with reducing(columns, rows, "--tui", seconds=0.3) as shown:
+    with reducing(columns, rows, "--tui", seconds=0.3) as (shown, press):
         until(lambda: "Running" in "".join(shown()))
         begin = time.monotonic()
         while not screens or "$ cat" not in "".join(screens[-1].lines):
             screens.append(Screen(time.monotonic() - begin, shown()))
+            if sum(" Done " in "".join(each.lines) for each in screens) == _FINISHED:
+                press("q")
             time.sleep(_EVERY)
     first = screens[0].seconds
     screens = [Screen(each.seconds - first, each.lines) for each in screens]

@@ -178,6 +178,10 @@ TOP_LEVEL = ("frontends", "strategies")
 LAZY = (
     "capstone", "dask", "distributed", "elftools", "networkx", "pysmt", "rich", "sexpdata", "yaml"
 )  # fmt: skip
+# These are themselves imported when they are shown.
+SHOWN_LATE = (
+    "reducekit.usage.fullscreen", "reducekit.usage.panes", "reducekit.usage.redrawing"
+)  # fmt: skip
 
 
 class Module(NamedTuple):
@@ -301,8 +305,7 @@ def early_imports(modules: list[Module]) -> list[str]:
     return [
         f"{module.name}:{imported.line}: {imported.name}"
         for module in modules
-        # These are themselves imported when they are shown.
-        if module.name not in ("reducekit.usage.fullscreen", "reducekit.usage.redrawing")
+        if module.name not in SHOWN_LATE
         for imported in imports_of(module)
         if not imported.lazy and within(imported.name, LAZY)
     ]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
+from reducekit.cli.interrupts import Interrupts
 from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
@@ -122,7 +123,11 @@ class _Screen:
     """The full screen; None if Textual is missing."""
     waiting: list[str] = field(default_factory=list)
     """Messages that came while the full screen was shown."""
-    _full_open: threading.Lock = field(default_factory=threading.Lock)
+    _closed: threading.Event = field(default_factory=threading.Event)
+    """Whether the full screen is not shown."""
+
+    def __post_init__(self) -> None:
+        self._closed.set()
 
     def see(self, event: Event) -> None:
         self.watched.see(event)
@@ -134,10 +139,10 @@ class _Screen:
 
     def say(self, message: str) -> None:
         """Print a message above the block, or later if the full screen is shown."""
-        if self._full_open.locked():
-            self.waiting.append(message)
-        else:
+        if self._closed.is_set():
             self.live.console.print(message, markup=False, highlight=False)
+        else:
+            self.waiting.append(message)
 
     def steer(self, session: Session) -> None:
         self.session = session
@@ -149,25 +154,34 @@ class _Screen:
         if self.full is None:
             self.say(f"reducekit: the full screen {NEEDS_TEXTUAL}")
             return
-        with self._full_open:
+        self._closed.clear()
+        try:
             self.live.stop()
             if not self.full.over.is_set():
                 from reducekit.usage.fullscreen import Fullscreen  # takes a while
 
                 Fullscreen(self.full).run()
+        finally:
+            self._closed.set()
         for message in self.waiting:
             self.say(message)
         self.waiting.clear()
-        if not self.full.over.is_set():
+        if not self.full.over.is_set() and self.watched.progress.finished is None:
             self.live.start()
+
+    def linger(self, interrupts: Interrupts) -> None:
+        """Let the user look at the full screen of a finished run until a key or a signal."""
+        if self.full is None or self.full.left:
+            return
+        with contextlib.suppress(KeyboardInterrupt), interrupts.allowed():
+            self._closed.wait()
 
     def close(self) -> None:
         """Close the full screen if it is shown."""
         if self.full is not None:
             self.full.over.set()
         # A terminal that is gone may never let it close.
-        if self._full_open.acquire(timeout=_CLOSING):
-            self._full_open.release()
+        self._closed.wait(_CLOSING)
 
     def key(self, key: str) -> None:
         """Handle a key."""
@@ -188,10 +202,13 @@ class _Screen:
 
 
 @contextlib.contextmanager
-def watch(options: Options, *, quiet: bool, tui: bool = False) -> Iterator[Watcher]:
+def watch(
+    options: Options, interrupts: Interrupts, *, quiet: bool, tui: bool = False
+) -> Iterator[Watcher]:
     """Show a session on standard error in the appropriate form; yields its watcher.
 
-    `tui`: begin with the full screen. Raises UsageError if that cannot be shown.
+    `tui`: begin with the full screen. Where that is shown at the end, it stays until the user
+    closes it. Raises UsageError if it cannot be shown.
     """
     if tui:
         _require_full_screen()
@@ -205,9 +222,13 @@ def watch(options: Options, *, quiet: bool, tui: bool = False) -> Iterator[Watch
     if quiet:
         yield _Silent()
     elif sys.stderr.isatty() and _moves_cursor():
+        # If not, a program may wait for the summary. Textual puts another stream there.
+        printed_here = sys.stdout.isatty()
         with _live(watched) as screen, keys(screen.key, "t" if tui else ""):
             try:
                 yield screen
+                if printed_here:
+                    screen.linger(interrupts)
             finally:
                 screen.close()
     else:

@@ -94,7 +94,7 @@ def run(
         raise UsageError("--tui and --quiet are mutually exclusive: give one")
     if page is not None and not options.journal:
         raise UsageError("--report is drawn from the journal: it does not go with --no-journal")
-    with watch(options, quiet=quiet, tui=tui) as watcher:
+    with watch(options, process.interrupts, quiet=quiet, tui=tui) as watcher:
         session = Session(options, watcher.see, guard=process.interrupts)
         watcher.steer(session)
         signal.signal(signal.SIGCONT, lambda *_: session.continued())

@@ -13,6 +13,7 @@ from reducekit.events import (
     Checked,
     Event,
     FailureFound,
+    Finished,
     Notice,
     PassEnded,
     PassStarted,
@@ -217,12 +218,15 @@ class Progress:
     last: Step | None = None
     succeeded: float | None = None
     """When the last step was accepted."""
+    finished: Finished | None = None
+    """How the session ended; from then on the time stands still."""
     curve: list[Point] = field(default_factory=list)
     """One point for each accepted text, from the input on; sizes rise where one was given up."""
     passes: dict[str, PassTotal] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     _text: bytes = b""
     _pass_began: float = 0.0
+    _ended: float | None = None
 
     def __post_init__(self) -> None:
         if self.begin < 0:
@@ -263,6 +267,8 @@ class Progress:
                     self.started = self._pass_began
             case PassEnded(name=name):
                 self._total(name).seconds += self.clock() - self._pass_began  # type: ignore[operator]
+            case Finished(size=size):
+                self.finished, self.size, self._ended = event, size, self.clock()
 
     def _accept(self, event: Accepted) -> None:
         self.accepted += 1
@@ -284,13 +290,17 @@ class Progress:
 
     @property
     def elapsed(self) -> float:
-        """The seconds since the start."""
-        return self.clock() - self.begin
+        """The seconds from the start until now, or until the end."""
+        return self._now - self.begin
 
     @property
     def since(self) -> float | None:
         """The seconds since the last accepted step."""
-        return None if self.succeeded is None else self.clock() - self.succeeded
+        return None if self.succeeded is None else self._now - self.succeeded
+
+    @property
+    def _now(self) -> float:
+        return self.clock() if self._ended is None else self._ended
 
     def left(self) -> Range | None:
         """Return how many seconds are left; None if that cannot be estimated."""

@@ -156,6 +156,8 @@ class Session:
                     journal_setup.end(job.opened.journal, result.stopped)
                 fresh = on_fresh_variants(running, job, golden, result, saved, steps)
                 last, tries = confirmed(running, job, golden, result, saved)
+                if last is not None:
+                    self.last_run = last.outcomes
                 if job.own is not None and last is not None and last.interesting:
                     with self._guard.held():
                         saved.replace(job.own.finish(saved.text))

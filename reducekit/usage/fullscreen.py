@@ -6,7 +6,6 @@ where Ctrl-C arrives as usual.
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import sys
@@ -26,15 +25,13 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
 from reducekit.reports.steps import changes
-from reducekit.session.progress import Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
-from reducekit.usage.block import SLOW, Watched, sizes
-from reducekit.usage.screenful import Controlled, Ran, Screenful
+from reducekit.usage import panes
+from reducekit.usage.screenful import Screenful
 
 _EVERY = 0.25  # seconds between two pictures
 _LINES, _COLUMNS = 400, 300  # of a text that is shown
 _LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
-_BARS = " ▁▂▃▄▅▆▇█"
 
 
 class Fullscreen(App[None]):
@@ -60,6 +57,7 @@ class Fullscreen(App[None]):
         Binding("h", "history", "History"),
         Binding("x", "passes", "Passes"),
         Binding("q", "stop", "Stop"),
+        Binding("q,enter,escape,t", "leave", "Close", key_display="q"),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+z", "background", show=False, priority=True),
     ]
@@ -70,6 +68,7 @@ class Fullscreen(App[None]):
                          threading.main_thread() else None)  # fmt: skip
         self.shown = shown
         self._drawn: bytes | None = None
+        self._finished = False
 
     def compose(self) -> ComposeResult:
         """Make the panes."""
@@ -100,25 +99,34 @@ class Fullscreen(App[None]):
         """Redraw the curve in its new size."""
         self.call_after_refresh(self.draw)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key has an effect: some only during the run, some only afterwards."""
+        if action in ("close", "pause", "skip", "stop"):
+            return not self._finished
+        return self._finished if action == "leave" else True
+
     def draw(self) -> None:
-        """Show the state; close once the session is over."""
+        """Show the state; close once that is asked for."""
         shown = self.shown
         if shown.over.is_set():
             self.exit()
             return
+        if not self._finished and shown.watched.progress.finished is not None:
+            self._finished = True
+            self.refresh_bindings()
         self._follow_size()
         if not self.screen_stack:
             return
         main = self.screen_stack[0]
         progress = shown.watched.progress
-        main.query_one("#head", Static).update(_head(shown.watched))
-        main.query_one("#numbers", Static).update(_numbers(shown.watched, shown.session))
+        main.query_one("#head", Static).update(panes.head(shown.watched))
+        main.query_one("#numbers", Static).update(panes.numbers(shown.watched, shown.session))
         curve = main.query_one("#curve", Static)
-        rows = plot(progress, curve.content_size.width, curve.content_size.height)
+        rows = panes.plot(progress, curve.content_size.width, curve.content_size.height)
         curve.update(Text("\n".join(rows), style="green", no_wrap=True))
         self._draw_text(main.query_one("#text", Static), main.query_one("#change", Static))
         outcomes = () if shown.session is None else shown.session.last_run
-        main.query_one("#output", Static).update(_output(outcomes))
+        main.query_one("#output", Static).update(panes.output(outcomes))
 
     def _draw_text(self, pane: Static, changed: Static) -> None:
         """Show the best text, and what the last step changed in it, if that is new."""
@@ -175,11 +183,19 @@ class Fullscreen(App[None]):
     def action_stop(self) -> None:
         """Stop with the best so far."""
         if self.shown.session is not None:
+            self.shown.left = True
             self.shown.session.stop("stopped by q")
 
+    def action_leave(self) -> None:
+        """Close the screen of a finished run."""
+        self.exit()
+
     def action_interrupt(self) -> None:
-        """Do what Ctrl-C does outside of the full screen."""
-        os.kill(os.getpid(), signal.SIGINT)
+        """Do what Ctrl-C does outside of the full screen; a finished run has nothing to stop."""
+        if self._finished:
+            self.exit()
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
 
     def action_background(self) -> None:
         """Do what Ctrl-Z does outside of the full screen."""
@@ -212,7 +228,11 @@ class Fullscreen(App[None]):
             if name
         ]
         columns = ("", "pass", "runs", "checks", "accepted", "of checks", "bytes removed", "time")
-        self.push_screen(_Table("Passes: Enter switches one off or on", columns, rows, self.toggle))
+        if self._finished:
+            self.push_screen(_Table("Passes", columns, rows))
+        else:
+            title = "Passes: Enter switches one off or on"
+            self.push_screen(_Table(title, columns, rows, self.toggle))
 
     def _switch(self, name: str) -> str:
         return "off" if name in self.shown.off else "on"
@@ -229,7 +249,7 @@ class _Table(ModalScreen[None]):
     """A table above the panes; `chosen` returns the new first cell of a row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,h,x", "dismiss", "Back"),
+        Binding("escape,h,x,q", "dismiss", "Back"),
         Binding("t", "dismiss", show=False),
     ]
 
@@ -258,102 +278,6 @@ class _Table(ModalScreen[None]):
         if self._chosen is not None:
             said = self._chosen(self._rows[event.cursor_row])
             event.data_table.update_cell_at(Coordinate(event.cursor_row, 0), Text(said))
-
-
-def _head(watched: Watched) -> Text:
-    progress = watched.progress
-    found = Text(printable(progress.output) or "reducekit", style="bold")
-    found.append("  ")
-    if watched.paused:
-        found.append(" Paused ", "black on yellow")
-    else:
-        found.append(" Running ", "black on green")
-    if progress.failure:
-        found.append(f"  keeps: {printable(progress.failure)}", "dim")
-    return found
-
-
-def _numbers(watched: Watched, session: Controlled | None) -> Text:
-    progress = watched.progress
-    seconds = progress.elapsed
-    found = Text()
-    if not progress.size:
-        return Text("reading the input")
-    gone = progress.size_before - progress.size
-    removed = 100 * gone / max(1, progress.size_before)
-    found.append(f"{progress.size:,} bytes", "bold green")
-    found.append(f" of {progress.size_before:,}, {removed:.2f} % removed\n")
-    current = f"{printable(progress.pass_name)}, round {progress.round}"
-    if progress.round < 0:
-        current = "none yet: running the command on the input"
-    share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
-    unused = 100 * max(0, progress.interesting - progress.accepted) / max(1, progress.checks)
-    rate = progress.rate(seconds)
-    told = (
-        f"  {rate:.0f}/s  {share:.0f} % succeed  {unused:.0f} % unused" if progress.checks else ""
-    )
-    since = "no success yet" if progress.since is None else f"{progress.since:.0f} s ago"
-    for name, value in (
-        ("checks", f"{progress.checks:,}{told}"),
-        ("known", f"{progress.remembered:,} verdicts needed no check"),
-        (
-            "accepted",
-            f"{progress.accepted:,}  {progress.accepted / max(1.0, seconds):.1f}/s"
-            f"  last success {since}",
-        ),
-        ("removed", f"{max(0, gone) / max(1.0, seconds):,.0f} bytes a second"),
-        ("pass", current),
-        ("workers", _workers(watched, session)),
-        ("time", f"{seconds:.0f} s  left: {in_words(progress.left())}"),
-    ):
-        found.append(f"{name:>9} ", "dim")
-        found.append(f"{value}\n")
-    waited = progress.clock() - watched.heard
-    if waited >= SLOW and not watched.paused:
-        words = printable(watched.command)
-        found.append(f"a check has been running for {waited:.0f} s: {words}", "yellow")
-    return found
-
-
-def _workers(watched: Watched, session: Controlled | None) -> str:
-    found = "a cluster" if watched.on_cluster else f"{watched.jobs}"
-    if session is None:
-        return found
-    busy = session.busy / max(1e-9, watched.progress.elapsed)
-    limit = "" if session.time_limit is None else f" ({session.time_limit:.1f} s)"
-    return f"{found}  {busy:.1f} busy on average  {session.timeouts:,} timeouts{limit}"
-
-
-def _output(outcomes: Sequence[Ran]) -> Text:
-    found = Text()
-    for each in outcomes:
-        found.append(printable_lines(each.stdout[-4000:]))
-        found.append(printable_lines(each.stderr[-4000:]), "red")
-        found.append(f"({each.describe()})\n", "dim")
-    return found or Text("nothing so far", "dim")
-
-
-def plot(progress: Progress, width: int, height: int) -> list[str]:
-    """Return the size over the checks as rows of characters, on a log scale."""
-    margin = 9
-    columns, rows = width - margin, height - 1
-    points = progress.curve
-    if columns < 8 or rows < 2 or not points:
-        return []
-    largest = max(2, *(each.size for each in points))
-    smallest = max(1, min(each.size for each in points))
-    low, high = math.log(smallest / 2 if smallest > 1 else 1), math.log(largest)
-    heights = [
-        max(1, round(8 * rows * (math.log(max(1, size)) - low) / max(1e-9, high - low)))
-        for size in sizes(progress, columns)
-    ]
-    found = []
-    for row in range(rows, 0, -1):
-        label = {rows: f"{largest:,}", 1: f"{smallest:,}"}.get(row, "")
-        cells = "".join(_BARS[max(0, min(8, each - 8 * (row - 1)))] for each in heights)
-        found.append(f"{label:>{margin - 1}} {cells}")
-    found.append(f"{'0':>{margin}}{max(1, progress.checks):>{columns},}")
-    return found
 
 
 class _Signals:

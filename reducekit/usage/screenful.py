@@ -76,7 +76,9 @@ class Screenful:
     steps: deque[tuple[int, int, str, str]] = field(default_factory=lambda: deque(maxlen=_STEPS))
     """Checks, bytes, pass and change of each accepted text."""
     over: threading.Event = field(default_factory=threading.Event)
-    """Set when the session has ended: the screen closes."""
+    """Set when the screen has to close."""
+    left: bool = False
+    """The user has stopped the run here: the screen closes at its end."""
 
     def see(self, event: Event) -> None:
         """Record an event, after `watched` has."""

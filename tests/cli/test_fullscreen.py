@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
+import re
+import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.widgets import DataTable, Static
 
-from reducekit.events import Accepted, Event, Started
+from reducekit.cli.interrupts import Interrupts
+from reducekit.events import Accepted, Event, Finished, Started
 from reducekit.session import Options, Session
 from reducekit.session.progress import Progress
 from reducekit.usage.block import Watched
-from reducekit.usage.fullscreen import Fullscreen, plot
+from reducekit.usage.fullscreen import Fullscreen
+from reducekit.usage.panes import head, numbers, plot
 from reducekit.usage.screenful import Screenful
 from tests.cli.test_live import SCRIPT, Terminal
-from tests.cli.tool import Tool
+from tests.cli.test_redrawing import Tmux
+from tests.cli.tool import PROGRAM, Tool
 
 
 @pytest.fixture
@@ -62,6 +69,81 @@ def test_ctrl_c_ends_it_with_the_best_so_far(tool: Tool, slow: str) -> None:
     assert (tool.folder / "in.reduced.smt2").exists()
 
 
+@pytest.fixture
+def short(tool: Tool) -> str:
+    """The options of a run of a moment, in the full screen."""
+    tool.write("in.smt2", SCRIPT)
+    test = tool.script("test.sh", 'echo "solver says hello"; grep -q "= 17" "$1"')
+    return f"smt2 in.smt2 --oracle {test} --effort quick --tui"
+
+
+@pytest.fixture
+def terminal(tool: Tool) -> Iterator[Tmux]:
+    found = Tmux(tool)
+    try:
+        yield found
+    finally:
+        found.run("kill-server")
+
+
+def begin(terminal: Tmux, options: str, after: str = "") -> None:
+    terminal.type("PS1='ready> '; clear")
+    terminal.type(f"{' '.join(PROGRAM)} {options} {after}; echo exit $?")
+
+
+@pytest.mark.slow
+@pytest.mark.debian("tmux")
+def test_a_finished_run_stays_until_a_key(terminal: Tmux, short: str) -> None:
+    begin(terminal, short)
+    rows = terminal.see("q Close")
+    seen = "\n".join(rows)
+    for pattern in (
+        r"in\.reduced\.smt2   Done ", r" \d+ bytes of \d,\d{3}, 9\d\.\d\d % removed", "█",
+        r"pass none left: no pass helps any more", r"┃ .*= 17", "solver says hello",
+        r"Last change",
+    ):  # fmt: skip
+        assert re.search(pattern, seen), (pattern, seen)
+    assert "  left:" not in seen
+    assert "Pause" not in seen
+    terminal.run("send-keys", "x")
+    terminal.see("of checks .*bytes removed")
+    terminal.run("send-keys", "q")  # back to the panes
+    terminal.see("Last change")
+    assert not any(row.startswith("exit ") for row in terminal.rows)
+    terminal.run("send-keys", "q")
+    rows = terminal.see("^exit 0")
+    assert any(row.startswith("  checks ") for row in rows)  # the summary
+    assert not any("Last change" in row for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.debian("tmux")
+@pytest.mark.parametrize("key", ["C-c", "Enter", "Escape"])
+def test_other_keys_close_a_finished_run_too(terminal: Tmux, short: str, key: str) -> None:
+    begin(terminal, short)
+    terminal.see("q Close")
+    terminal.run("send-keys", key)
+    terminal.see("^exit 0")
+    assert not any("interrupted" in row for row in terminal.rows)
+
+
+@pytest.mark.slow
+@pytest.mark.debian("tmux")
+def test_it_does_not_stay_where_a_program_reads_the_summary(terminal: Tmux, short: str) -> None:
+    begin(terminal, short, "| tail -n 2")
+    rows = terminal.see("^exit 0")
+    assert "(exit status 0)" in rows
+
+
+@pytest.mark.slow
+def test_a_signal_closes_a_finished_run(tool: Tool, short: str) -> None:
+    terminal = Terminal(tool, *short.split(), columns=120)
+    terminal.see("q Close")
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    assert terminal.end() == 0
+    assert "runs of commands in all" in terminal.text
+
+
 def test_where_it_cannot_be_shown_that_is_said(
     tool: Tool, slow: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +159,9 @@ def test_where_it_cannot_be_shown_that_is_said(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with (
         pytest.raises(UsageError, match=r"pip install 'reducekit\[tui\]'"),
-        live.watch(Options(input=b"", format="text", oracle="true"), quiet=False, tui=True),
+        live.watch(
+            Options(input=b"", format="text", oracle="true"), Interrupts(), quiet=False, tui=True
+        ),
     ):
         pass
 
@@ -147,6 +231,35 @@ def test_text_change_history_and_passes() -> None:
 
     asyncio.run(use())
     assert not thread.is_alive()
+
+
+def test_a_run_without_a_success_yet_says_so_once() -> None:
+    progress = Progress()
+    progress.see(Started(4096, Path("x")))
+    said = str(numbers(Watched(progress), None))
+    assert "accepted 0  0.0/s  no success yet\n" in said
+    progress.see(Accepted(b"x", "", ""))
+    assert "1.0/s  last success 0 s ago\n" in str(numbers(Watched(progress), None))
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "why"),
+    [
+        (Finished(None, 8, verified=True), "Done", "none left: no pass helps any more"),
+        (Finished("time limit", 8, verified=True), "Stopped", "time limit"),
+        (Finished(None, 8, verified=False), "Unstable", "none left: the result did not fail again"),
+    ],
+)
+def test_a_finished_run_says_how_it_ended(end: Finished, state: str, why: str) -> None:
+    watched = Watched(Progress())
+    watched.see(Started(4096, Path("x")))
+    watched.see(end)
+    watched.heard -= 60
+    assert f" {state} " in str(head(watched))
+    said = str(numbers(watched, None))
+    assert f"pass {why}\n" in said
+    assert "a check has been running" not in said
+    assert "8 bytes of 4,096" in said
 
 
 def test_the_curve_has_its_labels_and_its_size() -> None:

@@ -10,6 +10,7 @@ from reducekit.events import (
     Checked,
     Event,
     FailureFound,
+    Finished,
     Notice,
     PassEnded,
     PassStarted,
@@ -23,6 +24,19 @@ from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Pace, PassTotal, Point, Progress, Step, in_words
 
 TEXT = b"".join(b"(declare-fun x%d () Int) (assert (> x%d 7))\n" % (n, n) for n in range(30))
+
+
+def test_the_time_of_a_finished_run_stands_still() -> None:
+    now = 3.0
+    progress = Progress(clock=lambda: now)
+    progress.see(Started(80, None))
+    now = 5.0
+    progress.see(Accepted(b"x" * 8, "", ""))
+    now = 9.0
+    progress.see(Finished("enough", 7, verified=True))
+    now = 100.0
+    assert (progress.size, progress.elapsed, progress.since) == (7, 6.0, 4.0)
+    assert progress.finished == Finished("enough", 7, verified=True)
 
 
 def test_it_says_what_the_report_says(tmp_path: Path) -> None:

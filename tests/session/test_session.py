@@ -44,6 +44,18 @@ def script(folder: Path, text: str) -> str:
     return str(path)
 
 
+def test_the_last_run_is_that_on_the_result(tmp_path: Path) -> None:
+    """Also where a candidate after it has printed something else."""
+    source = tmp_path / "in.smt2"
+    source.write_bytes(SCRIPT)
+    test = script(tmp_path, 'wc -c < "$1"; grep -q "(> x7 7)" "$1"')
+    options = Options(input=source, format="smt2", oracle=test, output=tmp_path / "out.smt2")
+    session = Session(options)
+    report = session.run()
+    (run,) = session.last_run
+    assert int(run.stdout) == len(report.text)
+
+
 def test_events_tell_what_happens(tmp_path: Path) -> None:
     events: list[Event] = []
     output = tmp_path / "out.smt2"
