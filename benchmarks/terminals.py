@@ -52,7 +52,11 @@ FACTS = (
     Fact("share that succeeds", r"(\d+ %) succeed", r"([\d.]+%)\s+interesting"),
     Fact("verdicts without a check", r"known ([\d,]+) verdicts", _NEVER),
     Fact("steps accepted", r"accepted ([\d,]+)", _NEVER),
-    Fact("time since the last step", r"last success ([\w ]+?)  |(no success yet)", r"last reduction: ([\d.]+s)"),
+    Fact(
+        "time since the last step",
+        r"last success ([\w ]+?)  |(no success yet)",
+        r"last reduction: ([\d.]+s)",
+    ),
     Fact("pass", r"pass ([\w ]+), round", r"reduction pass\s+(\w+)"),
     Fact("successes not used", r"([\d.]+ %) unused", r"([\d.]+%)\s+wasted"),
     Fact("steps accepted a second", r"accepted [\d,]+  ([\d.]+)/s", r"([\d.]+)\s+reductions"),

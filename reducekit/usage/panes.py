@@ -55,9 +55,9 @@ def numbers(watched: Watched, session: Controlled | None) -> Text:
     finished = progress.finished
     current = f"{printable(progress.pass_name)}, round {progress.round}"
     if finished is not None:
-        current = printable(finished.stopped or "none left: no pass helps any more")
+        current = printable(finished.stopped or "none helps any more")
         if finished.verified is False:
-            current = "none left: the result did not fail again"
+            current = "none: the result did not fail again"
     elif progress.round < 0:
         current = "none yet: running the command on the input"
     share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
