@@ -36,7 +36,7 @@ export function board(found, show) {
     return h("tr", { class: index || found.length < 2 ? "" : "first" },
       h("td", { class: "n" }, found.length < 2 ? "" : `${index + 1}.`),
       h("th", { scope: "row" }, s("svg", { width: 18, height: 12, "aria-hidden": "true" }, drawn(line, s("path", { d: "M0 6h18", "stroke-width": 3 }))), named),
-      cells, h("td", { class: "n" }, over(runs[0]) ? seconds(end[1]) : "running"));
+      cells, h("td", { class: "n" }, over(runs[0]) ? seconds(end[1]) : runs[0].status));
   };
   if (!found.length) return "";
   return h("table", { class: "board" },

@@ -1,7 +1,7 @@
 // The curves of all runs: bytes by checks or by time, linear or logarithmic. A click leads to a step.
 
 import { board, drawn, labels, LETTER, lines } from "./board.js";
-import { h, number, s, seconds, visible } from "./dom.js";
+import { count, h, s, seconds, visible } from "./dom.js";
 
 const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
 const NAME = 26; // letters of a name at the end of a line
@@ -121,7 +121,7 @@ export class CurveView {
     this.mark.style.visibility = near ? "visible" : "hidden";
     if (!near) return;
     const { run, name, point } = near;
-    this.tip.textContent = `${visible(name)}: ${number(point[2])} bytes after ${number(point[0])} ${point[0] === 1 ? "check" : "checks"}, ${seconds(point[1])}`;
+    this.tip.textContent = `${visible(name)}: ${count(point[2], "byte")} after ${count(point[0], "check")}, ${seconds(point[1])}`;
     const [px, py] = [this.x(point[this.at]), this.y(point[2])];
     this.mark.setAttribute("cx", px);
     this.mark.setAttribute("cy", py);

@@ -173,7 +173,7 @@ export function generate(formats, settings, keep, opened) {
   const { chosen, seed, fields, help, format } = generatorFields(formats, settings);
   const next = h("input", { type: "checkbox", checked: settings.generate_next !== false });
   const form = h("form", {},
-    h("div", { class: "fields" }, h("label", {}, "Format", chosen), h("label", {}, "Seed", seed)),
+    h("div", { class: "fields" }, h("label", { class: "long" }, "Format", chosen), h("label", {}, "Seed", seed)),
     help, fields, problem,
     h("div", { class: "end" }, h("label", { class: "tick" }, next, "another seed each time"), h("span", { class: "grow" }), button("Cancel", close), h("button", { type: "submit", class: "strong" }, "Generate")));
   form.addEventListener("submit", guarded(async () => {
@@ -199,7 +199,7 @@ export function hunt(formats, settings, keep, command, started) {
   const form = h("form", {},
     h("p", { class: "quiet small" }, "Random inputs, one seed after the other, until a program fails. Each kind of failure is kept once and made smaller."),
     h("label", {}, "Programs", programs),
-    h("div", { class: "fields" }, h("label", {}, "Right where others differ", reference), h("label", {}, "Inputs", count), h("label", {}, "First seed", seed), h("label", {}, "Format", chosen)),
+    h("div", { class: "fields" }, h("label", {}, "Right where others differ", reference), h("label", {}, "Inputs", count), h("label", {}, "First seed", seed), h("label", { class: "long" }, "Format", chosen)),
     h("label", { class: "tick" }, reduce, "reduce what is found"),
     h("details", {}, h("summary", {}, "Settings of the generator"), help, fields), problem,
     h("div", { class: "end" }, button("Cancel", close), h("button", { type: "submit", class: "strong" }, "Search")));

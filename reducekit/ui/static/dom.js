@@ -19,6 +19,7 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 export const $ = (id) => document.getElementById(id);
 export const number = (value) => Number(value).toLocaleString("en-US");
+export const count = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 // Control characters and those that turn the direction of writing are spelled out.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

@@ -65,12 +65,14 @@ export function bugs(runs, opened) {
     return;
   }
   const open = (path) => async () => opened(await ask("open", { path }));
+  // Some generators have words for their inputs.
+  const named = hunts.some((run) => run.bugs.some(({ which }) => which));
   const rows = hunts.flatMap((run) => run.bugs.map((bug) =>
     h("tr", {},
-      h("td", {}, visible(bug.title)), h("td", { class: "n" }, number(bug.count)), h("td", {}, visible(bug.which || "")), h("td", { class: "n" }, number(bug.size)),
+      h("td", {}, visible(bug.title)), h("td", { class: "n" }, number(bug.count)), named ? h("td", {}, visible(bug.which || "")) : null, h("td", { class: "n" }, number(bug.size)),
       h("td", { class: "n" }, bug.reduced === null ? visible(bug.doing || "") : number(bug.reduced)),
       h("td", {}, button("Open", "Open the input that failed", open(bug.path)), " ", bug.reduced_path ? button("Open reduced", "Open the reduced input", open(bug.reduced_path)) : null))));
   pane.replaceChildren(
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "failure"), h("th", { class: "n" }, "count"), h("th", {}, "first"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "reduced"), h("th", {}, "files"))), h("tbody", {}, rows)),
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "failure"), h("th", { class: "n" }, "count"), named ? h("th", {}, "first") : null, h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "reduced"), h("th", {}, "files"))), h("tbody", {}, rows)),
     rows.length ? "" : h("p", { class: "quiet" }, "no failure so far"));
 }

@@ -60,10 +60,14 @@ function tabs() {
   const run = shownRun();
   const found = state.documents.map((each) =>
     tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
-  if (run) found.push(tab(`${run.title}${over(run) ? "" : " (live)"}`, run.output || "", true, () => {}));
+  const now = state.lost ? " (lost)" : " (live)";
+  if (run) found.push(tab(`${run.title}${over(run) ? "" : now}`, run.output || "", true, () => {}));
   const focused = $("tabs").contains(document.activeElement);
   $("tabs").replaceChildren(...found);
-  if (focused) $("tabs").querySelector("[aria-selected=true]")?.focus();
+  const selected = $("tabs").querySelector("[aria-selected=true]");
+  if (focused) selected?.focus();
+  // Not by scrollIntoView, which would scroll the page as well.
+  if (selected) $("tabs").scrollLeft = selected.offsetLeft + selected.offsetWidth - $("tabs").clientWidth;
   const any = found.length > 0;
   $("empty").hidden = any;
   $("tools").hidden = $("views").hidden = !any;
@@ -77,9 +81,9 @@ function mood() {
   const run = shownRun();
   const running = Boolean(run) && !state.changing;
   $("folded").hidden = !running;
-  $("form").hidden = running || !(state.documents.length || state.runs.size);
   if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${run.title}`);
   const any = runs().some(({ kind }) => kind === "reduce" || kind === "hunt");
+  $("form").hidden = running || !(state.documents.length || any);
   document.querySelector(".side").hidden = !any;
   document.querySelector(".lower").hidden = !runs().some(({ kind }) => kind !== "generate");
   $("page").dataset.mood = running ? "running" : "setup";
@@ -165,7 +169,7 @@ function facts(size) {
   state.size = size ?? state.size;
   const run = shownRun();
   const lines = text.starts.length;
-  const behind = run && state.shown.size !== run.state.size ? " · updating…" : "";
+  const behind = run && !state.lost && state.shown.size !== run.state.size ? " · updating…" : "";
   $("facts").textContent = `${run ? run.title : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
 }
 
@@ -281,12 +285,11 @@ function result() {
   element.replaceChildren(
     h("b", { class: "story" }, `${number(before(run))} → ${number(size)} bytes`),
     h("span", { class: "quiet" }, visible(`${percent(size, before(run))} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
-    h("span", { class: "grow" }),
-    button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
+    h("div", { class: "actions" }, button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
     button("Save…", "Save the reduced file", save),
     button("Copy issue", "Copy the text of a bug report", async () => copy((await ask("report", { run: run.number, text: "issue" })).text, "The issue text was")),
     command ? button("Copy command", command, () => copy(command, "The command was")) : "",
-    button("Report", "Save a report as one HTML file", () => report(run, "page")));
+    button("Report", "Save a report as one HTML file", () => report(run, "page"))));
 }
 
 async function openResult(run) {
@@ -375,7 +378,7 @@ function alive(connected) {
   if (!connected) $("lost").textContent = `Connection lost. What you see was known at ${state.lost.toLocaleTimeString("en-GB")}. If the server has ended, start reducekit ui again.`;
   document.body.classList.toggle("disconnected", !connected);
   schedule();
-  title(shownRun());
+  tabs();
 }
 
 let drawing = false;
@@ -447,7 +450,11 @@ async function start(event) {
       format_options: format ? dialogs.values(format.options, $("format-options")) : {},
     });
     pane("curve");
-    const ready = () => (state.runs.has(started[0]) ? showRun(started[0]) : setTimeout(ready, 50));
+    const ready = () => {
+      if (!state.runs.has(started[0])) return setTimeout(ready, 50);
+      document.querySelector(".side").scrollTop = 0; // where the latest start is
+      return showRun(started[0]);
+    };
     ready();
   } catch (error) {
     state.changing = true;

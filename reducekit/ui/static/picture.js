@@ -165,7 +165,7 @@ export class Picture {
   fit() {
     this.moved = false;
     const { width, height } = this.svg.getBoundingClientRect();
-    if (!width || !this.size) return;
+    if (!width || !height || !this.size) return;
     const [w, t] = this.size;
     const k = Math.min(1.4, width / w, height / t);
     this.view = { k, x: (width - w * k) / 2, y: Math.max(0, (height - t * k) / 2) };

@@ -1,7 +1,7 @@
 // The cards of runs: how far each is, and the buttons that control it.
 
 import { ask } from "./api.js";
-import { h, note, number, s, seconds, visible } from "./dom.js";
+import { count, h, note, number, s, seconds, visible } from "./dom.js";
 
 const SLOW = 3; // seconds without news after which a running check is named
 const WORDS = { running: "Running", paused: "Paused", stopping: "Stopping", done: "Done", stopped: "Stopped", failed: "Failed", lost: "Lost" };
@@ -61,7 +61,7 @@ export class Card {
     this.pill.textContent = WORDS[status];
     this.body.replaceChildren(...(run.kind === "hunt" ? hunting(run) : reducing(run, lost)));
     // Buttons stay the same elements while they do the same, so that no click is lost.
-    const mark = JSON.stringify([status, shown, Boolean(run.error)]);
+    const mark = JSON.stringify([status, shown, lost, Boolean(run.error)]);
     if (mark !== this.mark) {
       const label = this.actions.contains(document.activeElement) && document.activeElement.textContent;
       this.actions.replaceChildren(...(lost ? [] : actions(run, shown, this.events)));
@@ -98,12 +98,12 @@ function reducing(run, lost) {
   const state = run.state;
   const facts = (words, more = "") => h("div", { class: `facts ${more}` }, visible(words));
   if (run.error) return [h("p", { class: "problem" }, visible(run.error))];
-  if (!state.before) return [facts(`starting… ${seconds(silence(run))}`)];
+  if (!state.before) return [facts(lost ? "was starting" : `starting… ${seconds(silence(run))}`)];
   const time = clock(run);
   const found = [
     h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(before(run))} · `, h("b", {}, percent(state.size, before(run))), " removed")),
     bar(state.size, before(run)),
-    facts([`${number(state.checks)} checks`, time ? `${(state.checks / time).toFixed(0)}/s` : "", `${number(state.accepted)} steps`, seconds(time)].filter(Boolean).join(" · ")),
+    facts([count(state.checks, "check"), time ? `${(state.checks / time).toFixed(0)}/s` : "", count(state.accepted, "step"), seconds(time)].filter(Boolean).join(" · ")),
   ];
   if (!over(run) && !lost) {
     const where = state.round < 0 ? "running the command on the input" : `${state.pass}, round ${state.round}`;

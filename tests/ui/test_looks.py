@@ -1,0 +1,179 @@
+"""What the page looks like in its states: nothing cut, nothing astray, and words that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ViewportSize, expect
+
+from tests.ui.browser import SECONDS, Visit, chromium
+from tests.ui.serving import Serving
+from tests.ui.test_page import GRAPH
+
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+expect.set_options(timeout=SECONDS * 1000)
+DESKTOP = ViewportSize(width=1400, height=900)
+PHONE = ViewportSize(width=390, height=844)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, served: Serving) -> Iterator[Visit]:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    slow = served.folder / "slow.sh"
+    slow.write_text('#!/bin/sh\nsleep 0.3\ngrep -q sext "$1"\n')
+    slow.chmod(0o755)
+    found = Visit(browser, served, viewport=DESKTOP)
+    yield found
+    found.end()
+
+
+def tops(visit: Visit, where: str) -> list[float]:
+    """Return where the elements begin, from above: as many as they have rows."""
+    boxes = [each.bounding_box() for each in visit.page.locator(where).all()]
+    return sorted({round(box["y"] + box["height"] / 2) for box in boxes if box is not None})
+
+
+def done(visit: Visit, *strategies: str) -> None:
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    if strategies:
+        visit.algorithms(*strategies)
+    visit.page.click("#start")
+    expect(visit.page.locator(".run[data-status=done]")).to_have_count(len(strategies) or 1)
+    expect(visit.page.locator("#result")).to_be_visible()
+
+
+def test_the_buttons_of_the_result_are_one_row(visit: Visit) -> None:
+    solver = visit.served.folder / "solver.sh"
+    words = "solver: rewrite.c:812: Assertion of a long name failed"
+    solver.write_text(f'#!/bin/sh\ngrep -q sext "$1" || exit 0\necho "{words}" >&2\nkill -6 $$\n')
+    solver.chmod(0o755)
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{solver} {{}}", "fails")
+    page.click("#start")
+    expect(page.locator("#result")).to_be_visible()
+    assert visit.page.locator("#result button").count() == 5
+    assert len(tops(visit, "#result button")) == 1
+
+
+def test_on_a_phone_the_tab_that_is_shown_is_in_view(visit: Visit) -> None:
+    page = visit.start()
+    visit.page.set_viewport_size(PHONE)
+    for name in ("a-long-name.btor", "another-long-name.btor"):
+        visit.served.ask("add", name=name, data="")
+        page.wait_for_selector(f"#tabs :text('{name}')")
+    done(visit)
+    box = page.locator("#tabs [aria-selected=true]").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_on_a_phone_bar_and_tools_take_two_rows(visit: Visit) -> None:
+    visit.start()
+    visit.page.set_viewport_size(PHONE)
+    visit.open("graph.btor")
+    assert len(tops(visit, ".bar > :visible:not(.grow, #connection)")) <= 2
+    assert len(tops(visit, "#tools > :visible:not(.grow, #found)")) <= 2
+
+
+def test_a_name_in_a_choice_is_not_cut(visit: Visit) -> None:
+    page = visit.start()
+    page.click("#empty-generate")
+    wide: Any = page.evaluate(
+        """() => {
+            const select = document.querySelector("dialog select[data-name=format]");
+            const brush = document.createElement("canvas").getContext("2d");
+            brush.font = getComputedStyle(select).font;
+            const words = brush.measureText(select.selectedOptions[0].textContent).width;
+            return [words, select.clientWidth];
+        }"""
+    )
+    assert wide[0] + 30 < wide[1]  # and an arrow
+
+
+def test_the_first_page_has_no_form_before_there_is_a_text(visit: Visit) -> None:
+    visit.served.ask("close", document=visit.served.ask("example")["document"]["number"])
+    page = visit.start()
+    expect(page.locator("#empty")).to_be_visible()
+    visit.served.ask("add", name="late.btor", data="")  # the news have come
+    page.wait_for_selector("#tabs :text('late.btor')")
+    page.click("#close")
+    expect(page.locator("#empty")).to_be_visible()
+    expect(page.locator("#form")).not_to_be_visible()
+
+
+def test_one_step_is_no_steps(visit: Visit) -> None:
+    visit.start()
+    done(visit, "hdd")
+    expect(visit.page.locator(".run .facts").first).to_contain_text(" · 1 step · ")
+
+
+def test_a_paused_run_does_not_run(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    page.click("#start")
+    page.click(".run button:has-text('Pause')")
+    expect(page.locator(".board tbody td").last).to_have_text("paused")
+    page.click(".run button:has-text('Stop')")
+    expect(page.locator(".run[data-status=stopped]")).to_have_count(1)
+
+
+def test_a_run_that_starts_is_in_view(visit: Visit) -> None:
+    """Also in a window so low that the graph has no room, where nothing may be drawn."""
+    page = visit.start()
+    visit.page.set_viewport_size({"width": 1400, "height": 500})
+    done(visit, "adaptive", "ddmin", "hdd", "halving")
+    page.evaluate("document.querySelector('.side').scrollTop = 10000")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    page.click("#start")
+    card = page.locator(".run.shown[data-status=running]")
+    expect(card).to_be_in_viewport(ratio=0.5)
+    page.locator(".run button:has-text('Stop')").first.click()
+
+
+def test_without_a_server_nothing_is_offered_and_nothing_live(
+    browser: Browser, served: Serving
+) -> None:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    visit = Visit(browser, served, viewport=DESKTOP)
+    page = visit.start()
+    done(visit)
+    visit.fails("sleep 0.3 {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=running]")
+    expect(page.locator("#tabs")).to_contain_text("adaptive (live)")
+    served.server.stop()
+    expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive (lost)")
+    expect(page.locator("#facts")).not_to_contain_text("updating")
+    expect(page.locator(".runs button")).to_have_count(0)
+    visit.context.close()
+
+
+def test_a_bug_found_has_no_empty_column(visit: Visit) -> None:
+    program = visit.served.folder / "fails.sh"
+    program.write_text('#!/bin/sh\ngrep -q " and " "$1" && kill -11 $$\nexit 0\n')
+    program.chmod(0o755)
+    page = visit.start()
+    page.click("#empty-hunt")
+    page.fill("dialog textarea", f"{program} {{}}")
+    page.fill("dialog [placeholder='until stopped']", "8")
+    page.click("dialog summary")
+    page.fill("dialog [data-option=nodes]", "40")
+    page.click("dialog button:has-text('Search')")
+    expect(page.locator("#pane-bugs tbody tr")).to_have_count(1)
+    expect(page.locator("#pane-bugs button:has-text('Open reduced')")).to_be_visible()
+    cells = page.locator("#pane-bugs tbody td").all_inner_texts()
+    assert all(cells)
+    assert len(cells) == page.locator("#pane-bugs th").count()
