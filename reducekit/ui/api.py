@@ -5,39 +5,30 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import shutil
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from reducekit import __version__, registry
+from reducekit import registry
 from reducekit.compare.likeness import likenesses
 from reducekit.errors import ParseError, ReducekitError, UsageError
 from reducekit.hunt.inputs import own_generation
-from reducekit.journal import Contents, journal_path, load
-from reducekit.offers import Draws, FormatOption
+from reducekit.journal import Contents, journal_path
 from reducekit.own_checks import TestsInputs
 from reducekit.reports import account, issue, page
-from reducekit.reports.steps import changes
 from reducekit.session import Failure, Options
+from reducekit.ui.catalogue import catalogue
 from reducekit.ui.documents import Document, Documents, summary
 from reducekit.ui.folders import Folders
-from reducekit.ui.pictures import diagram_json, shown
+from reducekit.ui.journals import Journals, difference, rows, text_of
+from reducekit.ui.pictures import diagram_of, shown
 from reducekit.ui.runs import Runs, RunState
 from reducekit.ui.settings import Settings
 
 _SECONDS = 120  # time limit for generating a random input
-_LONGEST_DIFF = 4 << 20  # bytes
-_DRAWN = 2 << 20  # bytes of a text that is drawn: about 3 s and 200,000 nodes
 _LIKENED = 100_000  # bytes of a text on which algorithms are compared: up to 2 s
-_SOLVERS = (
-    *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
-    *("cvc4", "cadical", "kissat", "minisat", "picosat", "lingeling", "glucose", "btormc", "pono"),
-)
-"""Programs that are suggested if they are in PATH."""
 _EXAMPLE_SEED, _EXAMPLE_NODES = 11, 80
 _EXAMPLE_TEST = "grep -q redxor {}"
 _FROM_PAGE = frozenset(
@@ -58,24 +49,18 @@ class Api:
         self.settings = settings
         self.runs = Runs()
         self.documents = Documents(self.runs.wake)
-        self._journals: dict[Path, tuple[tuple[int, int], Contents]] = {}
-        self._lock = threading.Lock()
+        self._journals = Journals()
         self._scratch = tempfile.TemporaryDirectory(prefix="reducekit-ui-")
 
     def hello(self) -> dict[str, Any]:
         """Return everything that the page needs at the start."""
         return {
-            "version": __version__,
+            **catalogue(),
             "folder": os.getcwd(),
             "folders": [str(root) for root in self.folders.roots],
-            "formats": [_format(name) for name in registry.names(registry.FRONTENDS)],
-            "strategies": registry.names(registry.STRATEGIES),
-            "default_strategy": registry.DEFAULT,
             "settings": self.settings.load(),
             "settings_path": str(self.settings.path),
             "documents": [summary(each) for each in self.documents.all()],
-            "programs": [name for name in _SOLVERS if shutil.which(name)],
-            "processors": len(os.sched_getaffinity(0)),
         }
 
     def list(self, path: str) -> dict[str, Any]:
@@ -114,7 +99,7 @@ class Api:
     def diagram(self, document: int) -> dict[str, Any]:
         """Return the diagram of a text."""
         found = self.documents.get(document)
-        return _diagram(found.format, found.text)
+        return diagram_of(found.format, found.text)
 
     def alike(self, document: int) -> dict[str, str]:
         """Return the algorithms that search a text as another one does, and which one."""
@@ -139,16 +124,15 @@ class Api:
 
     def look(self, run: int, step: int, *, diagram: bool) -> dict[str, Any]:
         """Return the text of a step of a run, and its diagram."""
-        found = self._journal(run)
-        self._check_step(found, step)
-        return self._shown(self._run(run), found.text(step), diagram=diagram)
+        text = text_of(self._journal(run), step)
+        return self._shown(self._run(run), text, diagram=diagram)
 
     def _shown(self, state: RunState, text: bytes, *, diagram: bool) -> dict[str, Any]:
         """Return a text of a run, and its diagram or why there is none."""
         found: dict[str, Any] = {"text": shown(text), "size": len(text)}
         if diagram:
             try:
-                found["diagram"] = _diagram(state.format, text)
+                found["diagram"] = diagram_of(state.format, text)
             except ReducekitError as error:
                 found["no_diagram"] = str(error)
         return found
@@ -191,7 +175,7 @@ class Api:
         if not failure.get("command") and not failure.get("oracle"):
             raise UsageError("Which program? Type its command first")
         path = self._on_disk(found)
-        task = {"failure": failure, "input": str(path), "suffix": _suffix(found)}
+        task = {"failure": failure, "input": str(path), "suffix": found.file_suffix}
         title = str(failure.get("command") or failure.get("oracle"))
         state = self.runs.start("run", title, task, document=found.number)
         return {"run": state.number}
@@ -212,11 +196,11 @@ class Api:
         chosen = {each.name: each.default for each in own}
         chosen.update({k: v for k, v in (format_options or {}).items() if k in chosen})
         folder = self.folders.new_folder(Path(found.name).stem or "text")
-        source = folder / f"input{_suffix(found)}"
+        source = folder / f"input{found.file_suffix}"
         source.write_bytes(found.text)
         numbers = []
         for strategy in dict.fromkeys(strategies):
-            output = folder / f"{_file_name(strategy)}{_suffix(found)}"
+            output = folder / f"{_file_name(strategy)}{found.file_suffix}"
             task = {
                 "format": found.format,
                 "format_options": chosen,
@@ -306,20 +290,12 @@ class Api:
 
     def history(self, run: int) -> dict[str, Any]:
         """Return the accepted steps of a reduction."""
-        found = self._journal(run)
-        return {
-            "current": found.current,
-            "steps": [
-                [step.number, step.base, step.size, step.checks, round(step.seconds, 2),
-                 step.pass_name, step.what[:200]]
-                for step in found.steps
-            ],
-        }  # fmt: skip
+        return rows(self._journal(run))
 
     def step(self, run: int, step: int) -> dict[str, Any]:
         """Open the text of a step, to look at it or to continue from there."""
         found = self._journal(run)
-        self._check_step(found, step)
+        text = text_of(found, step)
         state = self._run(run)
         name, format_name = f"step-{step}", None
         if state.document is not None:
@@ -327,21 +303,13 @@ class Api:
             stem = Path(before.name).stem
             name, format_name = f"{stem}@{state.title}-{step}{before.suffix}", before.format
         origin = state.origin or found.steps[0].size
-        text = found.text(step)
         return summary(self.documents.add(name, text, format=format_name, origin=origin))
 
     def diff(self, run: int, old: int, new: int, *, other: int | None = None) -> dict[str, Any]:
         """Return the diff of two steps; with `other`, the second step is of that run."""
         first = self._journal(run)
         second = first if other is None else self._journal(other)
-        self._check_step(first, old)
-        self._check_step(second, new)
-        before, after = first.text(old), second.text(new)
-        return {
-            "old": len(before),
-            "new": len(after),
-            "lines": [[line.sign, line.text] for line in changes(before, after)],
-        }
+        return difference(text_of(first, old), text_of(second, new))
 
     def report(self, run: int, *, text: str) -> dict[str, Any]:
         """Return the report of a reduction; the text of a bug report if `text` is "issue"."""
@@ -358,30 +326,7 @@ class Api:
             raise UsageError(f"there is no run {number}") from None
 
     def _journal(self, run: int) -> Contents:
-        """Return the journal of a run; it is parsed again only when it has grown."""
-        state = self._run(run)
-        if state.output is None:
-            raise UsageError("this run keeps no history")
-        path = journal_path(state.output)
-        try:
-            status = path.stat()
-        except OSError:
-            raise UsageError("there is no history yet") from None
-        stamp = (status.st_size, status.st_mtime_ns)
-        with self._lock:
-            known = self._journals.get(path)
-            if known is not None and known[0] == stamp:
-                return known[1]
-        found = load(path)
-        if not found.steps:
-            raise UsageError("there is no history yet")
-        with self._lock:
-            self._journals = {path: (stamp, found)}
-        return found
-
-    def _check_step(self, found: Contents, number: int) -> None:
-        if not 0 <= number < len(found.steps):
-            raise UsageError(f"there is no step {number}")
+        return self._journals.of(self._run(run).output)
 
     def stop(self) -> None:
         """End all runs, and remove their temporary files."""
@@ -390,55 +335,13 @@ class Api:
 
     def _on_disk(self, document: Document) -> Path:
         """Return a file that holds a text."""
-        path = Path(self._scratch.name) / f"{document.number}{_suffix(document)}"
+        path = Path(self._scratch.name) / f"{document.number}{document.file_suffix}"
         path.write_bytes(document.text)
         return path
 
 
 _FAILURE = {each.name for each in fields(Failure)}
 assert {each.name for each in fields(Options)} >= _FROM_PAGE
-
-
-def _format(name: str) -> dict[str, Any]:
-    frontend = registry.frontend_class(name)
-    generation = own_generation(name)
-    return {
-        "name": name,
-        "title": frontend.title or name,
-        "suffixes": list(dict.fromkeys([frontend.suffix, *frontend.suffixes])),
-        "options": [_option(each) for each in frontend.options],
-        "generation": None
-        if generation is None
-        else {
-            "help": generation.help,
-            "noun": generation.noun,
-            "seed": generation.default_seed,
-            "options": [_option(each) for each in generation.options],
-        },
-    }
-
-
-def _option(option: FormatOption) -> dict[str, Any]:
-    found = asdict(option)
-    found["long"] = option.long
-    return found
-
-
-def _diagram(format_name: str | None, text: bytes) -> dict[str, Any]:
-    if format_name is None:
-        raise UsageError("no format reads this text")
-    if len(text) > _DRAWN:
-        raise UsageError(f"drawn up to {_DRAWN:,} bytes; this text has {len(text):,}")
-    frontend = registry.frontend(format_name)
-    if not isinstance(frontend, Draws):
-        raise UsageError(f"diagrams are not supported for {format_name}")
-    return diagram_json(frontend.diagram(frontend.parse(text)), text)
-
-
-def _suffix(document: Document) -> str:
-    if document.suffix:
-        return document.suffix
-    return registry.frontend_class(document.format).suffix if document.format else ""
 
 
 def _bare(name: str) -> str:

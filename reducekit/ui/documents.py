@@ -29,8 +29,15 @@ class Document:
 
     @property
     def suffix(self) -> str:
-        """The suffix of candidate files."""
+        """The suffix of its name."""
         return PurePath(self.name).suffix
+
+    @property
+    def file_suffix(self) -> str:
+        """The suffix of a file that holds it: its own, or else that of its format."""
+        if self.suffix or self.format is None:
+            return self.suffix
+        return registry.frontend_class(self.format).suffix
 
 
 class Documents:
