@@ -10,6 +10,9 @@ from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
 from tests.cli.tool import Tool
 
+OWN = '[api]\nname = "own"\nextends = "minisat"\n'
+"""A model of an API that no library has."""
+
 
 def test_to_standard_output(tool: Tool) -> None:
     done = tool("generate", "trace", "--seed", "3")
@@ -46,12 +49,13 @@ def test_other_models(tool: Tool, model: str) -> None:
 
 
 def test_without_a_library(tool: Tool) -> None:
-    done = tool("generate", "trace", "--model", "minisat", "--seed", "2")
+    path = tool.write("own.toml", OWN)
+    done = tool("generate", "trace", "--model", "own.toml", "--seed", "2")
     assert done.code == 0
     assert "no feedback" in done.err
-    expected = Generator(load_model("minisat")).generate(2)
+    expected = Generator(load_model(str(path))).generate(2)
     assert done.out.encode() == print_trace(expected.calls, "words")
-    assert tool("generate", "trace", "--model", "minisat", "-s", "2", "--no-feedback").err == ""
+    assert tool("generate", "trace", "--model", "own.toml", "-s", "2", "--no-feedback").err == ""
 
 
 def test_a_fault_ends_the_trace(tool: Tool) -> None:
@@ -71,12 +75,13 @@ def test_a_fault_ends_the_trace(tool: Tool) -> None:
         (["--no-feedback", "--library", "lingeling"], "have no effect with --no-feedback"),
         (["--library", "nonsense"], "'nonsense' is neither the path"),
         (["--fault", "a b"], "the fault 'a b' cannot be read"),
-        (["--model", "minisat", "--feedback"], "no library for the API 'minisat'"),
+        (["--model", "own.toml", "--feedback"], "no library for the API 'own'"),
         (["--count", "2", "--dir", "file"], "the folder file cannot be made"),
     ],
 )
 def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     tool.write("file", "")
+    tool.write("own.toml", OWN)
     before = tool.files()
     done = tool("generate", "trace", *arguments)
     assert (done.code, done.out) == (2, "")

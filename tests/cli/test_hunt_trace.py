@@ -105,7 +105,7 @@ def test_a_time_limit(tool: Tool, jobs: str) -> None:
     ("arguments", "said"),
     [
         (["--model", "nonsense"], "no model is called 'nonsense'"),
-        (["--model", "minisat"], "no library for the API 'minisat'"),
+        (["--model", "own.toml"], "no library for the API 'own'"),
         (["--library", "nonsense"], "'nonsense' is neither"),
         (["--compare", "nonsense"], "'nonsense' is neither"),
         (["--compare", "cadical153", "--no-compare"], "--no-compare wants none"),
@@ -117,6 +117,7 @@ def test_a_time_limit(tool: Tool, jobs: str) -> None:
 )
 def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     tool.write("file", "")
+    tool.write("own.toml", '[api]\nname = "own"\nextends = "minisat"\n')
     before = tool.files()
     done = tool("hunt", "trace", *arguments, "--count", "1")
     assert (done.code, done.out) == (2, "")

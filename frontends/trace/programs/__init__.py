@@ -21,6 +21,7 @@ from reducekit.frontends.trace.programs.c import c_program
 from reducekit.frontends.trace.programs.final_answer import final_answer
 from reducekit.frontends.trace.programs.python import python_program
 from reducekit.frontends.trace.programs.statements import PYTHON, C, Writer
+from reducekit.frontends.trace.replay.helpers import text_of
 from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
 from reducekit.frontends.trace.replay.prototypes import HELPS, Interface, unguarded
 from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
@@ -29,8 +30,8 @@ LANGUAGES = ("c", "cpp", "py")
 """The languages that programs are written in, by the suffixes of their files."""
 _OMITTED = ("query", "hint")
 """Roles of calls that may be left out: they change no answer."""
-_ELSEWHERE = {"c": ": write a .cpp or .py file"}
-"""A class may have more than the C functions of a library."""
+_ELSEWHERE = {"c": ": write a .cpp or .py file", "py": ": write a .cpp file"}
+"""A class may have more than the C functions of a library, and its header more than a library."""
 
 
 def program(
@@ -55,8 +56,10 @@ def program(
     else:
         library = None
         interface = linked_interface(api, classes=language == "cpp")
-    # What replays bring along themselves, a program has not; it passes over no call.
-    own = {name: text for name, text in interface.calls.items() if HELPS not in text}
+    # What replays bring along themselves, a program has not, but for functions that can be part
+    # of it; it passes over no call.
+    helper = text_of(interface.source) if language == "cpp" and interface.source else ""
+    own = {name: text for name, text in interface.calls.items() if helper or HELPS not in text}
     interface = replace(interface, calls={name: unguarded(text) for name, text in own.items()})
     calls, left_out = _played(trace.calls, interface, model, language)
     last = final_answer(calls, model) if checked else None
@@ -65,7 +68,7 @@ def program(
     if library is not None:
         lines = python_program(code, library.path)
     else:
-        lines = c_program(code, cpp=language == "cpp")
+        lines = c_program(code, cpp=language == "cpp", helper=helper)
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"), left_out
 
 

@@ -19,7 +19,7 @@ from reducekit.frontends.trace.programs.statements import (
 )
 from reducekit.frontends.trace.replay.answers import SAT, UNSAT
 from reducekit.frontends.trace.replay.outcome import MISMATCH
-from reducekit.frontends.trace.replay.prototypes import Step
+from reducekit.frontends.trace.replay.prototypes import HELPS, Step
 
 _ROOM = "calloc"
 """Makes room for what C++ makes by itself."""
@@ -31,11 +31,15 @@ _MANGLED = {
 _VECTOR = "RSt6vectorIiSaIiEE"
 
 
-def c_program(code: Code, *, cpp: bool) -> Iterator[str]:
-    """Yield the lines of a program."""
+def c_program(code: Code, *, cpp: bool, helper: str = "") -> Iterator[str]:
+    """Yield the lines of a program; `helper` are functions that come before, with their header."""
     steps = code.steps
     methods = {name: match for name in steps if (match := METHOD.fullmatch(name))}
-    functions = [step for name, step in steps.items() if name not in (*methods, _ROOM)]
+    functions = [
+        step
+        for name, step in steps.items()
+        if name not in (*methods, _ROOM) and not name.startswith(HELPS)
+    ]
     compiler, suffix = ("c++", "cpp") if cpp else ("cc", "c")
     yield f"// API calls of {code.title}: {compiler} THIS_FILE.{suffix} LIBRARY && ./a.out"
     if any(step.result == "bool" for step in functions):
@@ -44,7 +48,9 @@ def c_program(code: Code, *, cpp: bool) -> Iterator[str]:
         yield from ("#include <stdio.h>", "#include <stdlib.h>")
     if any(word.startswith("&") for step in functions for word in step.arguments):
         yield "#include <unistd.h>"
-    if methods:
+    if helper:
+        yield from helper.splitlines()
+    elif methods:
         yield from _class(steps, methods)
     if functions:
         yield from ("", *(['extern "C" {'] if cpp else []), *map(_prototype, functions))

@@ -9,16 +9,15 @@ from itertools import chain
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.programs.final_answer import FinalAnswer
-from reducekit.frontends.trace.replay.prototypes import Interface, Step, steps_of
+from reducekit.frontends.trace.replay.prototypes import TAKEN, Interface, Step, spread, steps_of
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
 """Variables of a program: the object, what `%` stands for, and the answer that is checked."""
-METHOD = re.compile(r"_ZNK?\d+(CaDiCaL\d*?)6Solver(?:(C1|D1)|\d+([a-z_]+))E(\w+)")
+METHOD = re.compile(r"_ZNK?\d+(CaDiCaL\d*?|Minisat)6Solver(?:(C1|D1)|\d+([a-z_]+))E(\w+)")
 """A method in the Itanium C++ ABI: its namespace, constructor or destructor, name, types."""
 _NOTHING = "getppid"
 """The function that a call without an effect makes in a replay."""
 _WIDTH = 96
-_TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class Writer:
     def _statements(self, index: int, call: Call) -> list[Statement]:
         given = iter(call.arguments)
         found = []
-        for step in self._steps[call.name]:
+        for step in spread(self._steps[call.name], len(call.arguments)):
             arguments = tuple(self._arguments(step, given))
             target = {"$": SOLVER, "%": KEPT}.get(step.stores, "")
             if step.result == "handle" and str(call.result) in self._used:
@@ -111,7 +110,7 @@ class Writer:
         """Yield the arguments of a C call; those that it takes from the trace are `given`."""
         spelling = self._spelling
         for word in step.arguments:
-            value = next(given, None) if word in _TAKEN else None
+            value = next(given, None) if word in TAKEN else None
             if word in ("$", "~$", "self", "~self"):
                 yield SOLVER
             elif word == "%":

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.replay.propagator import compiled
+from reducekit.frontends.trace.replay.helpers import compiled
 from reducekit.frontends.trace.replay.prototypes import (
     BOOLECTOR,
     CADICAL,
@@ -20,6 +20,7 @@ from reducekit.frontends.trace.replay.prototypes import (
     IPASIR,
     IPASIR_C,
     LINGELING,
+    MINISAT,
     PICOSAT,
     Interface,
     as_ipasir,
@@ -106,7 +107,6 @@ _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 """In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
 _OF_LIBC = ("calloc", "getppid", "_exit", "memchr", "mempcpy")
-_CONNECT = b"27connect_external_propagator"
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
 """Without these calls there is nothing to play. Others may be missing: they are left out."""
@@ -123,6 +123,7 @@ ENGINES: tuple[Engine, ...] = (
     Engine("boolector-lingeling", *_PYBOOLECTOR, {"lingeling": LINGELING}),
     Engine("boolector-cadical", *_PYBOOLECTOR, {"cadical": CCADICAL, "mobical": CCADICAL}),
     Engine("picosat", "", (), lambda: _of_the_system("libpicosat"), {"picosat": PICOSAT}),
+    Engine("minisat", "", (), lambda: _of_the_system("libminisat"), {"minisat": MINISAT}),
 )
 """All engines; the first one of an API is its default."""
 
@@ -162,8 +163,8 @@ def find_library(api: str, choice: str | None = None) -> Library:
     for engine in candidates:
         if choice in (None, engine.name) and (found := engine.find()) is not None:
             interface = engine.interfaces[api]
-            if interface.options:
-                interface = _playable(interface, Path(found).read_bytes())
+            if interface.source:
+                interface = _playable(interface, found, Path(found).read_bytes())
             return Library(found, interface, _note(engine), engine.name)
     wanted = [each for each in candidates if choice in (None, each.name)]
     sources = sorted({each.distribution or f"lib{each.name}" for each in wanted})
@@ -179,6 +180,10 @@ def linked_interface(api: str, *, classes: bool) -> Interface:
     """
     if classes and api in ("cadical", "mobical"):
         return stock_cadical(b"")
+    if api == MINISAT.api:
+        if not classes:
+            raise UsageError(f"{api} has no functions of C: write a .cpp file")
+        return MINISAT
     interfaces = [engine.interfaces[api] for engine in engines(api)]
     interfaces += [IPASIR_C] if api == IPASIR_C.api else []
     return next(
@@ -229,7 +234,7 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
         needed = _needed(interface)
         lacking = [symbol for symbol in needed if symbol.encode() not in content]
         if not lacking:
-            return _playable(interface, content)
+            return _playable(interface, path, content)
     raise UsageError(
         f"{path} cannot play the API {api}: it does not have {', '.join(lacking)}"
         f" (--model names another API)"
@@ -243,20 +248,38 @@ def _stock(api: str, content: bytes) -> Interface:
     return as_ipasir(cadical, declares=b"declare_more_variables" in content)
 
 
-def _playable(interface: Interface, content: bytes) -> Interface:
-    """Return an interface without the calls that a library has no functions for."""
+def _playable(interface: Interface, path: str, content: bytes) -> Interface:
+    """Return an interface without the calls that a library has no functions for.
+
+    Raises UsageError if that leaves nothing to play.
+    """
     methods = frozenset(_METHOD.findall(content))  # one look at megabytes instead of eighty
-    helper = (compiled() or "") if interface.options and _CONNECT in content else ""
+    wanted = {name: _symbols(text) for name, text in interface.calls.items()}
 
     def has(symbol: str) -> bool:
-        if symbol.startswith(HELPS):
-            return bool(helper)
         name = symbol.encode()
         return name in methods if _METHOD.match(name) else name in content
 
-    lacking = [name for name, text in interface.calls.items() if not all(map(has, _symbols(text)))]
+    own = {name: [*filter(_is_own, symbols)] for name, symbols in wanted.items()}
+    lacking = [
+        name for name, symbols in wanted.items() if not all(map(has, {*symbols} - {*own[name]}))
+    ]
+    helper = ""
+    if any(own[name] for name in wanted.keys() - lacking):
+        helper = compiled(interface.source, path) or ""
+    if not helper:
+        lacking = [name for name in wanted if name in lacking or own[name]]
+    if gone := _ALWAYS.intersection(lacking):
+        raise UsageError(
+            f"cannot play {', '.join(sorted(gone))} of the API {interface.api} with {path}: "
+            "that needs a C++ compiler and the headers of the library"
+        )
     calls = {name: text for name, text in interface.calls.items() if name not in lacking}
     return replace(interface, calls=calls, lacking=tuple(lacking), helper=helper)
+
+
+def _is_own(symbol: str) -> bool:
+    return symbol.startswith(HELPS)
 
 
 def _needed(interface: Interface) -> list[str]:
@@ -264,7 +287,8 @@ def _needed(interface: Interface) -> list[str]:
     texts = [
         text for name, text in interface.calls.items() if interface is IPASIR_C or name in _ALWAYS
     ]
-    return list(dict.fromkeys(symbol for text in texts for symbol in _symbols(text)))
+    symbols = dict.fromkeys(symbol for text in texts for symbol in _symbols(text))
+    return [symbol for symbol in symbols if not _is_own(symbol)]
 
 
 def _symbols(text: str) -> list[str]:

@@ -10,6 +10,8 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
     % = f(...)              the result is kept for the next C calls of this call
     %                       what was kept
     int, str                the call's next argument: a number, a word
+    int*                    the C call is made once for each argument of the call that no other
+                            C call of it takes, with that number
     word                    the call's next argument if there is one, else a null pointer
     self, skip              passes the object, passes nothing: for the call's next argument,
                             which is not looked at
@@ -23,13 +25,15 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 CONTRACT_STATUS = 86
 """With which a child ends that broke the contract of the API."""
 HELPS = "reducekit_"
-"""What the names of functions begin with that no solver has: see `propagator.c`."""
+"""What the names of functions begin with that no solver has: see `helpers.py`."""
+TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
+"""Words for an argument of the call, one each."""
 _GUARDS = re.compile(r".*\bif [^;]*; ")
 _STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 
@@ -57,6 +61,17 @@ def steps_of(text: str) -> Iterator[Step]:
         yield Step(function, words, result or "", stores or "")
 
 
+def spread(steps: Sequence[Step], arguments: int) -> list[Step]:
+    """Return the C calls that a call with so many arguments makes: `int*` is repeated."""
+    taken = sum(word in TAKEN for step in steps for word in step.arguments)
+    found = []
+    for step in steps:
+        words = tuple("int" if word == "int*" else word for word in step.arguments)
+        times = 1 if words == step.arguments else arguments - taken
+        found += [replace(step, arguments=words)] * times
+    return found
+
+
 def unguarded(text: str) -> str:
     """Return a text in the notation of this module without its `if`."""
     return _GUARDS.sub("", text, count=1)
@@ -69,7 +84,8 @@ class Interface:
     `contract` is a regular expression that finds a broken contract in what the
     library printed to standard error. `options` is the symbol of its table of options,
     in CaDiCaL's layout ("" if it has none), `lacking` the calls that this library has not.
-    `helper` is the path of a library with the functions whose names begin with HELPS, if any.
+    `source` is the file of the functions whose names begin with HELPS ("" for none), `helper`
+    the path of a library with them.
     """
 
     api: str
@@ -77,6 +93,7 @@ class Interface:
     contract: bytes
     options: str = ""
     lacking: tuple[str, ...] = ()
+    source: str = ""
     helper: str = ""
 
 
@@ -178,6 +195,7 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
         },
         contract=rb"invalid API usage",
         options=f"_ZN{len(namespace)}{namespace}7Options5tableE",
+        source="propagator.c",
     )
 
 
@@ -296,6 +314,33 @@ PICOSAT = Interface(
         "set_default_phase_lit": "picosat_set_default_phase_lit($, int, int)",
     },
     contract=rb"picosat: API usage",
+)
+
+# core/Solver.h; nearly all of it is in that header, and so in the helper.
+MINISAT = Interface(
+    api="minisat",
+    calls={
+        "new": "$ = calloc(1, 65536); _ZN7Minisat6SolverC1Ev($)",
+        "delete": "_ZN7Minisat6SolverD1Ev(~$)",
+        "simplify": "bool _ZN7Minisat6Solver8simplifyEv($)",
+        **{
+            name: f"{HELPS}literal($, int*); {result} {HELPS}{name}($)"
+            for name, result in (
+                ("add_clause", "bool"),
+                ("solve", "bool"),
+                ("solve_limited", "int"),
+            )
+        },
+        **_prefixed(f"int {HELPS}", "value model_value", "$, int"),
+        **_prefixed(f"bool {HELPS}", "conflict", "$, int"),
+        **_prefixed(HELPS, "set_polarity set_decision_var", "$, int"),
+        **_prefixed(HELPS, "set_conf_budget set_prop_budget", "$, int"),
+        **_prefixed(HELPS, "budget_off", "$"),
+        **_prefixed(f"int {HELPS}", "new_var n_vars n_clauses n_learnts", "$"),
+        **_prefixed(f"bool {HELPS}", "okay", "$"),
+    },
+    contract=rb"(?!)",
+    source="minisat.cpp",
 )
 
 # boolector.h, of version 3.2. Not played: calls with arrays of nodes or sorts

@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.replay.prototypes import CONTRACT_STATUS, Interface, steps_of
+from reducekit.frontends.trace.replay.prototypes import (
+    CONTRACT_STATUS,
+    TAKEN,
+    Interface,
+    Step,
+    spread,
+    steps_of,
+)
 from reducekit.frontends.trace.replay.server import (
     CELL,
     CELLS,
@@ -43,7 +50,6 @@ _OBJECT = 0  # the object's cell
 _COPY = CELLS - 1  # the cell of the process that was forked to be asked
 _KEPT_CELL = CELLS - 2  # the cell of `%`
 _NOT_ASKED = -1  # no wait status
-_TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")  # an argument of the call
 _OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
 _HELPERS = (
     "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
@@ -67,20 +73,6 @@ class Illegal:
 
     index: int
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One C call: the function's index, its arguments, what happens to the result.
-
-    `stores` is where it is kept: "$" makes the object, "%" is for the C calls that follow.
-    """
-
-    function: int
-    arguments: tuple[str, ...]
-    result: str
-    stores: str
-    ends: bool
 
 
 def _slots(data: bytes) -> bytes:
@@ -129,7 +121,9 @@ class Encoder:
         self.begins = [
             name for name, steps in self._steps.items() if any(s.stores == "$" for s in steps)
         ]
-        self.ends = [name for name, steps in self._steps.items() if any(s.ends for s in steps)]
+        self.ends = [
+            name for name, steps in self._steps.items() if any(_ends(s.arguments) for s in steps)
+        ]
         self.free = [
             name
             for name, steps in self._steps.items()
@@ -154,7 +148,7 @@ class Encoder:
         steps = self._steps.get(name)
         if steps is None:
             return name == "return"
-        return not any(self.symbols[step.function] in self.missing for step in steps)
+        return not any(step.function in self.missing for step in steps)
 
     def _index(self, symbol: str) -> int:
         if symbol not in self._indices:
@@ -162,7 +156,7 @@ class Encoder:
             self.symbols.append(symbol)
         return self._indices[symbol]
 
-    def _parsed(self, text: str) -> list[_Step]:
+    def _parsed(self, text: str) -> list[Step]:
         found = []
         for step in steps_of(text):
             words = step.arguments
@@ -170,8 +164,8 @@ class Encoder:
             for word in words:
                 if word.startswith("&"):
                     self._index(word[1:])
-            function = self._index(step.function)
-            found.append(_Step(function, words, step.result, step.stores, _ends(words)))
+            self._index(step.function)
+            found.append(step)
         return found
 
     def prologue(self, limits: Limits, address_space: int) -> tuple[bytes, bytes]:
@@ -257,9 +251,9 @@ class Encoder:
         step = self._steps[name][-1]
         assert step.arguments[:2] == ("$", "int"), name
         last = int(step.arguments[2]) if len(step.arguments) > 2 else 0
-        kinds = CELL | FUNCTION << 2 | STRING << 4
+        kinds, function = CELL | FUNCTION << 2 | STRING << 4, self._indices[step.function]
         return RECORD.pack(
-            self._indices[EACH], KEEPS | kinds, 0, _OBJECT, step.function, numbers, count, last, 0
+            self._indices[EACH], KEEPS | kinds, 0, _OBJECT, function, numbers, count, last, 0
         )
 
     def _skipping(self, helper: str, flags: int, cell: int, size: int) -> bytes:
@@ -353,7 +347,8 @@ class Encoder:
             raise ValueError(f"there is no call {call.name!r} in the API {self.interface.api}")
         first = max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0)
         guards, steps = steps[:first], steps[first:]
-        places = [word for step in steps for word in step.arguments if word in _TAKEN]
+        steps = spread(steps, len(call.arguments))
+        places = [word for step in steps for word in step.arguments if word in TAKEN]
         needed = len(places) - places.count("word") - places.count("skip")
         if not needed <= len(call.arguments) <= len(places):
             expected = " ".join([call.name, *places])
@@ -380,12 +375,11 @@ class Encoder:
         return b"".join(records)
 
     def _record(
-        self, step: _Step, given: Iterator[Value], call: Call, flags: int, last: int = 0
+        self, step: Step, given: Iterator[Value], call: Call, flags: int, last: int = 0
     ) -> bytes:
         """Return the record of a C call; `last` is the sixth argument of one with fewer."""
-        symbol = self.symbols[step.function]
-        if symbol in self.missing:
-            raise ValueError(f"the library cannot play {call.name!r}: it has no {symbol}")
+        if step.function in self.missing:
+            raise ValueError(f"the library cannot play {call.name!r}: it has no {step.function}")
         cell = _OBJECT
         if step.stores:
             flags |= STORES
@@ -404,7 +398,7 @@ class Encoder:
             values.append(value)
         values += [0] * (_ARGUMENTS - len(values))
         values[-1] = values[-1] or last
-        return RECORD.pack(step.function, flags, cell, *values)
+        return RECORD.pack(self._indices[step.function], flags, cell, *values)
 
     def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
         if word in ("$", "~$"):
@@ -415,7 +409,7 @@ class Encoder:
             return FUNCTION, self._indices[word[1:]]
         if word.startswith("'"):
             return STRING, self._string(word.strip("'"))
-        if word not in _TAKEN:
+        if word not in TAKEN:
             return NUMBER, int(word)
         value = next(given, None)
         if word in ("self", "~self"):

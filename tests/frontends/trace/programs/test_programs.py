@@ -201,6 +201,19 @@ def test_picosat(tmp_path: Path, language: str) -> None:
     assert run(tmp_path, text, language, find_library("picosat")).returncode == 0
 
 
+@pytest.mark.debian("minisat", "g++")
+def test_minisat(tmp_path: Path) -> None:
+    text = "new\nnew_var\nnew_var\nadd_clause 1 2\nsimplify\nsolve -1\nmodel_value 2\nsolve -1 -2\n"
+    text += "conflict -1\nadd_clause\nokay\ndelete\n"
+    library = find_library("minisat")
+    assert run(tmp_path, text, "cpp", library).returncode == 0
+    trace = read_trace(text.encode(), "words")
+    with pytest.raises(UsageError, match=r"minisat has no functions of C: write a \.cpp file"):
+        program(trace, "c")
+    with pytest.raises(UsageError, match=r"line 2: new_var: .* no function for it: write a \.cpp"):
+        program(trace, "py", library=library)
+
+
 @pytest.mark.debian("g++")
 def test_names_of_boolector_are_variables(tmp_path: Path) -> None:
     text = """new

@@ -76,6 +76,17 @@ deref 1=1; deref 2=-1; reset
 init; add 1; add 2; add 0; push=3; context=3; add -1; add 0; add -2; add 0; sat -1=20;
 failed_context 3=1; pop=0; context=0; sat -1=10; reset
 """,
+    "minisat": """
+new; okay=1; new_var=1; new_var=2; new_var=3; n_vars=3; add_clause 1 2=1; n_clauses=1; add_clause
+-1=1; value 1=-1; value 2=1; value 3=0; value -2=-1; simplify=1; set_polarity 3; solve=1;
+model_value 1=-1; model_value 2=1; model_value 3=1; set_polarity -3; solve=1; model_value 3=-1;
+n_learnts=0; set_conf_budget 10; set_prop_budget 100; solve_limited -3=1; model_value 3=-1;
+model_value -3=1; set_prop_budget 0; solve_limited 3=-1; budget_off; solve_limited 3 -2=0;
+conflict -2=1; conflict 3=0; okay=1; add_clause=0; okay=0; simplify=0; solve=0; delete
+
+new; new_var=1; new_var=2; set_decision_var -1; set_decision_var 2; solve=1; model_value 1=0;
+set_decision_var 1; set_polarity 2; solve=1; model_value 1=-1; model_value 2=1; delete
+""",
     "boolector": """
 new=b; set_opt b 1 incremental 1; set_opt b 0 model-gen 1; set_sat_solver b lingeling; first_opt
 b=0; next_opt b 0=1; has_opt b 0=1; get_opt b 1=1; get_opt_min b 1=0; get_opt_max b 1=1;
@@ -238,9 +249,20 @@ def calls_of(line: str) -> list[Call]:
 
 CASES = [(api, line) for api, text in TRACES.items() for line in text.split("\n\n")]
 CASES.append(("boolector", _arithmetic()))
+OF_DEBIAN = {
+    "picosat": pytest.mark.debian("picosat"),
+    "minisat": pytest.mark.debian("minisat", "g++"),
+}
 
 
-@pytest.mark.parametrize(("api", "line"), CASES)
+def marks(api: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a test that wants the library of an API."""
+    return [OF_DEBIAN[api]] if api in OF_DEBIAN else []
+
+
+@pytest.mark.parametrize(
+    ("api", "line"), [pytest.param(*case, marks=marks(case[0])) for case in CASES]
+)
 def test_a_call_gives_the_true_answer(
     api: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +282,7 @@ def test_a_call_gives_the_true_answer(
     assert os.listdir(tmp_path) == []  # trace_proof writes no file
 
 
-@pytest.mark.parametrize("api", TRACES)
+@pytest.mark.parametrize("api", [pytest.param(api, marks=marks(api)) for api in TRACES])
 def test_no_call_of_a_model_is_without_a_trace(api: str) -> None:
     played = {call.name for each, line in CASES if each == api for call in calls_of(line)}
     left_out = NOT_PLAYED.get(api, {})

@@ -14,7 +14,7 @@ from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.programs import program
-from reducekit.frontends.trace.replay import Library, ReplayServer, find_library, propagator
+from reducekit.frontends.trace.replay import Library, ReplayServer, find_library, helpers
 from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from tests.frontends.trace.replay.test_stock_cadical import stock
@@ -101,13 +101,13 @@ def test_callbacks_are_the_same_in_each_replay(library: Library, tmp_path: Path)
 
 
 def test_without_a_compiler_the_calls_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(propagator, "_COMPILERS", ())
+    monkeypatch.setattr(helpers, "_COMPILERS", {".c": ()})
     monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
-    propagator.compiled.cache_clear()
+    helpers.compiled.cache_clear()
     try:
         found = find_library("cadical", stock("cvc5"))
     finally:
-        propagator.compiled.cache_clear()
+        helpers.compiled.cache_clear()
     assert {"connect", "observe", "lemma", "disconnect"} <= set(found.interface.lacking)
     assert "lemma" in found.note
 

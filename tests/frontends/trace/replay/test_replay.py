@@ -26,7 +26,9 @@ from reducekit.frontends.trace.replay import (
     DEFAULT_LIMITS,
     ReplayOutcome,
     ReplayServer,
+    api_of,
     find_library,
+    helpers,
     read_fault,
 )
 from reducekit.frontends.trace.replay import server as replay_server
@@ -526,9 +528,37 @@ def test_picosat() -> None:
     assert "*** picosat: API usage: " in outcome.reason
 
 
+@pytest.mark.debian("minisat", "g++")
+def test_minisat() -> None:
+    library = find_library("minisat")
+    assert api_of(library.path) == "minisat"
+    calls = read_trace(b"new\nnew_var\nadd_clause 1\nsimplify\nsolve -1\n", "words").calls
+    fault = read_fault("_ZN7Minisat6Solver8simplifyEv+0:abort")
+    assert fault is not None
+    patch = resolve(fault, library.path)
+    with ReplayServer(library) as server, ReplayServer(library, patch=patch) as faulty:
+        assert [*server.replay(calls).results] == [None, 1, 1, 1, 0]
+        outcome = faulty.replay(calls)
+    assert (outcome.kind, outcome.last_call) == ("signal", 3)
+
+
+@pytest.mark.debian("minisat", "g++")
+def test_minisat_without_its_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = find_library("minisat").path
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(helpers, "_FLAGS", ("-nostdinc",))
+    helpers.compiled.cache_clear()
+    try:
+        with pytest.raises(UsageError, match=r"needs a C\+\+ compiler and the headers"):
+            find_library("minisat", path)
+    finally:
+        helpers.compiled.cache_clear()
+
+
 def test_every_prototype_can_be_encoded() -> None:
     values: dict[str, Value] = {
         "int": 1,
+        "int*": 1,
         "str": "a",
         "word": "a",
         "handle": "h",
