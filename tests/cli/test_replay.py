@@ -166,6 +166,15 @@ def test_another_interpreter_is_told_by_what_it_says(tool: Tool) -> None:
     assert tool("replay", path, "--model", "ipasir", "--cmd", script).code == -signal.SIGSEGV
 
 
+@pytest.mark.debian("picosat", "minisat", "g++")
+@pytest.mark.parametrize("model", ["ipasir", "picosat", "minisat"])
+def test_the_model_is_found_by_the_calls(tool: Tool, model: str) -> None:
+    made = tool("generate", "trace", "--model", model, "-s", "3", "--variables", "9", "-o", "x")
+    assert (made.code, made.err) == (0, "")
+    done = tool("replay", "x", "--check-returns")
+    assert (done.code, "replay: passed: " in done.err) == (0, True)
+
+
 def test_nothing_is_left(tool: Tool) -> None:
     path = tool.write("lgl.trace", SAT)
     before = tool.files()

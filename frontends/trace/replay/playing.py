@@ -16,6 +16,7 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import FORMATS, player, read_trace
+from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.replay import (
     CONTRACT,
@@ -36,6 +37,8 @@ from reducekit.oracle.criterion import Everything
 from reducekit.oracle.oracle import Oracle
 
 _APIS = {"lgl": "lingeling", "mobical": "cadical", "boolector": "boolector", "words": "ipasir"}
+_SHARED = "words"
+"""The format that several APIs have."""
 _STATUSES = {"contract": CONTRACT, "parse": PARSE, "oracle": MISMATCH}
 _GDB = "gdb"
 _NAMES = {"ok": "passed", "contract": "contract violation", "mismatch": "wrong result"}
@@ -171,7 +174,7 @@ def _api(choices: _Choices, trace: Trace) -> str:
             f"there is no library that a trace in the format {trace.format} can be replayed "
             "against; `command` names a program that reads it"
         )
-    return _APIS[trace.format]
+    return find_model(trace).name if trace.format == _SHARED else _APIS[trace.format]
 
 
 def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
