@@ -5,6 +5,9 @@
    assignment falsifies it. So every callback has an answer, the same in each replay, and what the
    solver answers is right for its own clauses and the lemmas together.
 
+   What `force_backtrack` calls ask for is done at the first decision above that level, each once:
+   elsewhere the solver ignores it.
+
    It is C, as a class of C++ is a structure that begins with a pointer to its virtual functions
    (Itanium C++ ABI): so one file serves every version and namespace. `early` is 1 for versions
    before 2.1, which tell of one assignment at a time and do not ask what may be forgotten. */
@@ -24,6 +27,9 @@ static int early;
 static Ints lemmas;            /* literals, each lemma ended by a 0 */
 static Ints starts;            /* where each complete lemma begins */
 static Ints observed, trail, levels, fixed;
+static Ints backtracks;        /* levels to backtrack to */
+static void (*backtrack)(void *, size_t);
+static int asked, reached;     /* how many of them were asked for, and were backtracked to */
 static signed char *values;    /* of variables: 1, -1, or 0 for none */
 static char *watched;          /* whether a variable is observed */
 static int variables, forced, adding, decided;
@@ -139,6 +145,11 @@ static char found_model(void *self, const Vector *model) {
 
 static int decide(void *self) {
     (void) self;
+    if (asked < backtracks.size && levels.size > backtracks.at[asked]) {
+        int level = backtracks.at[asked++];
+        backtrack(owner, level);
+        reached += levels.size == level;
+    }
     if (++decided % 5) return 0;
     for (int each = 0; each < observed.size; each++) {
         int literal = observed.at[each];
@@ -201,6 +212,7 @@ void *reducekit_propagator(void *solver, int before_2_1) {
     functions[2] = early ? (void *) assigned_one : (void *) assigned;
     propagator = (Propagator) {functions, 0, 0, {0}};
     lemmas.size = starts.size = observed.size = trail.size = levels.size = fixed.size = 0;
+    backtracks.size = asked = reached = 0;
     forced = adding = decided = explained = changes = 0;
     if (variables) {
         memset(values, 0, variables + 1);
@@ -240,6 +252,12 @@ void reducekit_unobserve(void *solver, void (*drop)(void *, int), int literal) {
     drop(solver, abs(literal));
 }
 
+void reducekit_backtrack(void *solver, void (*force)(void *, size_t), int level) {
+    backtrack = force;
+    if (solver == owner) push(&backtracks, level);
+    else force(solver, level);
+}
+
 void reducekit_disconnect(void *solver, void (*drop)(void *)) {
     owner = NULL;
     drop(solver);
@@ -249,6 +267,9 @@ void reducekit_unobserve_all(void *solver, void (*drop)(void *)) {
     if (solver == owner && variables) memset(watched, 0, variables + 1);
     drop(solver);
 }
+
+/* For tests: how many levels were backtracked to as the trace asks. */
+int reducekit_backtracks(void) { return reached; }
 
 /* For tests: a hash of all callbacks, 0 if there were none. */
 int reducekit_said(void) { return (int) said; }

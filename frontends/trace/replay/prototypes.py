@@ -123,12 +123,15 @@ LINGELING = Interface(
 )
 
 
-def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> Interface:
+def _cadical(
+    namespace: str, *, strict: bool = False, batches: bool = True, level: str = "m"
+) -> Interface:
     """Return CaDiCaL as C++ methods, by their names in the Itanium C++ ABI.
 
     The object is of unknown size, at most a few hundred bytes: it only points
     to the solver proper. `strict`: `val` also says whether the variable must be declared.
-    `batches`: a propagator receives several assignments in one call (2.1 and later).
+    `batches`: a propagator receives several assignments in one call (2.1 and later). `level` is
+    the type of a decision level: "i" from 3.0 on.
     """
     prefix = f"_ZN{len(namespace)}{namespace}6Solver"
     const = prefix.replace("_ZN", "_ZNK", 1)
@@ -145,7 +148,7 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
     room = "% = calloc(1, 64)"
     vector = "RSt6vectorIiSaIiEE"
     connect = method("connect_external_propagator", "PNS_18ExternalPropagatorE", "$, %")
-    add, drop, eliminated, disconnect, drop_all = (
+    add, drop, eliminated, disconnect, drop_all, backtrack = (
         f"&{method(name, types, '').partition('(')[0]}"
         for name, types in (
             ("add_observed_var", "i"),
@@ -153,6 +156,7 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
             ("is_witness", "i"),
             ("disconnect_external_propagator", "v"),
             ("reset_observed_vars", "v"),
+            ("force_backtrack", level),
         )
     )
     return Interface(
@@ -186,6 +190,7 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
             "unobserve": f"{HELPS}unobserve($, {drop}, int)",
             "reset_observed_vars": f"{HELPS}unobserve_all($, {drop_all})",
             "lemma": f"{HELPS}lemma($, int)",
+            "force_backtrack": f"{HELPS}backtrack($, {backtrack}, int)",
             "implied": f"{room}; {method('implied', vector, '$, %')}",
             "cubing": f"{room}; {method('generate_cubes', 'ii', '%, $, int, 0')}",
             # Not to the file that is named: a replay leaves nothing behind.
@@ -200,8 +205,8 @@ def _cadical(namespace: str, *, strict: bool = False, batches: bool = True) -> I
 
 
 CADICAL = {
-    version: _cadical(f"CaDiCaL{version}", strict=version >= "300", batches=version >= "300")
-    for version in ("103", "153", "195", "300")
+    version: _cadical(f"CaDiCaL{version}", strict=new, batches=new, level="i" if new else "m")
+    for version, new in (("103", False), ("153", False), ("195", False), ("300", True))
 }
 
 
@@ -211,6 +216,7 @@ def stock_cadical(content: bytes) -> Interface:
         "CaDiCaL",
         strict=b"_ZN7CaDiCaL6Solver3valEib" in content,
         batches=b"connect_fixed_listener" in content,
+        level="i" if b"_ZN7CaDiCaL6Solver15force_backtrackEi" in content else "m",
     )
 
 

@@ -136,7 +136,7 @@ def test_the_phases_of_the_paper_occur(live: LiveReplay) -> None:
     ("api", "digest"),
     [
         ("lingeling", "c0db22e155100348"),
-        ("cadical", "99210c64df0cf2f3"),
+        ("cadical", "1b3a77c7f58cd1da"),
         ("ipasir", "c0094a852b737df7"),
         ("picosat", "50bcf15c1a5f53d2"),
         ("minisat", "841f342ece257eb6"),

@@ -38,8 +38,8 @@ constrain 1; constrain 0; reset_constraint; solve=10; reset
 init; add 1; add 2; add 0; assume -1; propagate; implied; lookahead; cubing 2; solve=10; reset
 
 init; add 1; add 2; add 0; connect mock-propagator; observe 1; observe 2; observed 1=1;
-is_decision 1=0; lemma -1; lemma 0; solve=10; val 1=-1; val 2=2; unobserve 1; observed 1=0;
-reset_observed_vars; observed 2=0; disconnect mock-propagator; reset
+is_decision 1=0; lemma -1; lemma 0; force_backtrack 0; solve=10; val 1=-1; val 2=2; unobserve 1;
+observed 1=0; reset_observed_vars; observed 2=0; disconnect mock-propagator; reset
 """,
     "lingeling": """
 init; option seed 3; add 1; add 2; add 0; maxvar=2; freeze 1; frozen 1=1; frozen 2=0; freeze 2;
@@ -203,7 +203,6 @@ NOT_PLAYED = {
         "propagate_assumptions": "the library does not export it",
         "lookahead_cubes": "the library does not export it",
         "continue": "mobical's own, the library has no such method",
-        "force_backtrack": "only a propagator's callback may call it, and ours does not",
         "max_alloc": "mobical's own, a limit for its process",
         "leak_alloc": "mobical's own, a limit for its process",
     },

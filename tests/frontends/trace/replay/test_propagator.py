@@ -100,6 +100,39 @@ def test_callbacks_are_the_same_in_each_replay(library: Library, tmp_path: Path)
     assert len(told) > 24
 
 
+@pytest.mark.parametrize("name", ["cadical300", "bitwuzla", "cvc5"])
+def test_the_propagator_backtracks_once_to_each_level(name: str) -> None:
+    found = find_library("cadical", name if "cadical" in name else stock(name))
+    interface = found.interface
+    calls = {**interface.calls, "backtracks": "int reducekit_backtracks()"}
+    library = replace(found, interface=replace(interface, calls=calls))
+    declared = [Call("set", ("factor", 0))] if name != "cvc5" else []
+    asked = [Call("init", ()), *declared, Call("connect", ())]
+    for variable in range(1, 40, 2):  # each decision leaves the other variable of a clause open
+        asked += [Call("add", (literal,)) for literal in (variable, variable + 1, 0)]
+        asked += [Call("observe", (literal,)) for literal in (variable, variable + 1)]
+    levels = [Call("force_backtrack", (level,)) for level in (3, 1, 5)]
+    solved = [Call("solve", ()), Call("backtracks", ())]
+    whole = [
+        *asked,
+        *solved,
+        *levels,
+        *solved,
+        Call("force_backtrack", (0,)),
+        Call("disconnect", ()),
+    ]
+    with ReplayServer(library) as server:
+        first, second = server.replay(whole), server.replay(whole)
+    assert first.kind == second.kind == "ok"
+    assert [*first.results] == [*second.results]
+    answers = [
+        result
+        for call, result in zip(whole, first.results, strict=True)
+        if call.name in ("solve", "backtracks")
+    ]
+    assert answers == [10, 0, 10, 3]
+
+
 def test_without_a_compiler_the_calls_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helpers, "_COMPILERS", {".c": ()})
     monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
