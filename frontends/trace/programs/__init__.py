@@ -23,7 +23,12 @@ from reducekit.frontends.trace.programs.python import python_program
 from reducekit.frontends.trace.programs.statements import PYTHON, C, Writer
 from reducekit.frontends.trace.replay.helpers import text_of
 from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
-from reducekit.frontends.trace.replay.prototypes import HELPS, Interface, unguarded
+from reducekit.frontends.trace.replay.prototypes import (
+    HELPS,
+    Interface,
+    unguarded,
+    without_mapping,
+)
 from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
 
 LANGUAGES = ("c", "cpp", "py")
@@ -58,8 +63,10 @@ def program(
         interface = linked_interface(api, classes=language == "cpp")
     # What replays bring along themselves, a program has not, but for functions that can be part
     # of it; it passes over no call.
+    # mobical's variables are mapped by the solver's, so they are what they are in the trace.
     helper = text_of(interface.source) if language == "cpp" and interface.source else ""
-    own = {name: text for name, text in interface.calls.items() if helper or HELPS not in text}
+    own = {name: without_mapping(text) for name, text in interface.calls.items()}
+    own = {name: text for name, text in own.items() if helper or HELPS not in text}
     interface = replace(interface, calls={name: unguarded(text) for name, text in own.items()})
     calls, left_out = _played(trace.calls, interface, model, language)
     last = final_answer(calls, model) if checked else None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 from reducekit.errors import UsageError
@@ -26,6 +27,7 @@ from reducekit.frontends.trace.replay.prototypes import (
     as_ipasir,
     as_mobical,
     stock_cadical,
+    without_mapping,
 )
 
 _ELF = b"\x7fELF"
@@ -99,7 +101,7 @@ _PATCHED = {"300": 24}
 
 def _cadical(version: str) -> Mapping[str, Interface]:
     cadical = CADICAL[version]
-    mobical = as_mobical(cadical, _PATCHED.get(version, 0))
+    mobical = as_mobical(cadical, _PATCHED.get(version, 0), maps=version >= "300")
     return {"cadical": cadical, "mobical": mobical, "ipasir": IPASIR[version]}
 
 
@@ -243,9 +245,10 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
 
 def _stock(api: str, content: bytes) -> Interface:
     cadical = stock_cadical(content)
-    if api != IPASIR_C.api:
-        return as_mobical(cadical) if api == "mobical" else cadical
-    return as_ipasir(cadical, declares=b"declare_more_variables" in content)
+    declares = b"declare_more_variables" in content
+    if api == "mobical":
+        return as_mobical(cadical, maps=declares)
+    return as_ipasir(cadical, declares=declares) if api == IPASIR_C.api else cadical
 
 
 def _playable(interface: Interface, path: str, content: bytes) -> Interface:
@@ -254,28 +257,31 @@ def _playable(interface: Interface, path: str, content: bytes) -> Interface:
     Raises UsageError if that leaves nothing to play.
     """
     methods = frozenset(_METHOD.findall(content))  # one look at megabytes instead of eighty
-    wanted = {name: _symbols(text) for name, text in interface.calls.items()}
 
     def has(symbol: str) -> bool:
         name = symbol.encode()
         return name in methods if _METHOD.match(name) else name in content
 
-    own = {name: [*filter(_is_own, symbols)] for name, symbols in wanted.items()}
-    lacking = [
-        name for name, symbols in wanted.items() if not all(map(has, {*symbols} - {*own[name]}))
-    ]
+    calls = {
+        name: text
+        for name, text in interface.calls.items()
+        if all(_is_own(symbol) or has(symbol) for symbol in _symbols(text))
+    }
     helper = ""
-    if any(own[name] for name in wanted.keys() - lacking):
+    if any(map(_is_own, chain.from_iterable(map(_symbols, calls.values())))):
         helper = compiled(interface.source, path) or ""
     if not helper:
-        lacking = [name for name in wanted if name in lacking or own[name]]
+        calls = {name: without_mapping(text) for name, text in calls.items()}
+        calls = {
+            name: text for name, text in calls.items() if not any(map(_is_own, _symbols(text)))
+        }
+    lacking = tuple(name for name in interface.calls if name not in calls)
     if gone := _ALWAYS.intersection(lacking):
         raise UsageError(
             f"cannot play {', '.join(sorted(gone))} of the API {interface.api} with {path}: "
             "that needs a C++ compiler and the headers of the library"
         )
-    calls = {name: text for name, text in interface.calls.items() if name not in lacking}
-    return replace(interface, calls=calls, lacking=tuple(lacking), helper=helper)
+    return replace(interface, calls=calls, lacking=lacking, helper=helper)
 
 
 def _is_own(symbol: str) -> bool:

@@ -39,6 +39,11 @@ static int *added, *tried;     /* of lemmas: `changes` when it was added, or pro
 static int explained;          /* the next literal of a reason */
 static unsigned said;          /* a hash of all that the solver told and was answered */
 
+/* Variables of a trace of mobical as the solver has them, from 1 on: it makes variables of its own
+   (factor.cpp), and mobical's later ones come after these. */
+static Ints map;
+static int (*vars)(void *);
+
 static void push(Ints *some, int number) {
     if (some->size == some->room)
         some->at = realloc(some->at, sizeof(int) * (some->room = 2 * some->room + 64));
@@ -206,6 +211,33 @@ static void *functions[] = {
     clause_literal,
 };
 
+/* From now on, until a solver is made without it, variables are mapped. */
+void reducekit_begin(void *solver, int (*count)(void *)) {
+    (void) solver;
+    vars = count;
+    map.size = 0;
+}
+
+/* Returns a literal as the solver has it. What is `known` from now on keeps its variable. */
+int reducekit_map(void *solver, int literal, int known) {
+    int variable = abs(literal);
+    if (known && !map.size) push(&map, 0);
+    if (variable >= map.size) {
+        int first = vars(solver) - map.size + 1;
+        if (!known) return literal < 0 ? -first - variable : first + variable;
+        while (map.size <= variable) push(&map, first + map.size);
+    }
+    return literal < 0 ? -map.at[variable] : map.at[variable];
+}
+
+/* mobical asks what follows from the assumptions as soon as they are propagated. */
+int reducekit_propagate(void *solver, int (*all)(void *), void (*implied)(void *, Vector *)) {
+    Vector literals = {0, 0, 0};
+    int result = all(solver);
+    if (!result) implied(solver, &literals);
+    return result;
+}
+
 void *reducekit_propagator(void *solver, int before_2_1) {
     owner = solver;
     early = before_2_1;
@@ -237,10 +269,12 @@ void reducekit_lemma(void *solver, int literal) {
 
 /* What was eliminated cannot be observed (external.cpp), and is not. */
 void reducekit_observe(
-    void *solver, void (*add)(void *, int), char (*eliminated)(void *, int), int literal
+    void *solver, void (*add)(void *, int), char (*eliminated)(void *, int), int literal, int mapped
 ) {
+    int known = mapped ? reducekit_map(solver, literal, 0) : literal;
+    if (!literal || solver != owner || eliminated(solver, known)) return;
+    if (mapped) literal = reducekit_map(solver, literal, 1);
     int variable = abs(literal);
-    if (!literal || solver != owner || eliminated(solver, literal)) return;
     know(variable);
     if (!watched[variable]) push(&observed, literal);
     watched[variable] = 1;

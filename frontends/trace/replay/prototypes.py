@@ -168,6 +168,8 @@ def _cadical(
             **{name: method(name, "v", "$", "int") for name in answering.split()},
             **{name: method(name, "v", "$") for name in silent.split()},
             **{name: method(name, "i", "$, int", "bool") for name in asking.split()},
+            # What CaDiCaL's recorder calls it.
+            "propagate_assumptions": method("propagate", "v", "$", "int"),
             "inconsistent": method("inconsistent", "v", "$", "bool"),
             "declare_more_variables": method("declare_more_variables", "i", "$, int", "int"),
             "stats": method("statistics", "v", "$"),
@@ -186,7 +188,7 @@ def _cadical(
             "configure": method("configure", "PKc", "$, str", "bool"),
             "connect": f"% = {HELPS}propagator($, {int(not batches)}, skip); {connect}",
             "disconnect": f"{HELPS}disconnect($, {disconnect}, skip)",
-            "observe": f"{HELPS}observe($, {add}, {eliminated}, int)",
+            "observe": f"{HELPS}observe($, {add}, {eliminated}, int, 0)",
             "unobserve": f"{HELPS}unobserve($, {drop}, int)",
             "reset_observed_vars": f"{HELPS}unobserve_all($, {drop_all})",
             "lemma": f"{HELPS}lemma($, int)",
@@ -230,16 +232,45 @@ _ASKED = {
 }
 
 
-def as_mobical(cadical: Interface, state: int = 0) -> Interface:
+# From 2.2 on the solver makes variables of its own. mobical maps those of a trace to the others:
+# a call of the first kind gives a new one its place, one of the second only asks for it.
+_KNOWN = {
+    **dict.fromkeys(("phase", "add", "assume", "freeze", "constrain"), 1),
+    **dict.fromkeys(("val", "flip", "flippable", "failed", "fixed", "frozen", "melt", "lemma"), 0),
+}
+_MAPPED = re.compile(rf"% = {HELPS}map\([^;]*; |; {HELPS}begin\([^;]*")
+_PROPAGATED = re.compile(rf"{HELPS}propagate\(\$, &(\w+)[^;]*")
+
+
+def without_mapping(text: str) -> str:
+    """Return a text in the notation of this module with mobical's variables as they are."""
+    text = _PROPAGATED.sub(r"\1($)", text)
+    without = _MAPPED.sub("", text)
+    return text if without == text else without.replace("$, %", "$, int")
+
+
+def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Interface:
     """Return CaDiCaL as mobical replays it: what an answer does not allow is passed over.
 
-    `state` is how many bytes there are before those with the state.
+    `state` is how many bytes there are before those with the state; `maps` says that it is as
+    mobical of 2.2 does: variables are mapped, and what is propagated is asked for.
     """
     at = f"% = mempcpy($, $, {state})"  # copies them to where they are, and returns where they end
     guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in cadical.calls}
-    if "frozen" in cadical.calls:
-        guards["melt"] = (cadical.calls["frozen"].replace("bool ", "if "),)
-    calls = {name: "; ".join([*guards.get(name, ()), text]) for name, text in cadical.calls.items()}
+    calls = dict(cadical.calls)
+    if maps:
+        for name, known in _KNOWN.items():
+            mapped = calls[name].replace("$, int", "$, %")
+            calls[name] = f"% = {HELPS}map($, int, {known}); {mapped}"
+        calls["observe"] = calls["observe"].replace("int, 0)", "int, 1)")
+        count, propagate, implied = (
+            list(steps_of(calls[name]))[-1].function for name in ("vars", "propagate", "implied")
+        )
+        calls["init"] += f"; {HELPS}begin($, &{count})"
+        calls["propagate"] = f"int {HELPS}propagate($, &{propagate}, &{implied})"
+    if "frozen" in calls:
+        guards["melt"] = (calls["frozen"].replace("bool ", "if "),)
+    calls = {name: "; ".join([*guards.get(name, ()), text]) for name, text in calls.items()}
     return replace(cadical, calls=calls)
 
 

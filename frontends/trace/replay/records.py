@@ -91,6 +91,12 @@ def _ends(words: Iterable[str]) -> bool:
     return any(word.startswith("~") for word in words)
 
 
+def _unguarded(steps: list[Step]) -> list[Step]:
+    """Return the C calls after the last `if`."""
+    first = max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0)
+    return steps[first:]
+
+
 class Encoder:
     """Encodes the calls of one API for one library; remembers what it has encoded.
 
@@ -220,7 +226,7 @@ class Encoder:
         answer is going to be (see `answered`). `distance` is that of `each`.
         """
         data = _slots(array("i", (_NOT_ASKED, *literals)).tobytes())
-        start = 6 * RECORD.size
+        start = (5 + len(_unguarded(self._steps[name]))) * RECORD.size
         where = distance + start
         copied = (
             self._call("prctl", _PR_SET_PDEATHSIG, _SIGKILL, counts=False)
@@ -247,9 +253,16 @@ class Encoder:
         return [value & 1 for value in values] if self.results[name] == "bool" else values
 
     def _each(self, name: str, numbers: int, count: int) -> bytes:
-        """Return a record that makes a call, of the object and a number, for many numbers."""
-        step = self._steps[name][-1]
-        assert step.arguments[:2] == ("$", "int"), name
+        """Return records that make a call, of the object and a number, for many numbers.
+
+        The C calls of it are made for all numbers one after the other, each with what the one
+        before returned.
+        """
+        steps = _unguarded(self._steps[name])
+        return b"".join(self._one_of_each(step, numbers, count) for step in steps)
+
+    def _one_of_each(self, step: Step, numbers: int, count: int) -> bytes:
+        assert step.arguments[:2] in (("$", "int"), ("$", "%")), step
         last = int(step.arguments[2]) if len(step.arguments) > 2 else 0
         kinds, function = CELL | FUNCTION << 2 | STRING << 4, self._indices[step.function]
         return RECORD.pack(
@@ -345,9 +358,9 @@ class Encoder:
         steps = self._steps.get(call.name)
         if steps is None:
             raise ValueError(f"there is no call {call.name!r} in the API {self.interface.api}")
-        first = max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0)
-        guards, steps = steps[:first], steps[first:]
-        steps = spread(steps, len(call.arguments))
+        guarded = _unguarded(steps)
+        first = len(steps) - len(guarded)
+        guards, steps = steps[:first], spread(guarded, len(call.arguments))
         places = [word for step in steps for word in step.arguments if word in TAKEN]
         needed = len(places) - places.count("word") - places.count("skip")
         if not needed <= len(call.arguments) <= len(places):
