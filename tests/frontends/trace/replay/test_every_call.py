@@ -35,7 +35,8 @@ failed -1=1; failed -2=1; solve=10; assume -1; reset_assumptions; solve=10; rese
 init; add -1; add 0; constrain 1; constrain 0; solve=20; constraint_failed=1; solve=10;
 constrain 1; constrain 0; reset_constraint; solve=10; reset
 
-init; add 1; add 2; add 0; assume -1; propagate; implied; lookahead; cubing 2; solve=10; reset
+init; add 1; add 2; add 0; assume -1; propagate=10; implied; lookahead; cubing 2; solve=10; assume
+-1; propagate_assumptions=10; implied; reset
 
 init; add 1; add 2; add 0; connect mock-propagator; observe 1; observe 2; observed 1=1;
 is_decision 1=0; lemma -1; lemma 0; force_backtrack 0; solve=10; val 1=-1; val 2=2; unobserve 1;
@@ -200,8 +201,7 @@ def _arithmetic() -> str:
 NOT_PLAYED = {
     "cadical": {
         "reserve": "3.0 has `resize` in its place; the last test plays it on 1.9.5",
-        "propagate_assumptions": "the library does not export it",
-        "lookahead_cubes": "the library does not export it",
+        "lookahead_cubes": "CaDiCaL records it without the depth that it was called with",
         "continue": "mobical's own, the library has no such method",
         "max_alloc": "mobical's own, a limit for its process",
         "leak_alloc": "mobical's own, a limit for its process",
