@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import count
+from typing import NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats.convert import APIS, NAMES, SOLVES
 
 _TOKEN = re.compile(rb"[^\s]+")
+_DROP = ("reset_assumptions", "reset_constraint", "propagate")
+"""Calls of CaDiCaL after which assumptions, the constraint, or both are gone."""
 
 
 def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
@@ -83,29 +87,45 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
 
     `solve` counts the calls that solve from 0, or from the end if negative; a
     trace without any stands for its clauses. Raises UsageError if there is no
-    such one.
+    such one, or if a propagator has clauses of its own.
     """
     clauses, moments = _asked(calls, api)
     if not moments and solve == -1:
-        moments.append((len(clauses), ()))
+        moments.append(_Solve(len(clauses), (), None))
     if not -len(moments) <= solve < len(moments):
         raise UsageError(f"there are {len(moments)} calls that solve, and no number {solve}")
-    count, units = moments[solve]
-    found = clauses[:count] + [(literal,) for literal in units]
-    variables = max((abs(literal) for each in found for literal in each), default=0)
-    return _written(f"p cnf {variables} {len(found)}", map(_line, found))
+    asked = moments[solve]
+    found = clauses[: asked.clauses] + [(literal,) for literal in asked.assumed]
+    found += [] if asked.constraint is None else [asked.constraint]
+    return _written(f"p cnf {_greatest(found)} {len(found)}", map(_line, found))
 
 
 def to_icnf(calls: Iterable[Call], api: str) -> bytes:
-    """Return all that is solved as an incremental CNF: a line of assumptions for each solve."""
+    """Return all that is solved as an incremental CNF: a line of assumptions for each solve.
+
+    A constraint holds for one solve: it is a clause with one more variable, which is assumed to
+    be false in this solve only. Raises UsageError if a propagator has clauses of its own.
+    """
     clauses, moments = _asked(calls, api)
+    said = [literals for each in moments for literals in (each.assumed, each.constraint or ())]
+    free = count(_greatest([*clauses, *said]) + 1)
+    constraints: list[tuple[int, ...]] = []
     lines: list[str] = []
-    before = 0
-    for count, assumed in moments:
-        lines += map(_line, clauses[before:count])
+    before = moments[0].clauses if moments else 0
+    for end, assumed, constraint in moments:
+        lines += map(_line, clauses[before:end])
+        if constraint is not None:
+            constraints.append((*constraint, next(free)))
+            assumed = (*assumed, -constraints[-1][-1])
         lines.append(f"a {_line(assumed)}")
-        before = count
-    return _written("p inccnf", [*lines, *map(_line, clauses[before:])])
+        before = end
+    # Where no clauses come later, solves are at the end, as CaDiCaL's reader wants it.
+    first = [*clauses[: moments[0].clauses], *constraints] if moments else []
+    return _written("p inccnf", [*map(_line, first), *lines, *map(_line, clauses[before:])])
+
+
+def _greatest(clauses: Iterable[Iterable[int]]) -> int:
+    return max((abs(literal) for each in clauses for literal in each), default=0)
 
 
 def _line(literals: Iterable[int]) -> str:
@@ -116,38 +136,56 @@ def _written(header: str, lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in (header, *lines)).encode("ascii")
 
 
-def _asked(
-    calls: Iterable[Call], api: str
-) -> tuple[list[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]:
-    """Return the clauses, and for each solve how many there were by then, and the assumptions."""
+class _Solve(NamedTuple):
+    """How many clauses there were in a solve, its assumptions, and its constraint if any."""
+
+    clauses: int
+    assumed: tuple[int, ...]
+    constraint: tuple[int, ...] | None
+
+
+def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list[_Solve]]:
+    """Return the clauses, and what each solve is asked. Raises UsageError."""
     if api not in NAMES:
         raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
     meaning = {name: what for what, name in NAMES[api].items()}
+    meaning |= {"constrain": "constrain"}
     clauses: list[tuple[int, ...]] = []
-    clause: list[int] = []
+    moments: list[_Solve] = []
+    opened: dict[str, list[int]] = {"add": [], "constrain": []}
     assumed: list[int] = []
+    constraint: tuple[int, ...] | None = None
     solved = False
-    moments: list[tuple[int, tuple[int, ...]]] = []
     for call in calls:
         what = meaning.get(call.name)
+        if solved and (what in ("add", "assume", "constrain", *SOLVES) or call.name in _DROP):
+            assumed, constraint, solved = [], None, False  # they hold for one solve
         if call.name == "fixate" and api == "lingeling" and not solved:
             clauses += [(literal,) for literal in assumed]
-        elif what in ("add", "assume"):
+        elif call.name in _DROP:
+            assumed = assumed if call.name == "reset_constraint" else []
+            constraint = constraint if call.name == "reset_assumptions" else None
+        elif call.name == "lemma":
+            raise UsageError(f"{_place(call)}: a CNF has no propagator that knows clauses")
+        elif what in ("add", "assume", "constrain"):
             literal = call.arguments[0] if call.arguments else None
             if not isinstance(literal, int):
                 raise UsageError(f"'{call}' has no literal")
-            if solved:
-                assumed, solved = [], False
             if what == "assume":
                 assumed.append(literal)
             elif literal:
-                clause.append(literal)
+                opened[what].append(literal)
+            elif what == "add":
+                clauses.append(tuple(opened[what]))
+                opened[what] = []
             else:
-                clauses.append(tuple(clause))
-                clause = []
+                constraint = tuple(opened[what])
+                opened[what] = []
         elif what in SOLVES:
-            if solved:
-                assumed = []
-            moments.append((len(clauses), tuple(assumed)))
+            moments.append(_Solve(len(clauses), tuple(assumed), constraint))
             solved = True
     return clauses, moments
+
+
+def _place(call: Call) -> str:
+    return f"line {call.line}: {call}" if call.line else str(call)
