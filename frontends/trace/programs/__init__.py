@@ -20,7 +20,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.programs.c import c_program
 from reducekit.frontends.trace.programs.final_answer import final_answer
 from reducekit.frontends.trace.programs.python import python_program
-from reducekit.frontends.trace.programs.statements import PYTHON, C, Writer
+from reducekit.frontends.trace.programs.statements import CPP, PYTHON, C, Writer
 from reducekit.frontends.trace.replay.helpers import text_of
 from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
 from reducekit.frontends.trace.replay.prototypes import (
@@ -33,6 +33,7 @@ from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
 
 LANGUAGES = ("c", "cpp", "py")
 """The languages that programs are written in, by the suffixes of their files."""
+_SPELLINGS = {"c": C, "cpp": CPP, "py": PYTHON}
 _OMITTED = ("query", "hint")
 """Roles of calls that may be left out: they change no answer."""
 _ELSEWHERE = {"c": ": write a .cpp or .py file", "py": ": write a .cpp file"}
@@ -70,7 +71,7 @@ def program(
     interface = replace(interface, calls={name: unguarded(text) for name, text in own.items()})
     calls, left_out = _played(trace.calls, interface, model, language)
     last = final_answer(calls, model) if checked else None
-    writer = Writer(interface, C if library is None else PYTHON, last)
+    writer = Writer(interface, _SPELLINGS[language], last)
     code = writer.code(load_model(interface.api).title, calls)
     if library is not None:
         lines = python_program(code, library.path)

@@ -23,7 +23,10 @@ from reducekit.frontends.trace.replay.prototypes import HELPS, Step
 
 _ROOM = "calloc"
 """Makes room for what C++ makes by itself."""
-_TYPES = {"int": "int", "str": "const char *", "word": "const char *"}
+_TYPES = {
+    "int": "int", "str": "const char *", "word": "const char *", "handle*": "void *const *",
+    "#": "long",
+}  # fmt: skip
 _RESULTS = {"": "void", "int": "int", "bool": "bool", "ptr": "void *", "handle": "void *"}
 _MANGLED = {
     "i": "int", "b": "bool", "PKc": "const char *", "RSt6vectorIiSaIiEE": "std::vector<int> &",
@@ -48,6 +51,10 @@ def c_program(code: Code, *, cpp: bool, helper: str = "") -> Iterator[str]:
         yield from ("#include <stdio.h>", "#include <stdlib.h>")
     if any(word.startswith("&") for step in functions for word in step.arguments):
         yield "#include <unistd.h>"
+    if cpp and any(
+        word.startswith(("handle*", "[")) for step in functions for word in step.arguments
+    ):
+        yield "#include <initializer_list>"
     if helper:
         yield from helper.splitlines()
     elif methods:
@@ -59,6 +66,8 @@ def c_program(code: Code, *, cpp: bool, helper: str = "") -> Iterator[str]:
     kind = next((f"{match[1]}::Solver" for match in methods.values()), "void")
     yield f"    {kind} *{SOLVER} = 0;"
     yield from (f"    void *{handle} = 0;" for handle in code.handles)
+    if any(each.target == KEPT and each.step.function != _ROOM for each in chain(*code.body)):
+        yield f"    void *{KEPT} = 0;"
     if code.last is not None:
         yield f"    int {ANSWER} = 0;"
     yield from _lines(code.begin)
@@ -106,6 +115,8 @@ def _prototype(step: Step) -> str:
 def _type(word: str) -> str:
     if word.startswith("'"):
         return "const char *"
+    if word.startswith("["):
+        return "const unsigned *"
     return _TYPES.get(word, "long" if word.lstrip("-").isdigit() else "void *")
 
 

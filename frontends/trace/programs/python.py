@@ -63,7 +63,7 @@ def _declared(symbol: str, step: Step) -> str:
 def _type(word: str) -> str:
     if word.startswith("'"):
         return "string"
-    return _TYPES.get(word, "long" if word.lstrip("-").isdigit() else "pointer")
+    return _TYPES.get(word, "long" if word == "#" or word.lstrip("-").isdigit() else "pointer")
 
 
 def _name(function: str) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.programs.final_answer import FinalAnswer
-from reducekit.frontends.trace.replay.prototypes import TAKEN, Interface, Step, spread, steps_of
+from reducekit.frontends.trace.replay.prototypes import (
+    TAKEN,
+    Interface,
+    Step,
+    spread,
+    steps_of,
+    taken,
+)
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
 """Variables of a program: the object, what `%` stands for, and the answer that is checked."""
@@ -22,15 +29,39 @@ _WIDTH = 96
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a language writes a null pointer, the address of a function, and a string."""
+    """How a language writes a null pointer, the address of a function, a string, and arrays.
+
+    These are of pointers and of numbers; `{0}` is what is in one, `{1}` how much that is. `room`
+    is that for a pointer.
+    """
 
     null: str
     address: str
     string: str
+    pointers: str
+    numbers: str
+    room: str
 
 
-C = Spelling("0", "(void *) &{}", "{}")
-PYTHON = Spelling("None", 'ctypes.cast(library["{}"], pointer)', "b{}")
+C = Spelling(
+    "0", "(void *) &{}", "{}", "(void *[]) {{{0}}}", "(unsigned []) {{{0}}}", "(void *[]) {0}"
+)
+CPP = Spelling(
+    C.null,
+    C.address,
+    C.string,
+    "std::initializer_list<void *>{{{0}}}.begin()",
+    "std::initializer_list<unsigned>{{{0}}}.begin()",
+    "new void *()",
+)
+PYTHON = Spelling(
+    "None",
+    'ctypes.cast(library["{}"], pointer)',
+    "b{}",
+    "(pointer * {1})({0})",
+    "(number * {1})({0})",
+    "(pointer * 1)()",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +126,9 @@ class Writer:
     def _statements(self, index: int, call: Call) -> list[Statement]:
         given = iter(call.arguments)
         found = []
-        for step in spread(self._steps[call.name], len(call.arguments)):
-            arguments = tuple(self._arguments(step, given))
+        steps, many = spread(self._steps[call.name], len(call.arguments))
+        for step in steps:
+            arguments = tuple(self._arguments(step, given, many))
             target = {"$": SOLVER, "%": KEPT}.get(step.stores, "")
             if step.result == "handle" and str(call.result) in self._used:
                 target = self._handle(str(call.result))
@@ -106,10 +138,24 @@ class Writer:
                 found.append(Statement(step, target, arguments))
         return found
 
-    def _arguments(self, step: Step, given: Iterator[Value]) -> Iterator[str]:
-        """Yield the arguments of a C call; those that it takes from the trace are `given`."""
+    def _arguments(self, step: Step, given: Iterator[Value], many: int) -> Iterator[str]:
+        """Yield the arguments of a C call; those that it takes from the trace are `given`.
+
+        `many` is how many of these are for an array.
+        """
         spelling = self._spelling
         for word in step.arguments:
+            if word == "handle*":
+                names = [self._handle(str(value)) for value in islice(given, many)]
+                yield spelling.pointers.format(", ".join(names), many)
+                continue
+            if word.startswith("["):
+                numbers = [*map(str, islice(given, taken(word)))]
+                yield spelling.numbers.format(", ".join(numbers), len(numbers))
+                continue
+            if word in ("#", "room"):
+                yield str(many) if word == "#" else spelling.room
+                continue
             value = next(given, None) if word in TAKEN else None
             if word in ("$", "~$", "self", "~self"):
                 yield SOLVER

@@ -108,7 +108,7 @@ def _cadical(version: str) -> Mapping[str, Interface]:
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 """In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
-_OF_LIBC = ("calloc", "getppid", "_exit", "memchr", "mempcpy")
+_OF_LIBC = ("calloc", "fopen", "getppid", "_exit", "memchr", "mempcpy", "strlen")
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
 """Without these calls there is nothing to play. Others may be missing: they are left out."""

@@ -17,6 +17,11 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
                             which is not looked at
     handle                  the call's next argument: a name that an earlier call returned
     handle f(...)           the result is what the recorded result names from now on
+    handle*, #              an array of what names stand for, and how many these are: the call's
+                            arguments that no other word takes
+    [int int]               an array of the call's next arguments: numbers of 32 bits
+    room                    the address of room for a pointer that the function returns there
+    KIND                    a constant that the library has a name for
     5, 'w', &f              a number, a word, the address of a function
     if f(...)               what follows the last `if` is only done if one of them returns something
                             else than 0; each is given the call's arguments from the first
@@ -34,6 +39,8 @@ HELPS = "reducekit_"
 """What the names of functions begin with that no solver has: see `helpers.py`."""
 TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
 """Words for an argument of the call, one each."""
+_MANY = ("int*", "handle*")
+_NUMBERS = re.compile(r"\[int( int)*\]")
 _GUARDS = re.compile(r".*\bif [^;]*; ")
 _STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
 
@@ -61,15 +68,27 @@ def steps_of(text: str) -> Iterator[Step]:
         yield Step(function, words, result or "", stores or "")
 
 
-def spread(steps: Sequence[Step], arguments: int) -> list[Step]:
-    """Return the C calls that a call with so many arguments makes: `int*` is repeated."""
-    taken = sum(word in TAKEN for step in steps for word in step.arguments)
+def taken(word: str) -> int:
+    """Return how many arguments of the call a word takes."""
+    return word.count("int") if _NUMBERS.fullmatch(word) else int(word in TAKEN)
+
+
+def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
+    """Return the C calls that a call with so many arguments makes: `int*` is repeated.
+
+    Besides, how many arguments `int*` or `handle*` take.
+    """
+    many = arguments - sum(taken(word) for step in steps for word in step.arguments)
     found = []
     for step in steps:
         words = tuple("int" if word == "int*" else word for word in step.arguments)
-        times = 1 if words == step.arguments else arguments - taken
-        found += [replace(step, arguments=words)] * times
-    return found
+        found += [replace(step, arguments=words)] * (1 if words == step.arguments else many)
+    return found, many
+
+
+def takes_any(steps: Sequence[Step]) -> bool:
+    """Return whether a call has any number of arguments."""
+    return any(word in _MANY for step in steps for word in step.arguments)
 
 
 def unguarded(text: str) -> str:
@@ -84,6 +103,8 @@ class Interface:
     `contract` is a regular expression that finds a broken contract in what the
     library printed to standard error. `options` is the symbol of its table of options,
     in CaDiCaL's layout ("" if it has none), `lacking` the calls that this library has not.
+    `error` are two functions: whether the last call has failed, and what it says of it. `spells`
+    is the function that returns the names of constants, and what these begin with.
     `source` is the file of the functions whose names begin with HELPS ("" for none), `helper`
     the path of a library with them.
     """
@@ -93,6 +114,8 @@ class Interface:
     contract: bytes
     options: str = ""
     lacking: tuple[str, ...] = ()
+    error: tuple[str, str] | None = None
+    spells: tuple[str, str] | None = None
     source: str = ""
     helper: str = ""
 
@@ -380,8 +403,7 @@ MINISAT = Interface(
     source="minisat.cpp",
 )
 
-# boolector.h, of version 3.2. Not played: calls with arrays of nodes or sorts
-# (fun, apply, forall, exists, fun_sort), and what clones or writes files.
+# boolector.h, of version 3.2. Not played: what clones. What is printed to a file goes nowhere.
 _UNARY = "not neg inc dec redor redxor redand copy match_node get_value"
 _BINARY = """
     xor xnor and nand or nor add mul sub udiv sdiv urem srem smod ult slt ulte slte ugt sgt ugte
@@ -423,6 +445,32 @@ BOOLECTOR = Interface(
         **_prefixed("int boolector_", "get_node_id bitvec_sort_get_width", "self, handle"),
         **_prefixed("int boolector_", "sat simplify get_refs", "self"),
         **_prefixed("int boolector_", "limited_sat", "self, int, int"),
+        **_prefixed(
+            "handle boolector_", "fun apply forall exists", "self, skip, handle*, #, handle"
+        ),
+        **_prefixed("int boolector_", "fun_sort_check", "self, skip, handle*, #, handle"),
+        **_prefixed("handle boolector_", "fun_sort", "self, handle*, #, handle"),
+        **{
+            name: f"% = fopen('/dev/null', 'w'); boolector_{name}({arguments})"
+            for name, arguments in (
+                ("dump_btor", "self, %"),
+                ("dump_smt2", "self, %"),
+                ("dump_btor_node", "self, %, handle"),
+                ("dump_smt2_node", "self, %, handle"),
+                ("print_model", "self, str, %"),
+                ("print_value_smt2", "self, handle, word, %"),
+            )
+        },
+        **_prefixed(
+            "boolector_", "array_assignment uf_assignment", "self, handle, room, room, room"
+        ),
+        # What they take is freed with the solver: a trace has no names for it.
+        **dict.fromkeys(
+            ("free_array_assignment", "free_uf_assignment"), "getppid(self, skip, skip, skip)"
+        ),
+        "free_bits": "getppid(self, skip)",
+        **_prefixed("ptr boolector_", "get_btor", "handle"),
+        **_prefixed("boolector_", "set_msg_prefix", "self, word"),
         **_prefixed("boolector_", "assert assume release release_sort", "self, handle"),
         **_prefixed("boolector_", "var_mark_bool add_output free_bv_assignment", "self, handle"),
         **_prefixed("boolector_", "get_symbol get_bits", "self, handle"),

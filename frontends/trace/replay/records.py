@@ -12,6 +12,7 @@ import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.replay.prototypes import (
@@ -21,6 +22,8 @@ from reducekit.frontends.trace.replay.prototypes import (
     Step,
     spread,
     steps_of,
+    taken,
+    takes_any,
 )
 from reducekit.frontends.trace.replay.server import (
     CELL,
@@ -32,6 +35,7 @@ from reducekit.frontends.trace.replay.server import (
     GO,
     KEEPS,
     NUMBER,
+    PUT,
     RECORD,
     SKIPS,
     STORES,
@@ -49,10 +53,14 @@ _ONE = struct.Struct("<Q")  # what is written to an event counter, and read from
 _OBJECT = 0  # the object's cell
 _COPY = CELLS - 1  # the cell of the process that was forked to be asked
 _KEPT_CELL = CELLS - 2  # the cell of `%`
+_ARRAY, _BEHIND = CELLS - 3, CELLS - 4  # cells of an array that is made, and of where it ends
+_LAST_CELL = _BEHIND
+_FAILED = "API usage error: %s\n"
 _NOT_ASKED = -1  # no wait status
 _OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
 _HELPERS = (
-    "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", EACH,
+    "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", "calloc",
+    "dprintf", EACH, PUT,
 )  # fmt: skip
 
 
@@ -80,10 +88,10 @@ def _slots(data: bytes) -> bytes:
     return data + bytes(-len(data) % RECORD.size)
 
 
-def _counted(record: bytes) -> bytes:
-    """Return a record at which a call of the trace begins."""
-    function, flags, *rest = RECORD.unpack(record)
-    return RECORD.pack(function, flags | COUNTS, *rest)
+def _counted(records: bytes) -> bytes:
+    """Return records of which the first is one at which a call of the trace begins."""
+    function, flags, *rest = RECORD.unpack_from(records)
+    return RECORD.pack(function, flags | COUNTS, *rest) + records[RECORD.size :]
 
 
 def _ends(words: Iterable[str]) -> bool:
@@ -116,7 +124,7 @@ class Encoder:
         # The limits are set anew for each child, and the room for what is read.
         self.reserved = _RLIMITS.size + _ONE.size
         self.strings = bytearray(self.reserved) + _ONE.pack(1)
-        self._offsets: dict[str, int] = {}
+        self._offsets: dict[bytes, int] = {}
         self._cells: dict[str, int] = {}
         self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
         self._played: dict[int, bytes] = {}  # by the id of a call that is kept alive
@@ -136,6 +144,7 @@ class Encoder:
             if name not in self.begins
             and not any(_OF_OBJECT.intersection(step.arguments) for step in steps)
         ]
+        self._fails = b"" if interface.error is None else self._failing(interface.error)
         self.done = self._call("_exit", 0)
         self.pause = self._event("read", GO, _RLIMITS.size)
         self.report = self._event("write", DONE, self.reserved)
@@ -360,16 +369,19 @@ class Encoder:
             raise ValueError(f"there is no call {call.name!r} in the API {self.interface.api}")
         guarded = _unguarded(steps)
         first = len(steps) - len(guarded)
-        guards, steps = steps[:first], spread(guarded, len(call.arguments))
-        places = [word for step in steps for word in step.arguments if word in TAKEN]
-        needed = len(places) - places.count("word") - places.count("skip")
-        if not needed <= len(call.arguments) <= len(places):
+        guards, (steps, many) = steps[:first], spread(guarded, len(call.arguments))
+        places = [word for step in steps for word in step.arguments if taken(word)]
+        most = sum(map(taken, places))
+        needed = most - places.count("word") - places.count("skip")
+        if takes_any(guarded):
+            most = max(needed, len(call.arguments))
+        if not needed <= len(call.arguments) <= most:
             expected = " ".join([call.name, *places])
             raise ValueError(
                 f"{call.name!r} has {len(call.arguments)} arguments; expected: {expected}"
             )
         given = iter(call.arguments)
-        records = [self._record(step, given, call, 0) for step in steps]
+        records = [self._record(step, given, call, 0, many=many) for step in steps]
         if guards:
             # Each `if` jumps to what is guarded; the record before that jumps over it.
             jumps = [
@@ -382,15 +394,55 @@ class Encoder:
                 )
                 for place, step in enumerate(guards)
             ]
-            over = self._skipping("getppid", KEEPS, 0, RECORD.size * len(records))
+            over = self._skipping("getppid", KEEPS, 0, sum(map(len, records)))
             records = [*jumps, over, *records]
-        records[0] = _counted(records[0])
+        return _counted(b"".join(records) + self._fails)
+
+    def _array(self, names: Sequence[Value]) -> bytes:
+        """Return records that make an array of what names stand for."""
+        records = [
+            RECORD.pack(
+                self._indices["calloc"], KEEPS | STORES, _ARRAY, len(names) or 1, 8, 0, 0, 0, 0
+            )
+        ]
+        at = _ARRAY
+        for name in names:
+            kinds, cell = CELL | CELL << 2, self._cell(str(name))
+            records.append(
+                RECORD.pack(
+                    self._indices[PUT], KEEPS | STORES | kinds, _BEHIND, at, cell, 0, 0, 0, 0
+                )
+            )
+            at = _BEHIND
         return b"".join(records)
 
+    def _failing(self, error: tuple[str, str]) -> bytes:
+        """Return records that end the process if the last call has failed."""
+        asked, said = map(self._index, error)
+        text = self._string(_FAILED)
+        kinds = KEEPS | STRING << 2 | CELL << 4
+        ends = (
+            RECORD.pack(said, KEEPS | STORES, _KEPT_CELL, 0, 0, 0, 0, 0, 0)
+            + RECORD.pack(self._indices["dprintf"], kinds, 0, 2, text, _KEPT_CELL, 0, 0, 0)
+            + self._call("_exit", CONTRACT_STATUS, counts=False)
+        )
+        over = self._skipping("getppid", KEEPS, 0, len(ends))
+        return RECORD.pack(asked, KEEPS | SKIPS, 0, 0, 0, 0, 0, 0, 1) + over + ends
+
     def _record(
-        self, step: Step, given: Iterator[Value], call: Call, flags: int, last: int = 0
+        self,
+        step: Step,
+        given: Iterator[Value],
+        call: Call,
+        flags: int,
+        last: int = 0,
+        many: int = 0,
     ) -> bytes:
-        """Return the record of a C call; `last` is the sixth argument of one with fewer."""
+        """Return the record of a C call; `last` is the sixth argument of one with fewer.
+
+        `many` is how many arguments are left for an array, the records of which come before.
+        """
+        before = b""
         if step.function in self.missing:
             raise ValueError(f"the library cannot play {call.name!r}: it has no {step.function}")
         cell = _OBJECT
@@ -406,12 +458,18 @@ class Encoder:
                 next(given, None)
                 continue
             place = len(values)
-            kind, value = self._argument(word, given, call)
+            if word == "handle*":
+                before = self._array([*islice(given, many)])
+                kind, value = CELL, _ARRAY
+            elif word == "#":
+                kind, value = NUMBER, many
+            else:
+                kind, value = self._argument(word, given, call)
             flags |= kind << 2 * place
             values.append(value)
         values += [0] * (_ARGUMENTS - len(values))
         values[-1] = values[-1] or last
-        return RECORD.pack(self._indices[step.function], flags, cell, *values)
+        return before + RECORD.pack(self._indices[step.function], flags, cell, *values)
 
     def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
         if word in ("$", "~$"):
@@ -422,6 +480,11 @@ class Encoder:
             return FUNCTION, self._indices[word[1:]]
         if word.startswith("'"):
             return STRING, self._string(word.strip("'"))
+        if word.startswith("["):
+            return STRING, self._numbers([*islice(given, taken(word))])
+        if word == "room":
+            self.strings += bytes(8)
+            return STRING, len(self.strings) - 8
         if word not in TAKEN:
             return NUMBER, int(word)
         value = next(given, None)
@@ -441,14 +504,23 @@ class Encoder:
         return NUMBER, value
 
     def _string(self, text: str) -> int:
-        if text not in self._offsets:
-            self._offsets[text] = len(self.strings)
-            self.strings += text.encode("utf-8", "surrogateescape") + b"\0"
-        return self._offsets[text]
+        return self._data(text.encode("utf-8", "surrogateescape") + b"\0")
+
+    def _numbers(self, values: Sequence[Value]) -> int:
+        numbers = [each for each in values if isinstance(each, int) and 0 <= each < 2**32]
+        if len(numbers) < len(values):
+            raise ValueError(f"expected numbers from 0 to {2**32 - 1}, found {values}")
+        return self._data(array("I", numbers).tobytes())
+
+    def _data(self, data: bytes) -> int:
+        if data not in self._offsets:
+            self._offsets[data] = len(self.strings)
+            self.strings += data
+        return self._offsets[data]
 
     def _cell(self, name: str) -> int:
         if name not in self._cells:
-            if len(self._cells) + 1 >= _KEPT_CELL:
-                raise ValueError(f"more than {_KEPT_CELL - 1} names of results")
+            if len(self._cells) + 1 >= _LAST_CELL:
+                raise ValueError(f"more than {_LAST_CELL - 1} names of results")
             self._cells[name] = len(self._cells) + 1
         return self._cells[name]

@@ -23,9 +23,10 @@ SKIPS, unless the result (an int) is 0, as many records are passed over as the
 sixth argument says. So a child can fork, to be asked what the trace does not ask,
 and records can have other data between them.
 
-One function is of this file: EACH(object, function, numbers, count, last) calls the
+Two functions are of this file: EACH(object, function, numbers, count, last) calls the
 function with the object, a number and the last argument for each number in turn
-(i32), and puts the result in the number's place.
+(i32), and puts the result in the number's place. PUT(address, value) stores 64 bits,
+and returns the address behind them.
 
 On x86-64 the child runs the machine code below and no Python: so the interpreter's objects
 need not even be copied to it. Measured (CPU milliseconds of a whole replay, with this code and
@@ -45,7 +46,7 @@ import time
 
 NUMBER, CELL, STRING, FUNCTION = range(4)
 COUNTS, STORES, KEEPS, SKIPS = 0x1000, 0x2000, 0x4000, 0x8000
-EACH = ":each"  # no name that a library could have
+EACH, PUT = ":each", ":put"  # no names that a library could have
 GO, DONE = 4, 5
 RECORD = struct.Struct("<HHI6i")
 REQUEST = struct.Struct("<3Qdd")  # offsets of results, strings, records; wall and CPU seconds
@@ -164,10 +165,18 @@ ebe2                        jmp all
 c3                          ret
 """
 
+# PUT, as well.
+_PUT = """
+488937                      mov [rdi], rsi
+488d4708                    lea rax, [rdi+8]
+c3                          ret
+"""
+
 
 def listings() -> dict[str, list[tuple[bytes, str, str]]]:
     """Return the lines of the machine code (x86-64): bytes, label or "", instruction."""
-    return {"fork": _lines(_FORK), "loop": _lines(_LOOP), "each": _lines(_EACH)}
+    named = {"fork": _FORK, "loop": _LOOP, "each": _EACH, "put": _PUT}
+    return {name: _lines(listing) for name, listing in named.items()}
 
 
 def _lines(listing: str) -> list[tuple[bytes, str, str]]:
@@ -332,6 +341,12 @@ def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
         numbers += 4
 
 
+def _put(at: int, value: int) -> int:
+    """Do what the machine code of PUT does."""
+    ctypes.c_int64.from_address(at).value = value
+    return at + 8
+
+
 class Server:
     """The loaded library, and all that a child needs."""
 
@@ -352,7 +367,9 @@ class Server:
                 for at, symbol in zip(found, symbols, strict=True)
             ]
         self.missing = [
-            symbol for symbol, at in zip(symbols, found, strict=True) if not at and symbol != EACH
+            symbol
+            for symbol, at in zip(symbols, found, strict=True)
+            if not at and symbol not in (EACH, PUT)
         ]
         # What a child reads is in memory of its own, not among the interpreter's objects.
         self.tables = mmap.mmap(-1, 8 * (6 + len(found)) + RECORD.size)
@@ -374,24 +391,29 @@ class Server:
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         self.fork_at = ctypes.cast(libc.fork, ctypes.c_void_p).value or 0
-        # A callback of Python's, unless there is machine code.
+        # Callbacks of Python's, unless there is machine code.
         self.each = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)(_each)
-        each = ctypes.cast(self.each, ctypes.c_void_p).value
+        self.put = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)(_put)
+        own = {
+            EACH: ctypes.cast(self.each, ctypes.c_void_p).value,
+            PUT: ctypes.cast(self.put, ctypes.c_void_p).value,
+        }
         if native:
             code = _assembled(_FORK) + _assembled(_LOOP)
-            both = code + _assembled(_EACH)
+            each = code + _assembled(_EACH)
+            whole = each + _assembled(_PUT)
             try:
-                self.code = mmap.mmap(-1, len(both), prot=7)
+                self.code = mmap.mmap(-1, len(whole), prot=7)
             except OSError:  # some systems allow no memory that is writable and executable
                 pass
             else:
-                self.code.write(both)
+                self.code.write(whole)
                 at = ctypes.addressof(ctypes.c_char.from_buffer(self.code))
                 self.start = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2)(at)
-                each = at + len(code)
+                own = {EACH: at + len(code), PUT: at + len(each)}
                 self._leave_out(interpreters, symbols)
-        if EACH in symbols:
-            self.functions[symbols.index(EACH)] = each or 0
+        for name in own.keys() & symbols:
+            self.functions[symbols.index(name)] = own[name] or 0
         libc.setvbuf(libc.stdout, None, 1, 1 << 12)  # _IOLBF: a crash loses no whole line
 
     def _leave_out(self, memory: list[tuple[int, int]], symbols: list[str]) -> None:

@@ -17,6 +17,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from tests.frontends.trace.replay.test_every_call import calls_of
 from tests.frontends.trace.replay.test_stock_cadical import stock
 
 COMPILED = ("c", pytest.param("cpp", marks=pytest.mark.debian("g++")), "py")
@@ -239,6 +240,26 @@ delete 0x1
         assert run(tmp_path, text, language, library, form="boolector").returncode == 0
     written, _ = program(read_trace(text.encode()), "c")
     assert b'h2 = boolector_var(solver, h1, "x\\042y");' in written
+
+
+@pytest.mark.debian("g++")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_arrays_of_nodes(tmp_path: Path, language: str) -> None:
+    steps = """new=0x1; bitvec_sort 0x1 8=s; bool_sort 0x1=o; fun_sort 0x1 s s o=f; uf 0x1 f=g;
+    var 0x1 s=x; param 0x1 s=p; ult 0x1 p x=b; fun 0x1 1 p b=h; apply 0x1 1 x h=hx; apply 0x1 2 x x
+    g=gx; or 0x1 hx gx=a; assert 0x1 a; dump_smt2 0x1; sat 0x1=10"""
+    lines = []
+    for call in calls_of(steps):
+        lines += [" ".join(map(str, (call.name, *call.arguments))), f"return {call.result}"]
+    text = "".join(f"{line}\n" for line in lines if line != "return None")
+    assert (
+        run(tmp_path, text, language, find_library("boolector"), form="boolector").returncode == 0
+    )
+    trace = read_trace(text.encode(), "boolector")
+    code = program(trace, language)[0].decode()
+    assert {"c": "(void *[]) {h5, h5}, 2, h4", "py": "(pointer * 2)(h5, h5), 2, h4"}.get(
+        language, "std::initializer_list<void *>{h5, h5}.begin(), 2, h4"
+    ) in code
 
 
 def test_a_query_without_a_function_is_left_out() -> None:

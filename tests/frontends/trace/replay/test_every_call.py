@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run
 from reducekit.frontends.trace.replay import ReplayServer, find_library
@@ -117,6 +118,30 @@ s=hi; is_bv_const_zero b z=1; is_bv_const_one b e=1; is_bv_const_ones b m=1;
 is_bv_const_min_signed b lo=1; is_bv_const_max_signed b hi=1; is_bv_const_zero b e=0; get_bits b
 lo; const b 10000101=c1; slice b c1 6 0=c2; uext b c2 1=c; consth b s 5=h; int b 5 s=n; eq b c
 h=ch; eq b h n=hn; is_bv_const_one b ch=1; is_bv_const_one b hn=1; release_all b; delete b
+
+new=b; set_msg_prefix b p; set_opt b 0 model-gen 1; bitvec_sort b 8=s; bool_sort b=o; fun_sort b s
+s o=fs; is_fun_sort b fs=1; uf b fs g=g; get_fun_arity b g=2; var b s x=x; var b s y=y; apply b 2
+x y g=gxy; apply b 2 y x g=gyx; fun_sort_check b 2 x y g=-1; bitvec_sort b 4=s4; var b s4 w=w;
+fun_sort_check b 2 x w g=1; ne b gxy gyx=d; assert b d; param b s p=p; param b s q=q; add b p
+q=pq; fun b 2 p q pq=f; is_fun b f=1; get_fun_arity b f=2; apply b 2 x y
+f=fxy; constd b s 7=k; eq b fxy k=e; assert b e; get_btor x;
+dump_smt2 b; dump_smt2_node b d; sat b=10; print_model b smt2;
+print_value_smt2 b x x; print_value_smt2 b y; uf_assignment b g; free_uf_assignment b i v 2;
+get_value b fxy=v; eq b v k=vk; is_bv_const_one b
+vk=1; delete b
+
+new=b; bitvec_sort b 4=s; param b s p=p; param b s q=q; zero b s=z; ugte b p z=pz; forall b 1 p
+pz=a; ult b q z=qz; exists b 1 q qz=x; not b x=nx; assert b a; assert b nx; sat b=10; delete b
+
+new=b; bitvec_sort b 4=s; param b s q=q; zero b s=z; ult b q z=qz; exists b 1 q qz=x; assert b x;
+sat b=20; delete b
+
+new=b; bitvec_sort b 4=s; var b s x=x; redor b x=r; assert b r; dump_btor b; dump_btor_node b r;
+delete b
+
+new=b; set_opt b 0 model-gen 1; bitvec_sort b 4=s; array_sort b s s=as; array b as A=A; var b s
+x=x; zero b s=z; read b A x=r; eq b r z=e; assert b e; get_bits b z=bits; free_bits b bits; sat
+b=10; array_assignment b A; free_array_assignment b i v 1; delete b
 """,
 }  # fmt: skip
 
@@ -211,23 +236,7 @@ NOT_PLAYED = {
         "recorded by Lingeling, read by none of its interpreters",
     ),
     "boolector": {
-        **dict.fromkeys(
-            ("fun", "fun_sort", "fun_sort_check", "apply", "forall", "exists"),
-            "it takes an array of nodes or sorts",
-        ),
-        **dict.fromkeys(
-            ("dump_btor", "dump_btor_node", "dump_smt2", "dump_smt2_node", "print_model"),
-            "it writes to a file that is open",
-        ),
-        "print_value_smt2": "it writes to a file that is open",
-        **dict.fromkeys(
-            ("array_assignment", "uf_assignment", "free_array_assignment", "free_uf_assignment"),
-            "it returns arrays by pointers",
-        ),
-        "free_bits": "it takes what get_bits returned, which has no name in a trace",
         "clone": "a trace has one object",
-        "get_btor": "it returns that object",
-        "set_msg_prefix": "it changes only what is printed",
     },
 }
 
@@ -288,6 +297,23 @@ def test_no_call_of_a_model_is_without_a_trace(api: str) -> None:
     assert set(load_model(api).calls) - played == set(left_out)
     interface = find_library(api, stock("bitwuzla") if api == "cadical" else None).interface
     assert not set(left_out) & set(interface.calls)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_boolectors_own_recording_is_played_to_its_end(native: bool) -> None:
+    text = (Path(__file__).parents[1] / "recorded" / "boolector.trace").read_bytes()
+    trace = read_trace(text)
+    assert {"fun_sort", "apply", "fun", "array_assignment"} <= {call.name for call in trace.calls}
+    with ReplayServer(find_library("boolector"), native=native) as server:
+        outcome = server.replay(trace.calls)
+    assert (outcome.kind, outcome.reason) == ("ok", "")
+    answers = [
+        (call.result, got)
+        for call, got in zip(trace.calls, outcome.results, strict=True)
+        if call.name == "sat"
+    ]
+    assert answers
+    assert all(recorded == got for recorded, got in answers)
 
 
 def test_reserve_is_played_by_a_library_that_has_it() -> None:
