@@ -74,8 +74,8 @@ _MURXLA = re.compile(
 )
 _BOOLECTOR = re.compile(rb"\Anew[ \t]*\r?\n(?:return 0x)|^[a-z_]+ 0x[0-9a-f]+", re.MULTILINE)
 _WORDS = re.compile(
-    rb"^(?:sat +-?[0-9]+|new_var|add_clause|failed_assumption|inc_max_var|set_verbosity|push"
-    rb"|pop)\b",
+    rb"\Anew[ \t]*\r?$|^(?:sat +-?[0-9]+|new_var|add_clause|failed_assumption|inc_max_var"
+    rb"|set_verbosity|push|pop)\b",
     re.MULTILINE,
 )
 _LGL = re.compile(

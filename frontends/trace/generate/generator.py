@@ -37,6 +37,8 @@ _PHASES = 100_000  # phases: a model may go in circles
 _REMEMBERED = 1 << 16  # calls of a name that are kept for further traces
 _WORDS = 10  # numbers to choose from where a model sets no bound
 _UNIFORM = 2000  # literals of a round whose clauses are all longer than the shortest length
+_HANDLES = 150  # draws of handles until a call is allowed
+_MORE = 2  # handles at most where a call takes any number, and no range is given
 _TRIES = 50  # draws in a row that would make a clause a tautology, after which it is closed
 
 
@@ -57,7 +59,7 @@ class Generated:
         calls = list(self.calls)
         for first, results in self.results:
             for index, result in enumerate(results, first):
-                if result is not None:
+                if result is not None and calls[index].result is None:
                     calls[index] = with_result(calls[index], result)
         return calls
 
@@ -200,9 +202,11 @@ class _Run:
                 self.make(plan, self.last)
             return
         if not plan.literal:
-            arguments = self.arguments(call.arguments, step, 0)
-            if arguments is not None:
-                self.make(plan, arguments)
+            live: dict[str, list[str]] = {}
+            for _ in range(_HANDLES if plan.handles else 1):
+                arguments = self.arguments(call.arguments, step, 0, live)
+                if arguments is None or self.make(plan, arguments):
+                    return
             return
         # Variables that it is not allowed for are drawn once at most.
         left = candidates.get(name)
@@ -290,16 +294,31 @@ class _Run:
             left.pop()
 
     def arguments(
-        self, wanted: Sequence[Argument], step: StepPlan, literal: int
+        self,
+        wanted: Sequence[Argument],
+        step: StepPlan,
+        literal: int,
+        live: dict[str, list[str]] | None = None,
     ) -> tuple[Value, ...] | None:
         """Return arguments of their types, `literal` for the first one that is one.
 
-        None if there is nothing to choose from.
+        None if there is nothing to choose from. `live` remembers the handles of each type for
+        more draws of the same call.
         """
+        live = {} if live is None else live
         found: list[Value] = []
         for each in wanted:
             kind = each.type.kind
             given = step.step.arguments
+            if each.star and kind == "handle":
+                some = self.between(*given.get(each.name, (0, _MORE)))
+                alone = replace(each, star=False)
+                for _ in range(some):
+                    more = self.arguments((alone,), step, 0, live)
+                    if more is None:
+                        return None
+                    found += more
+                continue
             if each.star and each.name not in given and self.random() < 0.5:
                 continue
             if kind in ("literal", "variable"):
@@ -313,8 +332,10 @@ class _Run:
             else:
                 words = [*step.step.words.get(each.name, each.type.values)]
                 if kind == "handle":
-                    live = self.data[self.plan.model.live[each.type.name]]
-                    words += [name for name, count in live.items() if count > 0]
+                    if each.type.name not in live:
+                        counts = self.data[self.plan.model.live[each.type.name]]
+                        live[each.type.name] = [name for name, some in counts.items() if some > 0]
+                    words += live[each.type.name]
                 if not words:
                     return None
                 found.append(words[int(self.random() * len(words))])
@@ -329,6 +350,12 @@ class _Run:
             self.flush()
             return self.make(plan, arguments)
         self.last = arguments
+        if plan.model.produces:
+            # Named here, not by what the solver returns: the same in each replay.
+            name = f"{plan.model.produces[0]}{len(self.calls) + 1}"
+            self.calls.append(Call(plan.model.name, arguments, 0, name))
+            plan.after(machine, arguments, name)
+            return True
         self.calls.append(plan.known.get(arguments) or self.call(plan, arguments))
         if not plan.steers or self.play is None:
             # What leads nowhere may still rule out some of several states.

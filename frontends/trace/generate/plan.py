@@ -70,12 +70,13 @@ class CallPlan:
     """What the generator looks at for each call that it makes.
 
     `refuses` returns 0 for arguments that the call may be made with, by the rules for
-    generators too. A query changes nothing; of a call that steers, the result changes
-    the state of the machine; `literal` says that it takes a literal or variable, `alone`
-    that it takes a literal and nothing else, `idle` that it leaves the state as it is,
-    `plain` that besides it may be made with all literals or with none. `one` and `each` are
-    those of the compiler. `known` remembers calls that were made before, by their
-    arguments: most occur in many traces; `literals` those of the literals 1, -1, 2, -2, ...
+    generators too. A query changes nothing; of a call that steers, the result changes the
+    state of the machine; `literal` says that it takes a literal or variable, `alone` that it
+    takes a literal and nothing else, `handles` that it takes one or more of these, `idle`
+    that it leaves the state as it is, `plain` that besides it may be made with all literals
+    or with none. `one` and `each` are those of the compiler. `known` remembers calls that
+    were made before, by their arguments: most occur in many traces; `literals` those of the
+    literals 1, -1, 2, -2, ...
     """
 
     model: CallModel
@@ -84,6 +85,7 @@ class CallPlan:
     query: bool
     steers: bool
     literal: bool
+    handles: bool
     alone: bool
     idle: bool
     plain: bool
@@ -184,6 +186,7 @@ def _call(call: CallModel, model: Model) -> CallPlan:
         call.role == "query",
         steers,
         any(each.kind in ("literal", "variable") for each in types),
+        any(each.kind == "handle" for each in types),
         alone,
         idle,
         alone and idle and same and not (steers or call.requires or call.careful),

@@ -110,6 +110,7 @@ class CallModel:
     - `produces`: the type of the handle that is returned; `releases`: the
       names of the arguments whose handle is given back.
     - `rejected`: why no trace may hold the call, empty if it may.
+    - `smt`: the call in SMT-LIB, with `{name}` for its arguments; empty if there is none.
     """
 
     name: str
@@ -128,6 +129,7 @@ class CallModel:
     produces: str = ""
     releases: tuple[str, ...] = ()
     rejected: str = ""
+    smt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

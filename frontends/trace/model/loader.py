@@ -336,10 +336,11 @@ class _Loader:
             produces,
             releases,
             table.text("rejected", ""),
+            table.text("smt", ""),
         )
         table.done(
             "args, from, to, result, requires, careful, effects, role, group, end, pair, "
-            "produces, releases, rejected"
+            "produces, releases, rejected, smt"
         )
         return call
 

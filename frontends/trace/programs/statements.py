@@ -20,6 +20,7 @@ from reducekit.frontends.trace.replay.prototypes import (
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
 """Variables of a program: the object, what `%` stands for, and the answer that is checked."""
+_TARGETS = {"$": SOLVER, "%": KEPT, "%%": f"{KEPT}2"}
 METHOD = re.compile(r"_ZNK?\d+(CaDiCaL\d*?|Minisat)6Solver(?:(C1|D1)|\d+([a-z_]+))E(\w+)")
 """A method in the Itanium C++ ABI: its namespace, constructor or destructor, name, types."""
 _NOTHING = "getppid"
@@ -129,7 +130,7 @@ class Writer:
         steps, many = spread(self._steps[call.name], len(call.arguments))
         for step in steps:
             arguments = tuple(self._arguments(step, given, many))
-            target = {"$": SOLVER, "%": KEPT}.get(step.stores, "")
+            target = _TARGETS.get(step.stores, "")
             if step.result == "handle" and str(call.result) in self._used:
                 target = self._handle(str(call.result))
             elif self._last is not None and index == self._last.solve:
@@ -159,8 +160,8 @@ class Writer:
             value = next(given, None) if word in TAKEN else None
             if word in ("$", "~$", "self", "~self"):
                 yield SOLVER
-            elif word == "%":
-                yield KEPT
+            elif word in _TARGETS:
+                yield _TARGETS[word]
             elif word.startswith("&"):
                 yield spelling.address.format(word[1:])
             elif word.startswith("'"):

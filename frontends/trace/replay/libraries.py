@@ -6,15 +6,16 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
 from reducekit.errors import UsageError
+from reducekit.frontends.trace.replay.asking import answer
 from reducekit.frontends.trace.replay.helpers import compiled
 from reducekit.frontends.trace.replay.prototypes import (
-    BOOLECTOR,
     CADICAL,
     CCADICAL,
     HELPS,
@@ -27,8 +28,10 @@ from reducekit.frontends.trace.replay.prototypes import (
     as_ipasir,
     as_mobical,
     stock_cadical,
+    with_constants,
     without_mapping,
 )
+from reducekit.frontends.trace.replay.smt_prototypes import BOOLECTOR, CVC5
 
 _ELF = b"\x7fELF"
 _HEADER = 64  # bytes: a shorter file is cut off
@@ -81,6 +84,14 @@ def _of_pyboolector() -> str | None:
     return str(found[0]) if found else None
 
 
+def _of_cvc5() -> str | None:
+    spec = find_spec("cvc5")
+    if spec is None or spec.origin is None:
+        return None
+    found = sorted(Path(spec.origin).parents[1].glob("cvc5.libs/libcvc5-*.so*"))
+    return str(found[0]) if found else None
+
+
 def _of_the_system(name: str) -> str | None:
     # Where Debian and others install; an own place is given as a path.
     machine = os.uname().machine
@@ -92,6 +103,7 @@ def _of_the_system(name: str) -> str | None:
 
 
 _PYTHON_SAT = ("python-sat", ("1.9.dev17", "1.9.dev22"), _of_python_sat)
+_CVC5 = ("cvc5", ("1.4.2",), _of_cvc5)
 _PYBOOLECTOR = ("pyboolector", ("3.2.4.38488416565",), _of_pyboolector)
 
 
@@ -105,10 +117,18 @@ def _cadical(version: str) -> Mapping[str, Interface]:
     return {"cadical": cadical, "mobical": mobical, "ipasir": IPASIR[version]}
 
 
+# What is beyond the last one has the name of another, as its number is taken to be smaller.
+_SPELL = """
+import ctypes, sys
+spell = ctypes.CDLL(sys.argv[1])[sys.argv[2]]
+spell.restype = ctypes.c_char_p
+for number in range(1000):
+    print((spell(number) or b"?").decode(), number)
+"""
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 """In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
-_OF_LIBC = ("calloc", "fopen", "getppid", "_exit", "memchr", "mempcpy", "strlen")
+_OF_LIBC = ("calloc", "fopen", "getppid", "_exit", "memchr", "mempcpy", "strcspn")
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
 """Without these calls there is nothing to play. Others may be missing: they are left out."""
@@ -124,6 +144,7 @@ ENGINES: tuple[Engine, ...] = (
     Engine("boolector", *_PYBOOLECTOR, {"boolector": BOOLECTOR}),
     Engine("boolector-lingeling", *_PYBOOLECTOR, {"lingeling": LINGELING}),
     Engine("boolector-cadical", *_PYBOOLECTOR, {"cadical": CCADICAL, "mobical": CCADICAL}),
+    Engine("cvc5", *_CVC5, {"cvc5": CVC5}),
     Engine("picosat", "", (), lambda: _of_the_system("libpicosat"), {"picosat": PICOSAT}),
     Engine("minisat", "", (), lambda: _of_the_system("libminisat"), {"minisat": MINISAT}),
 )
@@ -167,6 +188,8 @@ def find_library(api: str, choice: str | None = None) -> Library:
             interface = engine.interfaces[api]
             if interface.source:
                 interface = _playable(interface, found, Path(found).read_bytes())
+            elif interface.spells:
+                interface = _spelled(interface, found)
             return Library(found, interface, _note(engine), engine.name)
     wanted = [each for each in candidates if choice in (None, each.name)]
     sources = sorted({each.distribution or f"lib{each.name}" for each in wanted})
@@ -187,6 +210,8 @@ def linked_interface(api: str, *, classes: bool) -> Interface:
             raise UsageError(f"{api} has no functions of C: write a .cpp file")
         return MINISAT
     interfaces = [engine.interfaces[api] for engine in engines(api)]
+    if any(each.spells for each in interfaces):
+        raise UsageError(f"the constants of {api} are numbers of its library: write a .py file")
     interfaces += [IPASIR_C] if api == IPASIR_C.api else []
     return next(
         each for each in interfaces if not any("_ZN" in text for text in each.calls.values())
@@ -264,7 +289,7 @@ def _playable(interface: Interface, path: str, content: bytes) -> Interface:
 
     calls = {
         name: text
-        for name, text in interface.calls.items()
+        for name, text in _spelled(interface, path).calls.items()
         if all(_is_own(symbol) or has(symbol) for symbol in _symbols(text))
     }
     helper = ""
@@ -282,6 +307,27 @@ def _playable(interface: Interface, path: str, content: bytes) -> Interface:
             "that needs a C++ compiler and the headers of the library"
         )
     return replace(interface, calls=calls, lacking=lacking, helper=helper)
+
+
+def _spelled(interface: Interface, path: str) -> Interface:
+    """Return an interface with numbers for constants, without the calls of unknown ones."""
+    if interface.spells is None:
+        return interface
+    known = _constants(path, *interface.spells)
+    texts = {name: with_constants(text, known) for name, text in interface.calls.items()}
+    calls = {name: text for name, text in texts.items() if text is not None}
+    lacking = tuple(name for name in texts if name not in calls)
+    return replace(interface, calls=calls, lacking=lacking)
+
+
+@lru_cache(16)
+def _constants(path: str, function: str, prefix: str) -> Mapping[str, int]:
+    """Return the constants that a library has names for, without what these begin with."""
+    found: dict[str, int] = {}
+    for line in answer(_SPELL, path, function).decode("ascii", "replace").splitlines():
+        name, _, number = line.partition(" ")
+        found.setdefault(name.removeprefix(prefix), int(number))
+    return found
 
 
 def _is_own(symbol: str) -> bool:

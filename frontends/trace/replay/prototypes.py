@@ -8,7 +8,7 @@ such as `lglsetopt($, str, int)`. The result of the last one is the call's.
     $                       the object
     ~$                      the object, which is dead afterwards
     % = f(...)              the result is kept for the next C calls of this call
-    %                       what was kept
+    %                       what was kept; `%%` is a second one
     int, str                the call's next argument: a number, a word
     int*                    the C call is made once for each argument of the call that no other
                             C call of it takes, with that number
@@ -42,14 +42,15 @@ TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
 _MANY = ("int*", "handle*")
 _NUMBERS = re.compile(r"\[int( int)*\]")
 _GUARDS = re.compile(r".*\bif [^;]*; ")
-_STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$%])\s*=\s*)?(\w+)\((.*)\)")
+_STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$]|%%?)\s*=\s*)?(\w+)\((.*)\)")
+_CONSTANT = re.compile(r"\b[A-Z][A-Z_0-9]+\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One C call in the notation of this module.
 
-    `stores` is where its result is kept, `$` or `%`, and `result` its type if it is the call's.
+    `stores` is where its result is kept, `$`, `%` or `%%`; `result` its type if it is the call's.
     """
 
     function: str
@@ -91,6 +92,14 @@ def takes_any(steps: Sequence[Step]) -> bool:
     return any(word in _MANY for step in steps for word in step.arguments)
 
 
+def with_constants(text: str, constants: Mapping[str, int]) -> str | None:
+    """Return a text with numbers for the names of constants; None if one is not known."""
+    names = set(_CONSTANT.findall(text))
+    if not names <= constants.keys():
+        return None
+    return _CONSTANT.sub(lambda match: str(constants[match[0]]), text) if names else text
+
+
 def unguarded(text: str) -> str:
     """Return a text in the notation of this module without its `if`."""
     return _GUARDS.sub("", text, count=1)
@@ -120,7 +129,8 @@ class Interface:
     helper: str = ""
 
 
-def _prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
+def prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
+    """Return calls with these names, the functions of which begin with a prefix."""
     return {name: f"{prefix}{name}({arguments})" for name in names.split()}
 
 
@@ -133,11 +143,11 @@ LINGELING = Interface(
         "init": f"$ = lglinit(); lglonabort($, {CONTRACT_STATUS}, &_exit)",
         "release": "lglrelease(~$)",
         "option": "lglsetopt($, str, int)",
-        **_prefixed("lgl", "add assume freeze melt reuse", "$, int"),
-        **_prefixed("lgl", "setimportant setphase resetphase", "$, int"),
-        **_prefixed("int lgl", "deref failed fixed repr frozen usable reusable simp", "$, int"),
-        **_prefixed("int lgl", "sat maxvar incvar changed inconsistent", "$"),
-        **_prefixed("lgl", "fixate chkclone setphases stats", "$"),
+        **prefixed("lgl", "add assume freeze melt reuse", "$, int"),
+        **prefixed("lgl", "setimportant setphase resetphase", "$, int"),
+        **prefixed("int lgl", "deref failed fixed repr frozen usable reusable simp", "$, int"),
+        **prefixed("int lgl", "sat maxvar incvar changed inconsistent", "$"),
+        **prefixed("lgl", "fixate chkclone setphases stats", "$"),
         "lkhd": "int lglookahead($)",
         "reduce": "lglreducecache($)",
         "flush": "lglflushcache($)",
@@ -318,9 +328,9 @@ IPASIR_C = Interface(
     calls={
         "init": "$ = ipasir_init()",
         "release": "ipasir_release(~$)",
-        **_prefixed("ipasir_", "add assume", "$, int"),
+        **prefixed("ipasir_", "add assume", "$, int"),
         "solve": "int ipasir_solve($)",
-        **_prefixed("int ipasir_", "val failed", "$, int"),
+        **prefixed("int ipasir_", "val failed", "$, int"),
         **_HINTS,
     },
     contract=rb"(?!)",
@@ -341,11 +351,11 @@ CCADICAL = Interface(
     calls={
         "init": "$ = ccadical_init()",
         "reset": "ccadical_release(~$)",
-        **_prefixed("ccadical_", "add assume freeze melt", "$, int"),
-        **_prefixed("int ccadical_", "val failed fixed frozen", "$, int"),
-        **_prefixed("int ccadical_", "solve", "$"),
+        **prefixed("ccadical_", "add assume freeze melt", "$, int"),
+        **prefixed("int ccadical_", "val failed fixed frozen", "$, int"),
+        **prefixed("int ccadical_", "solve", "$"),
         "simplify": "int ccadical_simplify($, skip)",  # always one round
-        **_prefixed("ptr ccadical_", "active irredundant", "$"),
+        **prefixed("ptr ccadical_", "active irredundant", "$"),
         "set": "ccadical_set_option($, str, int)",
         "limit": "ccadical_limit($, str, int)",
     },
@@ -359,18 +369,18 @@ PICOSAT = Interface(
         "init": "$ = picosat_init()",
         "reset": "picosat_reset(~$)",
         "sat": "int picosat_sat($, int)",
-        **_prefixed("int picosat_", "add deref deref_partial deref_toplevel", "$, int"),
-        **_prefixed("int picosat_", "failed_assumption failed_context usedlit corelit", "$, int"),
-        **_prefixed("int picosat_", "coreclause", "$, int"),
-        **_prefixed("picosat_", "assume adjust remove_learned set_plain set_seed", "$, int"),
-        **_prefixed("picosat_", "set_more_important_lit set_less_important_lit", "$, int"),
-        **_prefixed("picosat_", "set_global_default_phase set_verbosity", "$, int"),
-        **_prefixed("picosat_", "set_propagation_limit", "$, int"),
-        **_prefixed("int picosat_", "inc_max_var push pop context res inconsistent", "$"),
-        **_prefixed("int picosat_", "variables added_original_clauses changed", "$"),
-        **_prefixed("int picosat_", "enable_trace_generation", "$"),
-        **_prefixed("picosat_", "simplify save_original_clauses stats failed_assumptions", "$"),
-        **_prefixed("picosat_", "reset_phases reset_scores measure_all_calls", "$"),
+        **prefixed("int picosat_", "add deref deref_partial deref_toplevel", "$, int"),
+        **prefixed("int picosat_", "failed_assumption failed_context usedlit corelit", "$, int"),
+        **prefixed("int picosat_", "coreclause", "$, int"),
+        **prefixed("picosat_", "assume adjust remove_learned set_plain set_seed", "$, int"),
+        **prefixed("picosat_", "set_more_important_lit set_less_important_lit", "$, int"),
+        **prefixed("picosat_", "set_global_default_phase set_verbosity", "$, int"),
+        **prefixed("picosat_", "set_propagation_limit", "$, int"),
+        **prefixed("int picosat_", "inc_max_var push pop context res inconsistent", "$"),
+        **prefixed("int picosat_", "variables added_original_clauses changed", "$"),
+        **prefixed("int picosat_", "enable_trace_generation", "$"),
+        **prefixed("picosat_", "simplify save_original_clauses stats failed_assumptions", "$"),
+        **prefixed("picosat_", "reset_phases reset_scores measure_all_calls", "$"),
         "set_default_phase_lit": "picosat_set_default_phase_lit($, int, int)",
     },
     contract=rb"picosat: API usage",
@@ -391,103 +401,14 @@ MINISAT = Interface(
                 ("solve_limited", "int"),
             )
         },
-        **_prefixed(f"int {HELPS}", "value model_value", "$, int"),
-        **_prefixed(f"bool {HELPS}", "conflict", "$, int"),
-        **_prefixed(HELPS, "set_polarity set_decision_var", "$, int"),
-        **_prefixed(HELPS, "set_conf_budget set_prop_budget", "$, int"),
-        **_prefixed(HELPS, "budget_off", "$"),
-        **_prefixed(f"int {HELPS}", "new_var n_vars n_clauses n_learnts", "$"),
-        **_prefixed(f"bool {HELPS}", "okay", "$"),
+        **prefixed(f"int {HELPS}", "value model_value", "$, int"),
+        **prefixed(f"bool {HELPS}", "conflict", "$, int"),
+        **prefixed(HELPS, "set_polarity set_decision_var", "$, int"),
+        **prefixed(HELPS, "set_conf_budget set_prop_budget", "$, int"),
+        **prefixed(HELPS, "budget_off", "$"),
+        **prefixed(f"int {HELPS}", "new_var n_vars n_clauses n_learnts", "$"),
+        **prefixed(f"bool {HELPS}", "okay", "$"),
     },
     contract=rb"(?!)",
     source="minisat.cpp",
-)
-
-# boolector.h, of version 3.2. Not played: what clones. What is printed to a file goes nowhere.
-_UNARY = "not neg inc dec redor redxor redand copy match_node get_value"
-_BINARY = """
-    xor xnor and nand or nor add mul sub udiv sdiv urem srem smod ult slt ulte slte ugt sgt ugte
-    sgte uaddo saddo umulo smulo usubo ssubo sdivo implies iff eq ne sll srl sra rol ror concat
-    read const_array
-"""
-_TESTS = """
-    is_const is_bv_const_zero is_bv_const_one is_bv_const_ones is_bv_const_min_signed
-    is_bv_const_max_signed is_var is_array is_array_var is_param is_bound_param is_uf is_fun
-    is_array_sort is_bitvec_sort is_fun_sort
-"""
-_OF_SORTS = "zero one ones min_signed max_signed copy_sort"
-BOOLECTOR = Interface(
-    api="boolector",
-    calls={
-        "new": "$ = boolector_new()",
-        "delete": "boolector_delete(~self)",
-        **_prefixed("handle boolector_", _UNARY, "self, handle"),
-        **_prefixed("handle boolector_", _BINARY, "self, handle, handle"),
-        **_prefixed("handle boolector_", "write cond", "self, handle, handle, handle"),
-        **_prefixed("handle boolector_", "uext sext repeat roli rori", "self, handle, int"),
-        **_prefixed("handle boolector_", "slice", "self, handle, int, int"),
-        **_prefixed("handle boolector_", _OF_SORTS, "self, handle"),
-        **_prefixed("handle boolector_", "constd consth", "self, handle, str"),
-        **_prefixed("handle boolector_", "unsigned_int int", "self, int, handle"),
-        **_prefixed("handle boolector_", "var param array uf", "self, handle, word"),
-        **_prefixed("handle boolector_", "const match_node_by_symbol", "self, str"),
-        **_prefixed("handle boolector_", "bitvec_sort match_node_by_id", "self, int"),
-        **_prefixed("handle boolector_", "true false bool_sort", "self"),
-        **_prefixed("handle boolector_", "array_sort", "self, handle, handle"),
-        **_prefixed("handle boolector_", "get_sort bv_assignment", "self, handle"),
-        **_prefixed(
-            "handle boolector_", "fun_get_domain_sort fun_get_codomain_sort", "self, handle"
-        ),
-        **_prefixed("bool boolector_", _TESTS, "self, handle"),
-        **_prefixed("bool boolector_", "failed", "self, handle"),
-        **_prefixed("bool boolector_", "is_equal_sort", "self, handle, handle"),
-        **_prefixed("int boolector_", "get_width get_index_width get_fun_arity", "self, handle"),
-        **_prefixed("int boolector_", "get_node_id bitvec_sort_get_width", "self, handle"),
-        **_prefixed("int boolector_", "sat simplify get_refs", "self"),
-        **_prefixed("int boolector_", "limited_sat", "self, int, int"),
-        **_prefixed(
-            "handle boolector_", "fun apply forall exists", "self, skip, handle*, #, handle"
-        ),
-        **_prefixed("int boolector_", "fun_sort_check", "self, skip, handle*, #, handle"),
-        **_prefixed("handle boolector_", "fun_sort", "self, handle*, #, handle"),
-        **{
-            name: f"% = fopen('/dev/null', 'w'); boolector_{name}({arguments})"
-            for name, arguments in (
-                ("dump_btor", "self, %"),
-                ("dump_smt2", "self, %"),
-                ("dump_btor_node", "self, %, handle"),
-                ("dump_smt2_node", "self, %, handle"),
-                ("print_model", "self, str, %"),
-                ("print_value_smt2", "self, handle, word, %"),
-            )
-        },
-        **_prefixed(
-            "boolector_", "array_assignment uf_assignment", "self, handle, room, room, room"
-        ),
-        # What they take is freed with the solver: a trace has no names for it.
-        **dict.fromkeys(
-            ("free_array_assignment", "free_uf_assignment"), "getppid(self, skip, skip, skip)"
-        ),
-        "free_bits": "getppid(self, skip)",
-        **_prefixed("ptr boolector_", "get_btor", "handle"),
-        **_prefixed("boolector_", "set_msg_prefix", "self, word"),
-        **_prefixed("boolector_", "assert assume release release_sort", "self, handle"),
-        **_prefixed("boolector_", "var_mark_bool add_output free_bv_assignment", "self, handle"),
-        **_prefixed("boolector_", "get_symbol get_bits", "self, handle"),
-        **_prefixed("boolector_", "set_symbol", "self, handle, str"),
-        **_prefixed("boolector_", "set_btor_id", "self, handle, int"),
-        **_prefixed("boolector_", "push pop", "self, int"),
-        **_prefixed("boolector_", "fixate_assumptions reset_assumptions release_all", "self"),
-        **_prefixed("boolector_", "reset_time reset_stats print_stats chkclone", "self"),
-        **_prefixed("boolector_", "set_sat_solver", "self, str"),
-        **_prefixed("boolector_", "set_opt", "self, int, skip, int"),
-        **_prefixed("int boolector_", "first_opt", "self"),
-        **_prefixed(
-            "int boolector_", "next_opt get_opt get_opt_min get_opt_max", "self, int, skip"
-        ),
-        **_prefixed("int boolector_", "get_opt_dflt", "self, int, skip"),
-        **_prefixed("bool boolector_", "has_opt", "self, int, skip"),
-        **_prefixed("boolector_", "get_opt_lng get_opt_shrt get_opt_desc", "self, int, skip"),
-    },
-    contract=rb"\[boolector\] boolector_[a-z_0-9]+:",
 )

@@ -44,7 +44,7 @@ from reducekit.frontends.trace.replay.server import (
 from reducekit.oracle.limits import Limits
 
 _ARGUMENTS = 6
-_KEPT = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
+_REMEMBERED = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
 _UNLIMITED = (1 << 64) - 1
 _RLIMIT_CPU, _RLIMIT_FSIZE, _RLIMIT_CORE, _RLIMIT_AS = 0, 1, 4, 9  # Linux, asm-generic/resource.h
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
@@ -54,7 +54,8 @@ _OBJECT = 0  # the object's cell
 _COPY = CELLS - 1  # the cell of the process that was forked to be asked
 _KEPT_CELL = CELLS - 2  # the cell of `%`
 _ARRAY, _BEHIND = CELLS - 3, CELLS - 4  # cells of an array that is made, and of where it ends
-_LAST_CELL = _BEHIND
+_KEPT = {"$": _OBJECT, "%": _KEPT_CELL, "%%": CELLS - 5}
+_LAST_CELL = CELLS - 5
 _FAILED = "API usage error: %s\n"
 _NOT_ASKED = -1  # no wait status
 _OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
@@ -309,7 +310,7 @@ class Encoder:
                 found = self._parts(fresh)
             except UnplayableCall as error:
                 raise UnplayableCall(missing[error.index], str(error)) from None
-            if len(self._alive) > _KEPT:
+            if len(self._alive) > _REMEMBERED:
                 self._alive.clear()
                 self._played.clear()
             # An object that is kept alive is the only one that has its id.
@@ -323,7 +324,7 @@ class Encoder:
         encoded = self._encoded
         parts = [encoded.get((call.name, call.arguments), b"") for call in calls]
         if b"" in parts:
-            if len(encoded) > _KEPT:
+            if len(encoded) > _REMEMBERED:
                 encoded.clear()
             for index, call in enumerate(calls):
                 try:
@@ -396,7 +397,8 @@ class Encoder:
             ]
             over = self._skipping("getppid", KEEPS, 0, sum(map(len, records)))
             records = [*jumps, over, *records]
-        return _counted(b"".join(records) + self._fails)
+        told = self.missing.isdisjoint(self.interface.error or ())
+        return _counted(b"".join(records) + (self._fails if told else b""))
 
     def _array(self, names: Sequence[Value]) -> bytes:
         """Return records that make an array of what names stand for."""
@@ -448,7 +450,7 @@ class Encoder:
         cell = _OBJECT
         if step.stores:
             flags |= STORES
-            cell = _OBJECT if step.stores == "$" else _KEPT_CELL
+            cell = _KEPT[step.stores]
         elif step.result == "handle" and call.result is not None:
             flags |= STORES
             cell = self._cell(str(call.result))
@@ -474,8 +476,8 @@ class Encoder:
     def _argument(self, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
         if word in ("$", "~$"):
             return CELL, _OBJECT
-        if word == "%":
-            return CELL, _KEPT_CELL
+        if word in _KEPT:
+            return CELL, _KEPT[word]
         if word.startswith("&"):
             return FUNCTION, self._indices[word[1:]]
         if word.startswith("'"):

@@ -35,6 +35,7 @@ def test_all_models_are_shipped() -> None:
     assert set(shipped()) >= {
         "boolector",
         "cadical",
+        "cvc5",
         "ipasir",
         "lingeling",
         "minisat",

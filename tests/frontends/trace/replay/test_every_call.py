@@ -89,6 +89,15 @@ conflict -2=1; conflict 3=0; okay=1; add_clause=0; okay=0; simplify=0; solve=0; 
 new; new_var=1; new_var=2; set_decision_var -1; set_decision_var 2; solve=1; model_value 1=0;
 set_decision_var 1; set_polarity 2; solve=1; model_value 1=-1; model_value 2=1; delete
 """,
+    "cvc5": """
+new; set_logic ALL; set_option produce-models true; bv_sort 8=s; boolean_sort=b; integer_sort=z;
+array_sort s s=as; fun_sort s s b=fs; const as A=A; const s x=x; const z n=n; fun fs g=g; bv 8
+5=five; apply g x five=p; push 1; store A x five=W; select W x=r; distinct r five=d; check_sat=3;
+assert d; check_sat=5; pop 1; check_sat=3; assert p; not p=np; simplify np=snp; check_sat_assuming
+snp=5; check_sat_assuming p=3; integer 3=three; add n three=n3; sub n3 three=m; eq n m=e; not
+e=ne; check_sat_assuming ne=5; eq x five=is5; assert is5; check_sat=3; get_value x=v; get_value
+r=vr; kind_of v; get_sort r=rs; const rs y=y; is_equal x x=1; is_equal x y=0; delete
+""",
     "boolector": """
 new=b; set_opt b 1 incremental 1; set_opt b 0 model-gen 1; set_sat_solver b lingeling; first_opt
 b=0; next_opt b 0=1; has_opt b 0=1; get_opt b 1=1; get_opt_min b 1=0; get_opt_max b 1=1;
@@ -223,6 +232,66 @@ def _arithmetic() -> str:
     return ";".join([*steps, "delete b"])
 
 
+_SHARED = "and or xor nand nor xnor add sub mul udiv urem sdiv srem smod".split()  # noqa: SIM905
+# What follows for the same numbers in cvc5, and what is true of them.
+_CVC5 = {
+    **{
+        f"bv{name} x y": _BINARY[name]
+        for name in [
+            "and",
+            "or",
+            "xor",
+            "nand",
+            "nor",
+            "xnor",
+            "add",
+            "sub",
+            "mul",
+            "udiv",
+            "urem",
+            "sdiv",
+            "srem",
+            "smod",
+        ]
+    },
+    "bvshl x y": _BINARY["sll"],
+    "bvlshr x y": _BINARY["srl"],
+    "bvashr x y": _BINARY["sra"],
+    "concat x y": _BINARY["concat"],
+    "bvnot x": _UNARY["not"],
+    "bvneg x": _UNARY["neg"],
+    "bvredor x": 1,
+    "bvredand x": 0,
+    "extract 7 4 x": _UNARY["slice 7 4"],
+    "repeat 2 x": _UNARY["repeat 2"],
+    "zero_extend 8 x": _UNARY["uext 8"],
+    "sign_extend 8 x": _UNARY["sext 8"],
+    "rotate_left 3 x": _UNARY["roli 3"],
+    "rotate_right 3 x": _UNARY["rori 3"],
+}
+_TRUE_OF = {
+    "bvult x y": 0, "bvule x y": 0, "bvugt x y": 1, "bvuge x y": 1,
+    "bvslt x y": 1, "bvsle x y": 1, "bvsgt x y": 0, "bvsge x y": 0,
+    "lt i j": 1, "leq i j": 1, "gt i j": 0, "geq i j": 0, "eq i j": 0, "distinct i j": 1,
+    "and t f": 0, "or t f": 1, "xor t f": 1, "implies t f": 0, "not f": 1, "ite t t f": 1,
+}  # fmt: skip
+
+
+def _terms() -> str:
+    """Return a trace of cvc5 that makes terms of constants, and proves what they are."""
+    steps = ["new", "bv 8 200=x", "bv 8 3=y", "integer -2=i", "integer 7=j", "true=t", "false=f"]
+    for number, (text, value) in enumerate(_CVC5.items()):
+        width = {"concat": 16, "repeat": 16, "extract": 4}.get(text.split()[0], 8)
+        width = 16 if "extend" in text else 1 if "red" in text else width
+        steps += [f"{text}=r{number}", f"bv {width} {value}=v{number}"]
+        steps += [f"distinct r{number} v{number}=d{number}", f"check_sat_assuming d{number}=5"]
+    for number, (text, value) in enumerate(_TRUE_OF.items()):
+        steps += [f"{text}=b{number}", f"not b{number}=n{number}"]
+        steps += [f"check_sat_assuming b{number}={3 if value else 5}"]
+        steps += [f"check_sat_assuming n{number}={5 if value else 3}"]
+    return ";".join([*steps, "delete"])
+
+
 NOT_PLAYED = {
     "cadical": {
         "reserve": "3.0 has `resize` in its place; the last test plays it on 1.9.5",
@@ -256,7 +325,7 @@ def calls_of(line: str) -> list[Call]:
 
 
 CASES = [(api, line) for api, text in TRACES.items() for line in text.split("\n\n")]
-CASES.append(("boolector", _arithmetic()))
+CASES += [("boolector", _arithmetic()), ("cvc5", _terms())]
 OF_DEBIAN = {
     "picosat": pytest.mark.debian("picosat"),
     "minisat": pytest.mark.debian("minisat", "g++"),
