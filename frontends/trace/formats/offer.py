@@ -1,4 +1,4 @@
-"""What traces offer to `convert`: the formats of three APIs, CNF and ICNF, and programs."""
+"""What traces offer to `convert`: the formats of three APIs, CNF, SMT-LIB, and programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import print_trace, read_trace, unpack
 from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, convert
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
+from reducekit.frontends.trace.formats.smt2 import to_smt2
+from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.offers import Conversions, Converted, Notation
 
-CNF, ICNF = "cnf", "icnf"
+CNF, ICNF, SMT2 = "cnf", "icnf", "smt2"
 _API = {"lgl": "lingeling", "mobical": "cadical", "ipasir": "ipasir"}
 """Of each notation."""
 _NOTATION = {FORMAT_OF[api]: name for name, api in _API.items()}
@@ -34,6 +36,12 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
         trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
         made, left_out = program(trace, target, None if source is None else _API[source])
         return Converted(made, _left_out(left_out, "the library"))
+    if target == SMT2 and source != CNF and not _CNF_HEADER.match(text):
+        trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
+        script, left_out = to_smt2(trace.calls, find_model(trace))
+        return Converted(script, _left_out(left_out, "SMT-LIB"))
+    if target == SMT2:
+        raise UsageError("a CNF is not converted to SMT-LIB")
     notation = detected(text) if source is None else source
     if notation == CNF:
         if target == CNF:
@@ -101,6 +109,7 @@ CONVERSIONS = Conversions(
         Notation("c", (".c",)),
         Notation("cpp", (".cpp", ".cc", ".cxx")),
         Notation("py", (".py",)),
+        Notation(SMT2, (".smt2",)),
     ),
     convert=converted,
     recognises=lambda text: _CNF_HEADER.match(text) is not None,
