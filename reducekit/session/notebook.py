@@ -22,46 +22,36 @@ def in_notebook() -> bool:
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
-class View:
-    """The progress of a session. `best` returns its best text so far."""
+def in_words(progress: Progress | None) -> str:
+    """Return the state of a session as one line; without any progress it has not started."""
+    if progress is None:
+        return "not started"
+    if progress.finished is None:
+        return progress.line()
+    numbers, _, _ = progress.line().partition(", round ")
+    stopped = progress.finished.stopped
+    ended = "done" if stopped is None else printable(stopped)
+    return f"{ended}: {numbers}, {progress.elapsed:.0f} s"
 
-    def __init__(self, best: Callable[[], bytes]) -> None:
-        self._best = best
-        self._progress: Progress | None = None
-        self._ended = ""
-        self._update: Callable[[], None] = lambda: None
-        self._next = 0.0
 
-    def begin(self, *, live: bool) -> None:
-        """Start counting; with `live`, a notebook shows the progress below the running cell."""
-        self._progress, self._ended = Progress(), ""
-        if live and in_notebook():
-            handle: Any = sys.modules["IPython"].display.display(self, display_id=True)
-            self._update = lambda: handle.update(self)
+def in_html(progress: Progress | None, best: bytes) -> str:
+    """Return the state, the failure and the first lines of the best text."""
+    failure = "" if progress is None else progress.failure
+    said = f": {escape(printable(failure))}" if failure else ""
+    lines = "\n".join(excerpt(best, _LINES, _COLUMNS))
+    text = f"<pre>{escape(printable_lines(lines))}</pre>" if lines else ""
+    return f"<p><b>{escape(in_words(progress))}</b>{said}</p>{text}"
 
-    def see(self, event: Event) -> None:
-        """Record an event."""
-        if self._progress is None:
-            return
-        self._progress.see(event)
-        if isinstance(event, Finished):
-            numbers, _, _ = self._progress.line().partition(", round ")
-            ended = "done" if event.stopped is None else printable(event.stopped)
-            self._ended = f"{ended}: {numbers}, {self._progress.elapsed:.0f} s"
-        if self._ended or time.monotonic() >= self._next:
-            self._update()
-            self._next = time.monotonic() + _EVERY
 
-    def __repr__(self) -> str:
-        """Return the state as one line."""
-        if self._progress is None:
-            return "not started"
-        return self._ended or self._progress.line()
+def below_the_cell(shown: Callable[[], dict[str, str]]) -> Callable[[Event], None]:
+    """Show something below the running cell, by its media types; call what returns to update it."""
+    handle: Any = sys.modules["IPython"].display.display(shown(), raw=True, display_id=True)
+    due = 0.0
 
-    def _repr_html_(self) -> str:
-        """Return the state, the failure and the first lines of the best text."""
-        failure = "" if self._progress is None else self._progress.failure
-        said = f": {escape(printable(failure))}" if failure else ""
-        lines = "\n".join(excerpt(self._best(), _LINES, _COLUMNS))
-        text = f"<pre>{escape(printable_lines(lines))}</pre>" if lines else ""
-        return f"<p><b>{escape(repr(self))}</b>{said}</p>{text}"
+    def update(event: Event) -> None:
+        nonlocal due
+        if isinstance(event, Finished) or time.monotonic() >= due:
+            handle.update(shown(), raw=True)
+            due = time.monotonic() + _EVERY
+
+    return update

@@ -28,11 +28,12 @@ from reducekit.session.ending import confirmed, left, on_fresh_variants, report_
 from reducekit.session.executors import Executors, Running
 from reducekit.session.golden import Golden, advice, doubtful, in_the_wrong
 from reducekit.session.golden_runs import seen_to_fail
-from reducekit.session.notebook import View
+from reducekit.session.notebook import below_the_cell, in_html, in_notebook, in_words
 from reducekit.session.options import Options
 from reducekit.session.output import SavedBest, Steps, back_up
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.probing import overridden
+from reducekit.session.progress import Progress
 from reducekit.session.report import Report
 from reducekit.session.searching import search, slippage_of
 
@@ -75,7 +76,7 @@ class Session:
         self.time_limit: float | None = None
         """Seconds of wall time that a run may take."""
         self._saved: SavedBest | None = None
-        self._view = View(lambda: self.best)
+        self._progress: Progress | None = None
         self._told = listen
         self._guard = guard or NoSignals()
 
@@ -86,10 +87,11 @@ class Session:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows, during the run and after it."""
-        return self._view._repr_html_()
+        return in_html(self._progress, self.best)
 
     def _listen(self, event: Event) -> None:
-        self._view.see(event)
+        if self._progress is not None:
+            self._progress.see(event)
         self._told(event)
 
     def _ran(self, outcomes: Sequence[Outcome]) -> None:
@@ -130,7 +132,11 @@ class Session:
         ends the session with a report that says so.
         """
         begin = time.monotonic()
-        self._view.begin(live=self._told is ignore)
+        progress = self._progress = Progress()
+        if self._told is ignore and in_notebook():
+            self._told = below_the_cell(
+                lambda: {"text/plain": in_words(progress), "text/html": self._repr_html_()}
+            )
         with only_new():
             with self._guard.allowed():
                 job = prepare(self.options, self._guard)
