@@ -6,10 +6,8 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import (
     DropBackward,
-    Scopes,
     assertions,
     beside_assert,
-    blocks,
     idle,
     runs,
     single_assert,
@@ -22,6 +20,7 @@ from reducekit.frontends.smt2.passes.graph import (
 )
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
+from reducekit.frontends.smt2.passes.scopes import Scopes, blocks
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,

@@ -24,7 +24,8 @@ from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2.commands import head_of
 from reducekit.frontends.smt2.constants import is_constant
 from reducekit.frontends.smt2.logics import Theories, theories_of
-from reducekit.frontends.smt2.passes.drop import Drop, Scopes
+from reducekit.frontends.smt2.passes.drop import Drop
+from reducekit.frontends.smt2.passes.scopes import Scopes
 from reducekit.frontends.smt2.script import Script
 from reducekit.frontends.smt2.sorts import Sort, print_sort
 from reducekit.frontends.smt2.terms import Terms, subterms

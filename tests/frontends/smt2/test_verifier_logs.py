@@ -10,7 +10,7 @@ import pytest
 
 from reducekit.api import reduce
 from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.passes.drop import ScopeItems, blocks
+from reducekit.frontends.smt2.passes.scopes import ScopeItems, blocks
 from reducekit.frontends.smt2.view import ScriptView
 from tests.cli.conftest import tool
 from tests.cli.tool import Tool
