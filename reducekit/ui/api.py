@@ -35,6 +35,7 @@ _FROM_PAGE = frozenset(
     (
         *("command", "oracle", "reference", "slower_than", "exit_code", "match_out", "match_err"),
         *("ignore_out", "ignore_err", "stdin", "timeout", "cpu", "memory", "effort", "lenient"),
+        *("cost", "at_least", "times", "regression", "unstable"),
         *("jobs", "width", "fast", "max_checks", "max_time", "until", "patience"),
     )
 )

@@ -4,10 +4,12 @@ import { ask } from "./api.js";
 import * as dialogs from "./dialogs.js";
 import { $, h, note, visible } from "./dom.js";
 
-const FIELDS = ["kind", "command", "reference", "match_out", "match_err", "exit_code", "slower_than", "jobs", "timeout", "memory", "max_time", "max_checks", "until"];
+const FIELDS = ["kind", "command", "reference", "match_out", "match_err", "exit_code", "slower_than", "cost", "at_least", "times", "unstable", "jobs", "timeout", "memory", "max_time", "max_checks", "until"];
 const TICKS = ["stdin", "quick", "lenient"];
-const NUMBERS = { jobs: 1, exit_code: 1, max_checks: 1, until: 1, timeout: 0, memory: 1, max_time: 0, slower_than: 0 };
-const ONLY_FOR = { exit_code: "pattern", slower_than: "slow" };
+const NUMBERS = { jobs: 1, exit_code: 1, max_checks: 1, until: 1, timeout: 0, memory: 1, max_time: 0, slower_than: 0, at_least: 0, times: 0, unstable: 1 };
+const ONLY_FOR = { exit_code: "pattern", slower_than: "slow", at_least: "cost", times: "regressed", unstable: "unstable" };
+const VARIANTS = 8; // as the help proposes
+const EXAMPLES = { test: "./interesting.sh {}", unstable: "z3 smt.random_seed={seed} rlimit=1000000 {}", cost: "z3 -st {}", regressed: "./solver-new -st {}" };
 const COMMANDS = 20; // that are remembered
 
 export const settings = {};
@@ -42,8 +44,8 @@ export function used(command) {
 export function kind() {
   const chosen = $("kind").value;
   $("command-label").textContent = chosen === "test" ? "Test" : "Program";
-  $("command").placeholder = `${chosen === "test" ? "./interesting.sh {}" : "./solver --option {}"}     ({} is the file)`;
-  for (const each of document.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== chosen;
+  $("command").placeholder = `${EXAMPLES[chosen] || "./solver --option {}"}     ({} is the file)`;
+  for (const each of document.querySelectorAll("[data-kind]")) each.hidden = !each.dataset.kind.split(" ").includes(chosen);
 }
 
 export function remember() {
@@ -91,7 +93,10 @@ export function options() {
   const command = $("command").value.trim();
   if (command) found[mode === "test" ? "oracle" : "command"] = command;
   if (mode === "pattern") for (const id of ["match_out", "match_err"]) if ($(id).value) found[id] = [$(id).value];
-  if (mode === "disagree" && $("reference").value.trim()) found.reference = $("reference").value.trim();
+  if (["disagree", "regressed"].includes(mode) && $("reference").value.trim()) found.reference = $("reference").value.trim();
+  if (mode === "cost" && $("cost").value.trim()) found.cost = $("cost").value.trim();
+  if (mode === "regressed") found.regression = true;
+  if (mode === "unstable") found.unstable = VARIANTS;
   for (const id of Object.keys(NUMBERS)) {
     const words = $(id).value.trim();
     if (!words || (ONLY_FOR[id] && ONLY_FOR[id] !== mode)) continue;
@@ -99,7 +104,9 @@ export function options() {
     if (!Number.isFinite(value) || (NUMBERS[id] && !Number.isInteger(value))) throw new Error(`${$(id).labels[0].firstChild.textContent.trim()}: ${words} is no ${NUMBERS[id] ? "whole " : ""}number`);
     found[id] = id === "memory" ? value * 1000000 : value;
   }
-  if (mode === "disagree" && !found.reference) throw new Error("Which other program? Type its command first");
+  if (mode === "cost" && !found.cost) throw new Error("Which counter of the program? Type its name first, such as conflicts");
+  if (mode === "cost" && found.at_least === undefined) throw new Error("From which number on is it high?");
+  if (["disagree", "regressed"].includes(mode) && !found.reference) throw new Error("Which other program? Type its command first");
   if (mode === "slow" && found.slower_than === undefined) throw new Error("From how many seconds on is it slow?");
   if ($("stdin").checked) found.stdin = true;
   if ($("lenient").checked) found.lenient = true;

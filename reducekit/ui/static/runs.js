@@ -30,7 +30,10 @@ export class Card {
     this.actions = h("div", { class: "actions" });
     this.passes = h("tbody", { onchange: (event) => this.switched(event.target) });
     this.output = h("pre");
-    this.more = h("div", {},
+    this.rest = h("tbody");
+    this.left = h("details", { class: "passes left" }, h("summary", {}, "What is left of the input"),
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "assertion"), h("th", { class: "n" }, "line"), h("th", { class: "n", title: "Instances in a good run" }, "good"), h("th", { class: "n", title: "Instances in a bad run" }, "bad"))), this.rest));
+    this.more = h("div", {}, this.left,
       h("details", { class: "passes" }, h("summary", {}, "Passes"),
         h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "pass"), h("th", { class: "n" }, "checks"), h("th", { class: "n" }, "accepted"))), this.passes)),
       h("details", { class: "output" }, h("summary", {}, "Last output of the program"), this.output));
@@ -82,6 +85,11 @@ export class Card {
           h("td", { class: "n" }, number(checks)), h("td", { class: "n" }, number(accepted)))));
       if (focused) [...this.passes.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
     }
+    const left = run.result?.left || [];
+    this.left.hidden = !left.length;
+    // Its line in the input; of a result it is known by its place.
+    const figure = (value) => h("td", { class: "n" }, value === null ? "" : number(value));
+    if (this.rest.children.length !== left.length) this.rest.replaceChildren(...left.map(({ name, line, good, bad }) => h("tr", {}, h("td", {}, visible(name || "no name")), figure(line), figure(good), figure(bad))));
     const output = visible(run.state.output || "nothing so far");
     if (this.output.textContent !== output) this.output.textContent = output;
   }
