@@ -14,8 +14,9 @@ Needed items lie close together: those of a query near its goal, at the end, whe
 begins. And a failure may be one of chance, as that of an unstable query: it comes and goes
 with every change, so that a run that fails says little. In both cases runs get short, though long
 ones go elsewhere. So after some checks of short runs a *far* one is tried, a 16th of the
-items in another place. If it goes, the search goes on from there, and what comes after
-is left for later; if not, the next one waits a little longer.
+items in another place; until the first success also an 8th and a quarter. If it goes, the
+search goes on from there, and what comes after is left for later; if not, the next one waits a
+little longer.
 
 It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
@@ -47,6 +48,8 @@ _HALF_OF_A_RUN = 0.5
 # (`benchmarks/results/strategies.md`).
 _FAR_RUNS = 16
 """How many far runs the items that are left make."""
+_LENGTHS = 3
+"""How many lengths are tried in turn until the first success, each twice the one before."""
 _SHORT = 4
 """How many times as long a far run is as a short one, at least."""
 _DUE = 4
@@ -125,7 +128,9 @@ class Deferring(DivisibleSelector):
         return self.near >= self.due and self.known is None and self._far_size() > 1
 
     def _far_size(self) -> int:
-        return (self.count + len(self.back)) // _FAR_RUNS
+        # Where nothing has gone yet, no length is known to be the right one.
+        parts = _FAR_RUNS if self.taken else _FAR_RUNS >> self.far % _LENGTHS
+        return (self.count + len(self.back)) // parts
 
     def _far_run(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the next far run, and what comes after it."""

@@ -135,8 +135,9 @@ def test_after_4_6_and_8_checks_of_short_runs_a_long_one_is_tried() -> None:
     found = sizes_tried(selector(128, 0), lambda _: True, 40)
     assert found[:8] == [128, 64, 32, 16, 8, 4, 2, 1]
     long = {at: size for at, size in enumerate(found) if size > 1 and at > 7}
-    # A 16th of what has not been tried: the first one after 2 and three times 1.
-    assert long == {10: 7, 17: 7, 26: 6, 37: 6}
+    # A 16th of what has not been tried, an 8th, a quarter, and again: the first one after 2 and
+    # three times 1.
+    assert long == {10: 7, 17: 14, 26: 27, 37: 6}
 
 
 def test_where_a_far_run_goes_the_search_goes_on_before_it_and_comes_back_later() -> None:
