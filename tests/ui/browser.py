@@ -103,7 +103,7 @@ class Visit:
     def end(self) -> None:
         """Close the page; what must never happen has not."""
         self.context.close()
-        assert self.errors == []
+        assert self.errors == [], self.errors
         away = [
             url for url in self.requests if not url.startswith((self.origin, f"blob:{self.origin}"))
         ]
