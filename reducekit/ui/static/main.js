@@ -1,41 +1,26 @@
-// The page: what is open, what runs, and what is shown of it.
+// The page: takes the news from the server, draws what they change, and does what the user asks for.
 
 import * as api from "./api.js";
 import { CurveView } from "./curve.js";
 import * as dialogs from "./dialogs.js";
-import { $, copy, download, h, note, number, visible } from "./dom.js";
+import { $, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
-import { GraphView } from "./graph.js";
 import { bugs, clickedLine, consoles } from "./lower.js";
-import { before, button, Card, colorOf, over, percent } from "./runs.js";
+import { report, result, save } from "./result.js";
+import { Card, colorOf, over } from "./runs.js";
+import { algorithms, catchUp, facts, find, live, mood, opened, showDocument, showNone, showRun, showStep, tabs, title, viewed, views } from "./shown.js";
+import { current, drawWith, runs, schedule, shownRun, state } from "./state.js";
 import { StepsView } from "./steps.js";
-import { TextView } from "./text.js";
-import { Timeline } from "./timeline.js";
 
 const { ask } = api;
 const { keep } = form;
-const LAG = 1500; // milliseconds that the text of a run may be behind
 const WORKING = 1000; // milliseconds after which a request is mentioned
-const state = { documents: [], runs: new Map(), shown: null, formats: [], folder: "", lost: null, changing: false };
-let text, graph, timeline, curve, steps;
-
-// ---- what is shown ----
-
-const current = () => state.documents.find(({ number: each }) => each === state.shown?.document);
-const shownRun = () => state.runs.get(state.shown?.run);
-const runs = () => [...state.runs.values()];
+let curve, steps;
 
 function theme() {
   const chosen = $("theme").value;
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-}
-
-// What is shown is in the address, so that a reload and a link lead back to it.
-function address() {
-  const { run, document: text_, step } = state.shown || {};
-  const parts = run ? [`run=${run}`, step === undefined ? "" : `step=${step}`] : text_ ? [`text=${text_}`] : [];
-  history.replaceState(null, "", `${location.pathname}${parts.length ? `#${parts.filter(Boolean).join("&")}` : ""}`);
 }
 
 async function fromAddress() {
@@ -54,267 +39,14 @@ async function fromAddress() {
   }
 }
 
-function tabs() {
-  const tab = (label, title, selected, show) =>
-    h("button", { type: "button", role: "tab", title, "aria-selected": String(selected), tabindex: selected ? "0" : "-1", onclick: show }, visible(label));
-  const run = shownRun();
-  const found = state.documents.map((each) =>
-    tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
-  const now = state.lost ? " (lost)" : " (live)";
-  if (run) found.push(tab(`${run.title}${over(run) ? "" : now}`, run.output || "", true, () => {}));
-  const focused = $("tabs").contains(document.activeElement);
-  $("tabs").replaceChildren(...found);
-  const selected = $("tabs").querySelector("[aria-selected=true]");
-  if (focused) selected?.focus();
-  // Not by scrollIntoView, which would scroll the page as well.
-  if (selected) $("tabs").scrollLeft = selected.offsetLeft + selected.offsetWidth - $("tabs").clientWidth;
-  const any = found.length > 0;
-  $("empty").hidden = any;
-  $("tools").hidden = $("views").hidden = !any;
-  $("start").disabled = !current();
-  $("save").disabled = !current() && !run;
-  mood();
-}
-
-// Setting up, or running: then the form is one line.
-function mood() {
-  const run = shownRun();
-  const running = Boolean(run) && !state.changing;
-  $("folded").hidden = !running;
-  if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${run.title}`);
-  const any = runs().some(({ kind }) => kind === "reduce" || kind === "hunt");
-  $("form").hidden = running || !(state.documents.length || any);
-  document.querySelector(".side").hidden = !any;
-  document.querySelector(".lower").hidden = !runs().some(({ kind }) => kind !== "generate");
-  $("page").dataset.mood = running ? "running" : "setup";
-  title(run);
-}
-
-function title(run) {
-  const sign = { running: "▸", paused: "⏸", stopping: "▸", done: "✓", stopped: "■", failed: "✗" };
-  const size = run?.state.size === undefined ? "" : `${number(run.state.size)} B `;
-  const words = state.lost ? "✗ connection lost" : run ? `${size}${sign[run.status]} ${run.title}` : current()?.name;
-  document.title = words ? `${visible(words)} – reducekit` : "reducekit";
-  const icon = state.lost ? "lost" : run ? (over(run) ? "done" : "running") : "";
-  $("icon").href = icon ? `icon-${icon}.svg` : "icon.svg";
-}
-
-async function showDocument(number_) {
-  const shown = (state.shown = { document: number_ });
-  state.changing = false;
-  tabs();
-  address();
-  result();
-  form.verdict("");
-  form.formatOptions(state.formats.find(({ name }) => name === current()?.format));
-  algorithms();
-  try {
-    const { text: content, size } = await ask("text", { document: number_ });
-    if (state.shown !== shown) return;
-    text.show(content);
-    facts(size);
-    nothing(`drawing ${number(size)} bytes…`);
-    await draw(() => ask("diagram", { document: number_ }), () => state.shown === shown);
-  } catch (error) {
-    note(error.message);
-  }
-  schedule();
-}
-
-// Says which algorithms are others on this text, once somebody looks at them.
-async function algorithms() {
-  const shown = current();
-  form.alike({});
-  if (!shown || !$("algorithm").open) return;
-  const found = await ask("alike", { document: shown.number }).catch(() => ({}));
-  if (current() === shown) form.alike(found);
-}
-
-async function draw(load, still, fit = true) {
-  if (view() === "text") {
-    state.undrawn = () => draw(load, still);
-    return;
-  }
-  state.undrawn = null;
-  try {
-    const data = await load();
-    if (still()) show(data, fit);
-  } catch (error) {
-    if (still()) nothing(error.message, true);
-  }
-}
-
-function show(data, fit) {
-  $("views").classList.remove("undrawn");
-  if (data.shape === "timeline") {
-    graph.clear("");
-    timeline.show(data);
-  } else {
-    timeline.hide();
-    graph.show(data, fit);
-  }
-  state.diagram = data;
-  facts();
-}
-
-// Says why there is no graph; where there will be `none`, the text has its place.
-function nothing(words, none = false) {
-  timeline.hide();
-  graph.clear(visible(words));
-  state.diagram = null;
-  $("views").classList.toggle("undrawn", none);
-}
-
-function facts(size) {
-  state.size = size ?? state.size;
-  const run = shownRun();
-  const lines = text.starts.length;
-  const behind = run && !state.lost && state.shown.size !== run.state.size ? " · updating…" : "";
-  $("facts").textContent = `${run ? run.title : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
-}
-
-function clicked(position) {
-  if (!state.diagram) return text.select([position, position + 1], true);
-  const range = state.diagram.shape === "timeline" ? timeline.selectAt(position) : graph.selectAt(position);
-  return text.select(range, true);
-}
-
-const view = () => document.querySelector("[name=view]:checked").value;
-
-function viewed() {
-  $("views").dataset.view = view();
-  keep({ view: view() });
-  state.undrawn?.();
-}
-
-function opened(found) {
-  if (!state.documents.some(({ number: each }) => each === found.number)) state.documents.push(found);
-  return showDocument(found.number);
-}
-
 async function closeDocument(number_) {
   await ask("close", { document: number_ }).catch(() => {});
   took({ runs: [], documents: state.documents.filter((each) => each.number !== number_) });
 }
 
-// ---- a run that is shown live ----
-
-let loading = false;
-let timer;
-
-function showRun(number_) {
-  const run = state.runs.get(number_);
-  state.shown = { document: run.document, run: number_, size: null };
-  state.changing = false;
-  tabs();
-  address();
-  result();
-  schedule();
-  clearTimeout(timer);
-  live();
-}
-
-async function live() {
-  const run = shownRun();
-  const shown = state.shown;
-  if (!run || loading || run.state.size === undefined || shown.size === run.state.size || shown.step !== undefined) return;
-  loading = true;
-  const { size } = run.state;
-  const begin = performance.now();
-  try {
-    const drawn = view() !== "text";
-    const found = await ask("best", { run: run.number, diagram: drawn });
-    if (state.shown === shown && shown.step === undefined) {
-      const first = shown.size === null;
-      shown.size = size;
-      text.show(found.text, !first);
-      if (found.diagram) show(found.diagram, true);
-      else if (drawn) nothing(found.no_diagram || "", true);
-      else state.undrawn = () => { shown.size = null; live(); };
-      facts(found.size);
-    }
-  } catch (error) {
-    if (shown.size === null) note(error.message);
-    shown.size = size;
-  }
-  loading = false;
-  // A text that takes long to read is read less often, but never later than LAG; the end at once.
-  clearTimeout(timer);
-  const now = state.runs.get(run.number);
-  timer = setTimeout(live, over(now) ? 0 : Math.min(LAG, Math.max(300, 4 * (performance.now() - begin))));
-}
-
-// Shows the text of a step above its difference to the one before.
-async function showStep(run, step, last) {
-  if (state.shown?.run !== run) showRun(run);
-  const shown = state.shown;
-  if (step === last && shown.step === undefined) return;
-  shown.step = step === last ? undefined : step;
-  address();
-  if (shown.step === undefined) {
-    shown.size = null;
-    live();
-    return;
-  }
-  try {
-    const found = await ask("look", { run, step, diagram: view() !== "text" });
-    if (state.shown !== shown || shown.step !== step) return;
-    text.show(found.text, true);
-    if (found.diagram) show(found.diagram, true);
-    else nothing(found.no_diagram || "", true);
-    shown.size = state.runs.get(run).state.size;
-    facts(found.size);
-  } catch (error) {
-    note(error.message);
-  }
-}
-
-// ---- the result ----
-
-function result() {
-  const run = shownRun();
-  const element = $("result");
-  const ready = Boolean(run) && over(run) && !run.error && run.state.before !== undefined;
-  const mark = ready ? `${run.number} ${run.status} ${run.state.size}` : "";
-  if (result.mark === mark) return;
-  result.mark = mark;
-  element.hidden = !ready;
-  if (!ready) return;
-  const { size } = run.state;
-  const command = run.result?.runs_again?.[0]?.command;
-  element.replaceChildren(
-    h("b", { class: "story" }, `${number(before(run))} → ${number(size)} bytes`),
-    h("span", { class: "quiet" }, visible(`${percent(size, before(run))} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
-    h("div", { class: "actions" }, button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
-    button("Save…", "Save the reduced file", save),
-    button("Copy issue", "Copy the text of a bug report", async () => copy((await ask("report", { run: run.number, text: "issue" })).text, "The issue text was")),
-    command ? button("Copy command", command, () => copy(command, "The command was")) : "",
-    button("Report", "Save a report as one HTML file", () => report(run, "page"))));
-}
-
 async function openResult(run) {
   const { current: last } = await ask("history", { run: run.number });
   await opened(await ask("step", { run: run.number, step: last }));
-}
-
-async function report(run, kind) {
-  const { text: content, name } = await ask("report", { run: run.number, text: kind });
-  if (kind === "issue") download(content, `${name}.issue.md`, "text/markdown");
-  else download(content, `${name}.html`, "text/html");
-}
-
-async function save() {
-  const saved = (path) => note(`saved: ${path}`);
-  try {
-    const run = shownRun();
-    if (!run) return await dialogs.saveFile(state.folder, current().name, { document: current().number }, saved);
-    const suffix = /\.[^./]*$/.exec(run.output || "")?.[0] || "";
-    const name = `${(current()?.name || "text").replace(/\.[^.]*$/, "")}.reduced${suffix}`;
-    if (run.state.before === undefined) throw new Error("this run has no result to save");
-    return await dialogs.saveFile(state.folder, name, { run: run.number }, saved);
-  } catch (error) {
-    return note(error.message);
-  }
 }
 
 // ---- news ----
@@ -342,18 +74,11 @@ function took(news) {
       state.shown = null;
       const last = state.documents[state.documents.length - 1];
       if (last) showDocument(last.number);
-      else {
-        text.show("");
-        nothing("");
-        address();
-      }
+      else showNone();
     }
   }
   if (fresh) tabs();
-  if (shownRun() && over(shownRun())) {
-    clearTimeout(timer);
-    live();
-  }
+  if (shownRun() && over(shownRun())) catchUp();
   schedule();
   if (first) {
     took.before = true;
@@ -381,26 +106,20 @@ function alive(connected) {
   tabs();
 }
 
-let drawing = false;
-function schedule() {
-  if (drawing) return;
-  drawing = true;
-  setTimeout(() => {
-    drawing = false;
-    cards();
-    result();
-    title(shownRun());
-    if (shownRun()) facts();
-    const of = ({ document: each }) => !state.shown || each === state.shown.document;
-    const reductions = runs().filter(({ kind }) => kind === "reduce").filter(of);
-    // One command at a time: with another one, the same text is another failure.
-    const like = reductions.find(({ number: each }) => each === state.shown?.run) || reductions[reductions.length - 1];
-    if (!$("pane-curve").hidden) curve.show(reductions.filter(({ command }) => command === like.command));
-    if (!$("pane-steps").hidden) pastSteps();
-    if (!$("pane-console").hidden) consoles(runs().filter(of));
-    if (!$("pane-bugs").hidden) bugs(runs(), opened);
-    live();
-  }, 100);
+function everything() {
+  cards();
+  result();
+  title(shownRun());
+  if (shownRun()) facts();
+  const of = ({ document: each }) => !state.shown || each === state.shown.document;
+  const reductions = runs().filter(({ kind }) => kind === "reduce").filter(of);
+  // One command at a time: with another one, the same text is another failure.
+  const like = reductions.find(({ number: each }) => each === state.shown?.run) || reductions[reductions.length - 1];
+  if (!$("pane-curve").hidden) curve.show(reductions.filter(({ command }) => command === like.command));
+  if (!$("pane-steps").hidden) pastSteps();
+  if (!$("pane-console").hidden) consoles(runs().filter(of));
+  if (!$("pane-bugs").hidden) bugs(runs(), opened);
+  live();
 }
 
 const known = new Map();
@@ -529,16 +248,6 @@ function keys(event) {
   return act();
 }
 
-function find(event) {
-  if (event.key !== "Enter") return;
-  const words = $("find").value;
-  const range = text.find(words, event.shiftKey);
-  $("found").textContent = range ? `${number(text.place(words, range[0]))} of ${number(text.count(words))}` : words ? "not found" : "";
-  if (!range) return;
-  if (state.diagram?.shape === "graph") graph.selectAt(range[0]);
-  text.select(range);
-}
-
 function drop() {
   const area = document.querySelector(".reading");
   area.addEventListener("dragover", (event) => { event.preventDefault(); area.classList.add("drop"); });
@@ -570,9 +279,8 @@ async function begin() {
   }
   $("waiting").hidden = true;
   $("page").hidden = false;
-  text = new TextView($("text"), clicked);
-  graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
-  timeline = new Timeline($("graph"), (range) => text.select(range));
+  views();
+  drawWith(everything);
   curve = new CurveView($("pane-curve"), (run, checks) => {
     showRun(run.number);
     steps.want((all) => all.findLastIndex((step) => step[3] <= checks));

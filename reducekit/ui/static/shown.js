@@ -1,0 +1,263 @@
+// What is shown: a text or a run among the tabs, as text and graph, live or at a step.
+
+import { ask } from "./api.js";
+import { $, h, note, number, visible } from "./dom.js";
+import * as form from "./form.js";
+import { GraphView } from "./graph.js";
+import { result } from "./result.js";
+import { over } from "./runs.js";
+import { current, runs, schedule, shownRun, state } from "./state.js";
+import { TextView } from "./text.js";
+import { Timeline } from "./timeline.js";
+
+const LAG = 1500; // milliseconds that the text of a run may be behind
+let text, graph, timeline;
+
+export function views() {
+  text = new TextView($("text"), clicked);
+  graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
+  timeline = new Timeline($("graph"), (range) => text.select(range));
+}
+
+// ---- the tabs, and what else names it ----
+
+// What is shown is in the address, so that a reload and a link lead back to it.
+export function address() {
+  const { run, document: text_, step } = state.shown || {};
+  const parts = run ? [`run=${run}`, step === undefined ? "" : `step=${step}`] : text_ ? [`text=${text_}`] : [];
+  history.replaceState(null, "", `${location.pathname}${parts.length ? `#${parts.filter(Boolean).join("&")}` : ""}`);
+}
+
+export function tabs() {
+  const tab = (label, title, selected, show) =>
+    h("button", { type: "button", role: "tab", title, "aria-selected": String(selected), tabindex: selected ? "0" : "-1", onclick: show }, visible(label));
+  const run = shownRun();
+  const found = state.documents.map((each) =>
+    tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
+  const now = state.lost ? " (lost)" : " (live)";
+  if (run) found.push(tab(`${run.title}${over(run) ? "" : now}`, run.output || "", true, () => {}));
+  const focused = $("tabs").contains(document.activeElement);
+  $("tabs").replaceChildren(...found);
+  const selected = $("tabs").querySelector("[aria-selected=true]");
+  if (focused) selected?.focus();
+  // Not by scrollIntoView, which would scroll the page as well.
+  if (selected) $("tabs").scrollLeft = selected.offsetLeft + selected.offsetWidth - $("tabs").clientWidth;
+  const any = found.length > 0;
+  $("empty").hidden = any;
+  $("tools").hidden = $("views").hidden = !any;
+  $("start").disabled = !current();
+  $("save").disabled = !current() && !run;
+  mood();
+}
+
+// Setting up, or running: then the form is one line.
+export function mood() {
+  const run = shownRun();
+  const running = Boolean(run) && !state.changing;
+  $("folded").hidden = !running;
+  if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${run.title}`);
+  const any = runs().some(({ kind }) => kind === "reduce" || kind === "hunt");
+  $("form").hidden = running || !(state.documents.length || any);
+  document.querySelector(".side").hidden = !any;
+  document.querySelector(".lower").hidden = !runs().some(({ kind }) => kind !== "generate");
+  $("page").dataset.mood = running ? "running" : "setup";
+  title(run);
+}
+
+export function title(run) {
+  const sign = { running: "▸", paused: "⏸", stopping: "▸", done: "✓", stopped: "■", failed: "✗" };
+  const size = run?.state.size === undefined ? "" : `${number(run.state.size)} B `;
+  const words = state.lost ? "✗ connection lost" : run ? `${size}${sign[run.status]} ${run.title}` : current()?.name;
+  document.title = words ? `${visible(words)} – reducekit` : "reducekit";
+  const icon = state.lost ? "lost" : run ? (over(run) ? "done" : "running") : "";
+  $("icon").href = icon ? `icon-${icon}.svg` : "icon.svg";
+}
+
+// ---- an open text ----
+
+export async function showDocument(number_) {
+  const shown = (state.shown = { document: number_ });
+  state.changing = false;
+  tabs();
+  address();
+  result();
+  form.verdict("");
+  form.formatOptions(state.formats.find(({ name }) => name === current()?.format));
+  algorithms();
+  try {
+    const { text: content, size } = await ask("text", { document: number_ });
+    if (state.shown !== shown) return;
+    text.show(content);
+    facts(size);
+    nothing(`drawing ${number(size)} bytes…`);
+    await draw(() => ask("diagram", { document: number_ }), () => state.shown === shown);
+  } catch (error) {
+    note(error.message);
+  }
+  schedule();
+}
+
+// Says which algorithms are others on this text, once somebody looks at them.
+export async function algorithms() {
+  const shown = current();
+  form.alike({});
+  if (!shown || !$("algorithm").open) return;
+  const found = await ask("alike", { document: shown.number }).catch(() => ({}));
+  if (current() === shown) form.alike(found);
+}
+
+async function draw(load, still, fit = true) {
+  if (view() === "text") {
+    state.undrawn = () => draw(load, still);
+    return;
+  }
+  state.undrawn = null;
+  try {
+    const data = await load();
+    if (still()) show(data, fit);
+  } catch (error) {
+    if (still()) nothing(error.message, true);
+  }
+}
+
+function show(data, fit) {
+  $("views").classList.remove("undrawn");
+  if (data.shape === "timeline") {
+    graph.clear("");
+    timeline.show(data);
+  } else {
+    timeline.hide();
+    graph.show(data, fit);
+  }
+  state.diagram = data;
+  facts();
+}
+
+// Says why there is no graph; where there will be `none`, the text has its place.
+function nothing(words, none = false) {
+  timeline.hide();
+  graph.clear(visible(words));
+  state.diagram = null;
+  $("views").classList.toggle("undrawn", none);
+}
+
+export function facts(size) {
+  state.size = size ?? state.size;
+  const run = shownRun();
+  const lines = text.starts.length;
+  const behind = run && !state.lost && state.shown.size !== run.state.size ? " · updating…" : "";
+  $("facts").textContent = `${run ? run.title : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
+}
+
+function clicked(position) {
+  if (!state.diagram) return text.select([position, position + 1], true);
+  const range = state.diagram.shape === "timeline" ? timeline.selectAt(position) : graph.selectAt(position);
+  return text.select(range, true);
+}
+
+export function find(event) {
+  if (event.key !== "Enter") return;
+  const words = $("find").value;
+  const range = text.find(words, event.shiftKey);
+  $("found").textContent = range ? `${number(text.place(words, range[0]))} of ${number(text.count(words))}` : words ? "not found" : "";
+  if (!range) return;
+  if (state.diagram?.shape === "graph") graph.selectAt(range[0]);
+  text.select(range);
+}
+
+const view = () => document.querySelector("[name=view]:checked").value;
+
+export function viewed() {
+  $("views").dataset.view = view();
+  form.keep({ view: view() });
+  state.undrawn?.();
+}
+
+export function opened(found) {
+  if (!state.documents.some(({ number: each }) => each === found.number)) state.documents.push(found);
+  return showDocument(found.number);
+}
+
+export function showNone() {
+  text.show("");
+  nothing("");
+  address();
+}
+
+// ---- a run that is shown live ----
+
+let loading = false;
+let timer;
+
+export function showRun(number_) {
+  const run = state.runs.get(number_);
+  state.shown = { document: run.document, run: number_, size: null };
+  state.changing = false;
+  tabs();
+  address();
+  result();
+  schedule();
+  clearTimeout(timer);
+  live();
+}
+
+export async function live() {
+  const run = shownRun();
+  const shown = state.shown;
+  if (!run || loading || run.state.size === undefined || shown.size === run.state.size || shown.step !== undefined) return;
+  loading = true;
+  const { size } = run.state;
+  const begin = performance.now();
+  try {
+    const drawn = view() !== "text";
+    const found = await ask("best", { run: run.number, diagram: drawn });
+    if (state.shown === shown && shown.step === undefined) {
+      const first = shown.size === null;
+      shown.size = size;
+      text.show(found.text, !first);
+      if (found.diagram) show(found.diagram, true);
+      else if (drawn) nothing(found.no_diagram || "", true);
+      else state.undrawn = () => { shown.size = null; live(); };
+      facts(found.size);
+    }
+  } catch (error) {
+    if (shown.size === null) note(error.message);
+    shown.size = size;
+  }
+  loading = false;
+  // A text that takes long to read is read less often, but never later than LAG; the end at once.
+  clearTimeout(timer);
+  const now = state.runs.get(run.number);
+  timer = setTimeout(live, over(now) ? 0 : Math.min(LAG, Math.max(300, 4 * (performance.now() - begin))));
+}
+
+// Shows the text of a step above its difference to the one before.
+export async function showStep(run, step, last) {
+  if (state.shown?.run !== run) showRun(run);
+  const shown = state.shown;
+  if (step === last && shown.step === undefined) return;
+  shown.step = step === last ? undefined : step;
+  address();
+  if (shown.step === undefined) {
+    shown.size = null;
+    live();
+    return;
+  }
+  try {
+    const found = await ask("look", { run, step, diagram: view() !== "text" });
+    if (state.shown !== shown || shown.step !== step) return;
+    text.show(found.text, true);
+    if (found.diagram) show(found.diagram, true);
+    else nothing(found.no_diagram || "", true);
+    shown.size = state.runs.get(run).state.size;
+    facts(found.size);
+  } catch (error) {
+    note(error.message);
+  }
+}
+
+// Shows the end of a run at once.
+export function catchUp() {
+  clearTimeout(timer);
+  live();
+}
