@@ -146,7 +146,7 @@ def test_without_a_server_nothing_is_offered_and_nothing_live(
     browser: Browser, served: Serving
 ) -> None:
     (served.folder / "graph.btor").write_text(GRAPH)
-    visit = Visit(browser, served, viewport=DESKTOP)
+    visit = Visit(browser, served, viewport={"width": 1400, "height": 500})
     page = visit.start()
     done(visit)
     visit.fails("sleep 0.3 {}")
@@ -158,6 +158,7 @@ def test_without_a_server_nothing_is_offered_and_nothing_live(
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive (lost)")
     expect(page.locator("#facts")).not_to_contain_text("updating")
     expect(page.locator(".runs button")).to_have_count(0)
+    assert visit.complaints() == []  # such as a pane that scrolls, but not by keys
     visit.context.close()
 
 
