@@ -1,12 +1,13 @@
-"""Does ten tasks on the page, in four looks, and says what axe finds in each state.
+"""Does ten tasks on the page, in four looks, and says what axe finds in each state of the page.
 
 `python -m benchmarks.ten_tasks > benchmarks/results/ten_tasks.md`, with Debian's Chromium;
 `--pictures FOLDER` keeps a picture of each state.
 
 Each task is done as a user does it, in a real Chromium, on a desktop and on a phone, in light and
 dark. Actions are clicks, texts typed and keys pressed from where the task before has ended; they
-are the same in all looks. A task that cannot be done ends the run with an error. Violations are
-those of axe-core of any impact; wide are the pixels by which a state is wider than its window.
+are the same in all looks. A task that cannot be done ends the run with an error. States that no
+task ends in, such as a dialog, are rows without a number. Violations are those of axe-core of any
+impact; wide are the pixels by which a state is wider than its window.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -83,12 +85,27 @@ class Hand:
         self.page.press(where, key)
         self.actions += 1
 
+    def close_dialog(self) -> None:
+        """Close the dialog that a state has left open, which is no action of a task."""
+        self.page.keyboard.press("Escape")
+        expect(self.page.locator("dialog")).not_to_be_visible()
+
     def status(self, status: str, count: int = 1) -> None:
         """Wait until that many runs have a status."""
         expect(self.page.locator(f".run[data-status={status}]")).to_have_count(count)
 
 
+def first_page(hand: Hand) -> None:
+    expect(hand.page.locator("#empty")).to_be_visible()
+
+
+def generate(hand: Hand) -> None:
+    hand.click("#empty-generate")
+    expect(hand.page.locator("dialog")).to_be_visible()
+
+
 def open_(hand: Hand) -> None:
+    hand.close_dialog()
     hand.click("#empty-open")
     hand.click("dialog .files button:has-text('random.btor')")
     hand.visit.drawn()
@@ -110,6 +127,11 @@ def watch(hand: Hand) -> None:
     expect(facts).to_have_text(re.compile(r"adaptive · \d?,?\d{3} bytes · \d+ lines"))
     expect(hand.page.locator("svg.curve .series")).to_have_count(1)
     expect(hand.page.locator(".run .size")).not_to_have_text(re.compile("^5,"))
+
+
+def pause(hand: Hand) -> None:
+    hand.click(".run button:has-text('Pause')")
+    hand.status("paused")
 
 
 def stop(hand: Hand) -> None:
@@ -143,8 +165,12 @@ def race(hand: Hand) -> None:
     expect(hand.page.locator(".board tbody tr")).to_have_count(4)
 
 
-def hunt(hand: Hand) -> None:
+def hunt_dialog(hand: Hand) -> None:
     hand.click("#hunt")
+    expect(hand.page.locator("dialog textarea")).to_be_visible()
+
+
+def hunt(hand: Hand) -> None:
     hand.type("dialog textarea", f"{hand.fast.with_name('hunted.sh')} {{}}")
     hand.type("dialog [placeholder='until stopped']", "8")
     hand.click("dialog summary")
@@ -155,29 +181,61 @@ def hunt(hand: Hand) -> None:
 
 
 def report(hand: Hand) -> None:
+    """Save the report; the state is that of the report itself."""
     with hand.page.expect_download() as download:
         hand.click(".run:has-text('hdd') button:has-text('Report')")
     assert hand.report is not None
     download.value.save_as(hand.report)
 
 
-TASKS: dict[str, Callable[[Hand], None]] = {
-    "open a file": open_,
-    "see why it fails": see_why,
-    "reduce it": reduce,
-    "watch it": watch,
-    "stop it": stop,
-    "go back to a step, and on from there": go_back,
-    "compare two steps": compare,
-    "race three algorithms": race,
-    "hunt for a bug": hunt,
-    "save a report, and read it": report,
-}
+def keys(hand: Hand) -> None:
+    hand.click("#help")
+    expect(hand.page.locator("dialog kbd").first).to_be_visible()
+
+
+def lose(hand: Hand) -> None:
+    """End the server during a run."""
+    hand.close_dialog()
+    hand.fast.unlink()
+    hand.click("#tabs [role=tab]:has-text('random.btor')")
+    hand.click("#start")
+    expect(hand.page.locator(".run.shown[data-status=running] .size")).to_be_visible()
+    hand.visit.served.server.stop()
+    expect(hand.page.locator("#lost")).to_be_visible()
+    expect(hand.page.locator(".run[data-status=lost]").first).to_be_visible()
+
+
+class Step(NamedTuple):
+    """A task, or only the way to a state of the page."""
+
+    name: str
+    do: Callable[[Hand], None]
+    task: bool = True
+
+
+STEPS = (
+    Step("the first page", first_page, task=False),
+    Step("the dialog of a random input", generate, task=False),
+    Step("open a file", open_),
+    Step("see why it fails", see_why),
+    Step("reduce it", reduce),
+    Step("watch it", watch),
+    Step("a paused run", pause, task=False),
+    Step("stop it", stop),
+    Step("go back to a step, and on from there", go_back),
+    Step("compare two steps", compare),
+    Step("race three algorithms", race),
+    Step("the dialog of a bug search", hunt_dialog, task=False),
+    Step("hunt for a bug", hunt),
+    Step("save a report, and read it", report),
+    Step("the list of keys", keys, task=False),
+    Step("a lost server", lose, task=False),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The page at the end of a task."""
+    """The page at the end of a step."""
 
     actions: int
     wide: int
@@ -189,7 +247,7 @@ def state(visit: Visit, page: Page, actions: int, picture: Path | None) -> State
     visit.page, shown = page, visit.page
     try:
         if picture is not None:
-            page.screenshot(path=picture)
+            page.screenshot(path=picture, full_page=True)
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return State(actions, max(0, wide), visit.complaints())
     finally:
@@ -197,7 +255,7 @@ def state(visit: Visit, page: Page, actions: int, picture: Path | None) -> State
 
 
 def done(browser: Browser, served: Serving, look: Look, pictures: Path | None) -> list[State]:
-    """Do the tasks, and return the state after each."""
+    """Do the steps, and return the state after each."""
     prepare(served)
     visit = Visit(
         browser,
@@ -208,20 +266,20 @@ def done(browser: Browser, served: Serving, look: Look, pictures: Path | None) -
     hand = Hand(visit, served.folder / "fast", report=served.folder.parent / "report.html")
     visit.start()
     found = []
-    for number, (name, task) in enumerate(TASKS.items(), 1):
+    for number, step in enumerate(STEPS, 1):
+        assert visit.errors == []
         before = hand.actions
-        task(hand)
+        step.do(hand)
         path = None
         if pictures is not None:
-            path = pictures / f"{number:02}-{name.split(',')[0].replace(' ', '-')}-{look}.png"
-            path = path.with_name(path.name.replace(" ", "-"))
+            name = f"{number:02} {step.name.partition(',')[0]} {look}.png"
+            path = pictures / name.replace(" ", "-")
         page = hand.page
-        if task is report and hand.report is not None:
+        if step.do is report and hand.report is not None:
             page = visit.context.new_page()
             page.goto(hand.report.as_uri())
         found.append(state(visit, page, hand.actions - before, path))
     visit.context.close()
-    assert visit.errors == []
     return found
 
 
@@ -238,13 +296,15 @@ def prepare(served: Serving) -> None:
 
 
 def table(states: dict[Look, list[State]]) -> str:
-    """Return the table: a row for each task."""
+    """Return the table: a row for each step."""
     heads = "".join(f" {look}: violations | wide |" for look in states)
-    lines = [f"| task | actions |{heads}", "|---|--:|" + "--:|" * 2 * len(states)]
-    for number, name in enumerate(TASKS):
+    lines = [f"| | task | actions |{heads}", "|--:|---|--:|" + "--:|" * 2 * len(states)]
+    tasks = 0
+    for number, step in enumerate(STEPS):
+        tasks += step.task
         row = [each[number] for each in states.values()]
         cells = "".join(f" {len(each.violations)} | {each.wide} |" for each in row)
-        lines.append(f"| {name} | {row[0].actions} |{cells}")
+        lines.append(f"| {tasks if step.task else ''} | {step.name} | {row[0].actions} |{cells}")
     return "\n".join(lines)
 
 
