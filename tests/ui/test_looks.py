@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,6 +130,21 @@ def test_a_paused_run_does_not_run(visit: Visit) -> None:
     expect(page.locator(".run[data-status=stopped]")).to_have_count(1)
 
 
+def test_a_running_run_beats_without_an_animation(visit: Visit) -> None:
+    """A browser that animates takes a tenth of a core from the checks."""
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    page.click("#start")
+    pill = page.locator(".run[data-status=running] .pill")
+    expect(pill).to_be_visible()
+    for seen in ("none", re.compile("3px")):
+        expect(pill).to_have_css("box-shadow", seen)
+    endless = "document.getAnimations().filter((e) => e.effect.getTiming().iterations > 9).length"
+    assert page.evaluate(endless) == 0
+    page.click(".run button:has-text('Stop')")
+
+
 def test_a_run_that_starts_is_in_view(visit: Visit) -> None:
     """Also in a window so low that the graph has no room, where nothing may be drawn."""
     page = visit.start()
@@ -146,10 +162,13 @@ def test_without_a_server_nothing_is_offered_and_nothing_live(
     browser: Browser, served: Serving
 ) -> None:
     (served.folder / "graph.btor").write_text(GRAPH)
+    hangs = served.folder / "hangs.sh"
+    hangs.write_text("#!/bin/sh\nsleep 100\n")
+    hangs.chmod(0o755)
     visit = Visit(browser, served, viewport={"width": 1400, "height": 500})
     page = visit.start()
     done(visit)
-    visit.fails("sleep 0.3 {}")
+    visit.fails(f"{hangs} {{}}")
     page.click("#start")
     page.wait_for_selector(".run[data-status=running]")
     expect(page.locator("#tabs")).to_contain_text("adaptive (live)")

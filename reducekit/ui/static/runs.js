@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { count, h, note, number, s, seconds, visible } from "./dom.js";
 
+const BEAT = 1000; // milliseconds that a running run is marked, and not
 const SLOW = 3; // seconds without news after which a running check is named
 const WORDS = { running: "Running", paused: "Paused", stopping: "Stopping", done: "Done", stopped: "Stopped", failed: "Failed", lost: "Lost" };
 
@@ -59,6 +60,8 @@ export class Card {
     element.dataset.status = status;
     element.setAttribute("aria-label", `${run.kind} ${run.number}: ${run.title}`);
     element.classList.toggle("shown", shown);
+    // An animation would have the browser draw 60 times a second, at the cost of the checks.
+    element.classList.toggle("beat", Math.floor(performance.now() / BEAT) % 2 === 1);
     element.style.setProperty("--c", `var(${run.color})`);
     this.title.textContent = visible(run.title);
     this.pill.textContent = WORDS[status];
