@@ -31,9 +31,9 @@ echo "faulty: rewrite.c:812: Assertion failed" >&2
 kill -6 $$
 """
 _PATIENCE = 120  # seconds
-_EVERY = 0.7
+_EVERY = 0.8
 """Seconds between two screens of the recording."""
-_FINISHED = 4
+_FINISHED = 3
 """The screens of the recording that show the finished run."""
 
 
