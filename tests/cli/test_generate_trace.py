@@ -12,6 +12,17 @@ from tests.cli.tool import Tool
 
 OWN = '[api]\nname = "own"\nextends = "minisat"\n'
 """A model of an API that no library has."""
+BARE = """
+[api]
+name = "bare"
+[states]
+names = ["any_one"]
+initial = "any_one"
+[calls]
+init = { from = "any" }
+[classify]
+contract = [{ exit = 86 }]
+"""
 
 
 def test_to_standard_output(tool: Tool) -> None:
@@ -69,7 +80,7 @@ def test_a_fault_ends_the_trace(tool: Tool) -> None:
     ("arguments", "said"),
     [
         (["--model", "nonsense"], "no model is called 'nonsense'"),
-        (["--model", "boolector"], "no [generate] section"),
+        (["--model", "bare.toml"], "no [generate] section"),
         (["--count", "2"], "--count and --dir go together"),
         (["--count", "2", "--dir", "d", "-o", "x"], "-o is for one trace"),
         (["--no-feedback", "--library", "lingeling"], "have no effect with --no-feedback"),
@@ -82,6 +93,7 @@ def test_a_fault_ends_the_trace(tool: Tool) -> None:
 def test_what_is_refused(tool: Tool, arguments: list[str], said: str) -> None:
     tool.write("file", "")
     tool.write("own.toml", OWN)
+    tool.write("bare.toml", BARE)
     before = tool.files()
     done = tool("generate", "trace", *arguments)
     assert (done.code, done.out) == (2, "")

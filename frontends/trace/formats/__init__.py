@@ -72,7 +72,7 @@ _MURXLA = re.compile(
     rb"|check-sat|assert-formula)\b",
     re.MULTILINE,
 )
-_BOOLECTOR = re.compile(rb"\Anew[ \t]*\r?\n(?:return 0x)|^[a-z_]+ 0x[0-9a-f]+", re.MULTILINE)
+_BOOLECTOR = re.compile(rb"\Anew[ \t]*\r?\nreturn |^[a-z_]+ 0x[0-9a-f]+", re.MULTILINE)
 _WORDS = re.compile(
     rb"\Anew[ \t]*\r?$|^(?:sat +-?[0-9]+|new_var|add_clause|failed_assumption|inc_max_var"
     rb"|set_verbosity|push|pop)\b",

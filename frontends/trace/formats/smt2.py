@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.model.definition import CallModel, Model
+from reducekit.frontends.trace.model.definition import CallModel, Model, Type
 
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACE = re.compile(r"\{(\w+)(\.width)?\}")
+_WIDTH = re.compile(r"\(_ BitVec (\d+)\)")
+_SORT = "sort"
+"""The type of handles that are sorts."""
 _OMITTED = ("query", "hint", "option", "init", "release")
 """Roles of calls that change no answer, or that a script has none of."""
 
@@ -29,89 +33,119 @@ def to_smt2(calls: Sequence[Call], model: Model) -> tuple[bytes, tuple[Call, ...
     return "".join(f"{line}\n" for line in writer.lines).encode(), tuple(writer.left_out)
 
 
+class _Term(NamedTuple):
+    """A term: its text, empty for a constant that is declared, and the names of those in it."""
+
+    text: str
+    inner: tuple[str, ...]
+
+
+class _Filled(NamedTuple):
+    """What a call is in SMT-LIB, and the names of the terms in it."""
+
+    text: str
+    inner: tuple[str, ...]
+
+
 class _Writer:
-    """Writes calls as commands; `terms` are the definitions of terms, in their order."""
+    """Writes calls as commands. What is assumed holds for the next solve."""
 
     def __init__(self, model: Model) -> None:
         self.lines = ["(set-logic ALL)"]
         self.left_out: list[Call] = []
         self._model = model
         self._sorts: dict[str, str] = {}
-        self._terms: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """Of a name its term, and the names of those in it."""
+        self._terms: dict[str, _Term] = {}
+        self._assumed: list[_Filled] = []
 
     def add(self, call: Call) -> None:
         """Write a call. Raises UsageError."""
         known = self._model.calls.get(call.name)
-        if call.name == "return" or known is None or not known.smt:
-            if known is not None and known.role not in _OMITTED:
+        if known is None:
+            return
+        if not known.smt:
+            if known.role not in _OMITTED:
                 raise UsageError(f"{_place(call)}: SMT-LIB has nothing like it")
-            if known is not None and known.role in ("query", "hint"):
+            if known.role in ("query", "hint"):
                 self.left_out.append(call)
             return
-        given, text = self._given(known, call), known.smt
-        if text.startswith("(set-logic"):
-            self.lines[0] = self._filled(text, given)
-        elif known.produces and text.startswith("(declare-"):
+        filled = self._filled(known, call)
+        if filled.text.startswith("(set-logic"):
+            self.lines[0] = filled.text
+        elif filled.text.startswith("(declare-"):
             # Beyond all levels: a term of an API outlives the level that it is made in.
-            self.lines.insert(1, self._filled(text, given))
-            self._terms[str(call.result)] = ("", ())
+            self.lines.insert(1, filled.text)
+            self._terms[str(call.result)] = _Term("", ())
+        elif known.produces == _SORT:
+            self._sorts[str(call.result)] = filled.text
         elif known.produces:
-            parts = tuple(str(each) for values in given.values() for each in values)
-            inner = tuple(dict.fromkeys(each for each in parts if each in self._terms))
-            made = self._filled(text, given)
-            if inner or not self._is_sort(known):
-                self._terms[str(call.result)] = (made, inner)
-            else:
-                self._sorts[str(call.result)] = made
+            self._terms[str(call.result)] = _Term(*filled)
+        elif known.role == "assume":
+            self._assumed.append(filled)
+        elif known.role == "solve" and self._assumed:
+            self.lines.append("(push 1)")
+            self.lines += [
+                self._with_terms(f"(assert {each.text})", each.inner) for each in self._assumed
+            ]
+            self.lines += [filled.text, "(pop 1)"]
+            self._assumed = []
         else:
-            self.lines.append(self._command(text, given))
+            self.lines.append(self._with_terms(*filled))
 
-    def _is_sort(self, known: CallModel) -> bool:
-        return self._model.types[known.produces].name == "sort"
-
-    def _given(self, known: CallModel, call: Call) -> dict[str, list[Value]]:
-        """Return the values of a call's arguments by their names. Raises UsageError."""
+    def _filled(self, known: CallModel, call: Call) -> _Filled:
+        """Return what a call is. Raises UsageError where it takes what SMT-LIB has no name for."""
         given = list(call.arguments)
         more = len(given) - sum(not each.star for each in known.arguments)
-        found: dict[str, list[Value]] = {"call": [call.name]}
+        spelled = {"call": call.name, "result": str(call.result)}
+        inner: dict[str, None] = {}
+        shown = {match[1] for match in _PLACE.finditer(known.smt)}
         for each in known.arguments:
             count = more if each.star else 1
-            found[each.name], given = given[:count], given[count:]
-            for value in found[each.name] if each.type.kind == "handle" else ():
-                if value not in self._terms and value not in self._sorts:
+            values, given = given[:count], given[count:]
+            texts = []
+            for value in values:
+                text, name = self._spelled(value, each.type)
+                if name and name not in self._terms and each.name in shown:
                     raise UsageError(f"{_place(call)}: SMT-LIB has no name for {value}")
-        if call.result is not None:
-            found["result"] = [call.result]
-        return found
+                inner |= {name: None} if name else {}
+                texts.append(text)
+            spelled[each.name] = " ".join(texts)
 
-    def _filled(self, text: str, given: dict[str, list[Value]]) -> str:
-        spelled = {name: " ".join(map(self._spelled, values)) for name, values in given.items()}
-        return _PLACE.sub(lambda match: spelled.get(match[1], match[0]), text).replace(" )", ")")
+        def put(match: re.Match[str]) -> str:
+            text = spelled[match[1]]
+            width = _WIDTH.search(text) if match[2] else None
+            return text if width is None else width[1]
 
-    def _spelled(self, value: Value) -> str:
+        text = _PLACE.sub(put, known.smt).replace(" )", ")")
+        return _Filled(text, tuple(name for name in inner if name in self._terms))
+
+    def _spelled(self, value: Value, kind: Type) -> tuple[str, str]:
+        """Return how a value is written, and the term that it names, "" for none."""
         if isinstance(value, int):
-            return str(value) if value >= 0 else f"(- {-value})"
-        return self._sorts.get(value, value)
+            return (str(value) if value >= 0 else f"(- {-value})"), ""
+        if kind.kind != "handle":
+            return value, ""
+        if value in self._sorts:
+            return self._sorts[value], ""
+        name = value.replace(kind.negation, "", 1) if kind.negation else value
+        return (name if name == value else f"(bvnot {name})"), name
 
-    def _command(self, text: str, given: dict[str, list[Value]]) -> str:
-        """Return a command, with the terms in it defined around them."""
-        names = [str(each) for values in given.values() for each in values]
+    def _with_terms(self, text: str, inner: Sequence[str]) -> str:
+        """Return a command, with the terms in its assertion defined around what is asserted."""
         needed: set[str] = set()
-        stack = [name for name in names if name in self._terms]
+        stack = [*inner]
         while stack:
             name = stack.pop()
             if name not in needed:
                 needed.add(name)
-                stack += self._terms[name][1]
-        defined = [name for name in self._terms if name in needed and self._terms[name][0]]
-        filled = self._filled(text, given)
+                stack += self._terms[name].inner
+        defined = [name for name, term in self._terms.items() if name in needed and term.text]
         if not defined:
-            return filled
-        before = "".join(f"(let (({name} {self._terms[name][0]})) " for name in defined)
-        begin, term, end = re.split(r"(\(assert )", filled, maxsplit=1)[0:3]
-        body, rest = end[: _closing(end)], end[_closing(end) :]
-        return f"{begin}{term}{before}{body}{')' * len(defined)}{rest}"
+            return text
+        before = "".join(f"(let (({name} {self._terms[name].text})) " for name in defined)
+        begin, asserted, rest = text.partition("(assert ")
+        end = _closing(rest)
+        return f"{begin}{asserted}{before}{rest[:end]}{')' * len(defined)}{rest[end:]}"
 
 
 def _closing(text: str) -> int:
