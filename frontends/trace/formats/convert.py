@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.model.machine import Machine
 
 # What the calls are called in each API, by what they do. Options, statistics of the
 # solver's inside and the like have no counterpart. A result that is the solver's
@@ -70,6 +72,9 @@ FORMAT_OF: Mapping[str, str] = MappingProxyType(
 )
 """The format that traces of each API are written in."""
 
+_LEMMA = "lemma"
+_CONSTRAINTS = ("constrain", "reset_constraint")
+_DROP = ("reset_assumptions", "propagate")
 _KEPT_RESULTS = frozenset(("solve", "simplify", "value", "failed", "fixed"))
 SOLVES = frozenset(("solve", "simplify", "lookahead"))
 """What ends a round."""
@@ -82,8 +87,10 @@ def convert(
 
     Lingeling must not be given variables again that it may have eliminated, so
     a trace for it that solves more than once freezes every variable at its
-    first use. Its `fixate` becomes units. Raises UsageError for an API that is
-    not among `APIS`.
+    first use. Its `fixate` becomes units. A constraint of CaDiCaL becomes a clause with one more
+    variable, which is assumed to be false in its solve; assumptions that it drops are left out,
+    as are queries that the other API does not allow. Raises UsageError for an API that is not
+    among `APIS`.
     """
     for name in (source, target):
         if name not in NAMES:
@@ -92,37 +99,120 @@ def convert(
     names = NAMES[target]
     solves = sum(meaning.get(call.name, "") in SOLVES for call in calls)
     freezing = target == "lingeling" and source != "lingeling" and solves > 1
-    frozen: set[int] = set()
+    dropped = _dropped(calls, meaning) if source == "cadical" != target else frozenset()
+    # Of a part of a trace, nobody knows in which state the solver is.
+    whole = any(meaning.get(call.name) == "init" for call in calls[:1])
+    careful = whole and source == "cadical"
+    writer = _Writer(names, target, calls, freezing=freezing, careful=careful)
     assumed: list[int] = []
-    solved = False
-    converted: list[Call] = []
-    left_out: list[Call] = []
-    for call in calls:
+    constraint: list[int] = []
+    closed = solved = lemmas = False
+    for index, call in enumerate(calls):
         if source == "lingeling" and call.name == "fixate" and target != "lingeling":
             for literal in () if solved else assumed:
-                converted += [Call(names["add"], (literal,)), Call(names["add"], (0,))]
+                writer.clause([literal])
             continue
         what = meaning.get(call.name)
+        lemmas |= call.name == _LEMMA
+        first = call.arguments[0] if call.arguments else 0
+        if source != target and call.name in _CONSTRAINTS and isinstance(first, int):
+            if closed or call.name == "reset_constraint":
+                constraint, closed = [], False
+            if call.name == "constrain":
+                constraint += [first] if first else []
+                closed = not first
+            continue
+        if index in dropped:
+            continue
         if what is None or what not in names:
             if call.name != "return":
-                left_out.append(call)
+                writer.left_out.append(call)
             continue
-        first = call.arguments[0] if call.arguments else 0
         if what in ("add", "assume") and isinstance(first, int):
             if solved:
                 assumed, solved = [], False
+                constraint, closed = [], False
             if what == "assume":
                 assumed.append(first)
-            if freezing and first and abs(first) not in frozen:
-                frozen.add(abs(first))
-                converted.append(Call("freeze", (abs(first),)))
+            writer.freeze(first)
         elif what in SOLVES:
+            if closed:
+                writer.constrain(constraint)
+                constraint, closed = [], False
             solved = True
-        result = call.result if what in _KEPT_RESULTS else None
+        result = call.result if what in _KEPT_RESULTS and not lemmas else None
         if what == "value":
             result = _value(first, result, source, target)
-        converted.append(Call(names[what], call.arguments, 0, result))
-    return tuple(converted), tuple(left_out)
+        writer.put(Call(names[what], call.arguments, 0, result), call)
+    return tuple(writer.calls), tuple(writer.left_out)
+
+
+class _Writer:
+    """Makes calls of another API, none of which it does not allow if that changes no answer."""
+
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        target: str,
+        calls: Sequence[Call],
+        *,
+        freezing: bool,
+        careful: bool,
+    ) -> None:
+        self.calls: list[Call] = []
+        self.left_out: list[Call] = []
+        self._names = names
+        self._machine = Machine(load_model(target))
+        known = self._machine.model.calls
+        self._omitted = {
+            name for name in names.values() if careful and known[name].role in ("query", "hint")
+        }
+        self._freezing = freezing
+        self._frozen: set[int] = set()
+        literals = (call.arguments[0] for call in calls if call.arguments)
+        self._last = max((abs(each) for each in literals if isinstance(each, int)), default=0)
+
+    def put(self, call: Call, original: Call | None = None) -> None:
+        """Make a call; a query that is not allowed is left out, as the original one."""
+        refused = call.name in self._omitted and self._machine.allowed(call) is not None
+        if refused and original is not None:
+            self.left_out.append(original)
+            return
+        self._machine.after(call)
+        self.calls.append(call)
+
+    def freeze(self, literal: int) -> None:
+        """Freeze a variable at its first use, if that is needed."""
+        if self._freezing and literal and abs(literal) not in self._frozen:
+            self._frozen.add(abs(literal))
+            self.put(Call("freeze", (abs(literal),)))
+
+    def clause(self, literals: Sequence[int]) -> None:
+        """Add a clause."""
+        for literal in (*literals, 0):
+            self.freeze(literal)
+            self.put(Call(self._names["add"], (literal,)))
+
+    def constrain(self, literals: Sequence[int]) -> None:
+        """Add a clause that holds for the next solve only."""
+        self._last += 1
+        self.clause([*literals, self._last])
+        self.put(Call(self._names["assume"], (-self._last,)))
+
+
+def _dropped(calls: Sequence[Call], meaning: Mapping[str, str]) -> frozenset[int]:
+    """Return the indices of assumptions that no solve has, as the solver was told to drop them."""
+    found: set[int] = set()
+    waiting: list[int] = []
+    for index, call in enumerate(calls):
+        if meaning.get(call.name) == "assume":
+            waiting.append(index)
+        elif call.name in _DROP:
+            found.update(waiting)
+            waiting = []
+        elif meaning.get(call.name) in SOLVES:
+            waiting = []
+    return frozenset(found)
 
 
 def _value(literal: Value, result: Value | None, source: str, target: str) -> Value | None:

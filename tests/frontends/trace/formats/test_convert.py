@@ -13,8 +13,14 @@ from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.formats.convert import APIS, FORMAT_OF, convert
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf
+from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.replay import ReplayServer, find_library
+from reducekit.frontends.trace.replay.fitted import fitted
+from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from tests.frontends.trace.replay.test_every_call import calls_of
+from tests.frontends.trace.replay.test_stock_cadical import stock
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 
@@ -96,3 +102,44 @@ def test_bad_cnf_is_named(text: bytes, line: int, expected: str) -> None:
     with pytest.raises(ParseError, match=expected) as caught:
         from_cnf(text)
     assert caught.value.line == line
+
+
+def test_constraints_and_dropped_assumptions_of_cadical() -> None:
+    calls = calls_of(
+        """init; limit conflicts 900000; add 1; add 2; add 0; assume -1; reset_assumptions;
+        constrain -1; constrain 0; assume -2; solve=20; failed -2=1; constrain 1; constrain 0;
+        constrain -2; constrain 0; solve=10; val 1=1; constrain -2; constrain 0;
+        reset_constraint; solve=10; simplify 1=0; failed 1; reset"""
+    )
+    there, left_out = convert(calls, "cadical", "ipasir")
+    assert [str(call) for call in there] == [
+        *("init", "add 1", "add 2", "add 0", "assume -2", "add -1", "add 3", "add 0", "assume -3"),
+        *("solve", "failed -2", "add -2", "add 4", "add 0", "assume -4", "solve", "val 1"),
+        *("solve", "release"),
+    ]
+    assert [call.name for call in left_out] == ["limit", "reset_assumptions", "simplify", "failed"]
+    with ReplayServer(find_library("ipasir"), check_results=True) as server:
+        assert server.replay(there).kind == "ok"
+
+
+@pytest.mark.parametrize("target", ["ipasir", "lingeling"])
+def test_converted_traces_have_the_same_answers(target: str) -> None:
+    library = find_library("cadical", stock("bitwuzla"))
+    generator = Generator(fitted(load_model("cadical"), library), variables=10)
+    solve = "sat" if target == "lingeling" else "solve"
+    answers = 0
+    with LiveReplay(library) as live, ReplayServer(find_library(target)) as server:
+        for seed in range(25):
+            live.begin()
+            made = generator.generate(seed, live.play).recorded()
+            live.finish()
+            if any(call.name == "lemma" for call in made):
+                continue
+            calls, _ = convert(made, "cadical", target)
+            outcome = server.replay(calls)
+            assert (outcome.kind, outcome.reason) == ("ok", ""), seed
+            for call, got in zip(calls, outcome.results, strict=True):
+                if call.name == solve and call.result in (10, 20):
+                    assert got == call.result, seed
+                    answers += 1
+    assert answers > 15
