@@ -149,6 +149,8 @@ class Generation:
     """The option that names files to change. Of a hunt it is a flag: `seeds` names the files."""
     respelled: Callable[[Sequence[str]], Sequence[str]] = lambda words: words
     """Translates the command line of an older program into ours."""
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Values of options that go together, by what the page calls them."""
 
 
 def made_by(format_name: str, words: Iterable[str]) -> str:

@@ -163,4 +163,9 @@ GENERATION = Generation(
     "Gates over earlier gates, latches and inputs, with outputs, bad states, constraints, justice "
     "and fairness properties. With --mutate, circuits that are slightly changed.",
     changes="mutate",
+    presets={
+        "large": {"gates": 1000},
+        "gates only": {"latches": 0},
+        "old readers": {"version": "1.0"},
+    },
 )

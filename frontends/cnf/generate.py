@@ -329,4 +329,10 @@ GENERATION = Generation(
     "cardinalities, pigeons in holes. QDIMACS adds quantifiers, WCNF weights, ICNF queries under "
     "assumptions. With --mutate, formulas that are slightly changed.",
     changes="mutate",
+    presets={
+        "uniform": {"shape": "uniform"},
+        "large": {"variables": 300},
+        "pigeons": {"shape": "pigeons"},
+        "several queries": {"notation": "icnf"},
+    },
 )

@@ -45,6 +45,7 @@ def _format(name: str) -> dict[str, Any]:
             "noun": generation.noun,
             "seed": generation.default_seed,
             "options": [_option(each) for each in generation.options],
+            "presets": generation.presets,
         },
     }
 

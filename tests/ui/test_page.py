@@ -203,6 +203,27 @@ def test_generate_with_settings(visit: Visit) -> None:
     expect(page.locator("dialog .problem")).to_contain_text("is no whole number")
 
 
+def test_presets_and_words_on_each_setting(visit: Visit) -> None:
+    page = visit.start()
+    page.click("#generate")
+    page.fill("dialog [data-option=nodes]", "25")
+    page.check("dialog [data-option=aig]")
+    page.click("dialog .presets >> text=for model checkers")
+    assert page.input_value("dialog [data-option=nodes]") == "300"
+    assert page.is_checked("dialog [data-option=system]")
+    assert not page.is_checked("dialog [data-option=aig]")
+    page.focus("dialog [data-option=depth]")
+    expect(page.locator("dialog .hint")).to_have_text("Depth at which merging starts.")
+    page.click("dialog .presets >> text=as usual")
+    assert page.input_value("dialog [data-option=nodes]") == "9999"
+    assert not page.is_checked("dialog [data-option=system]")
+    page.select_option("dialog [data-name=format]", "smt2")
+    page.click("dialog .presets >> text=strings")
+    page.click("dialog button:has-text('Generate')")
+    expect(page.locator("#tabs")).to_contain_text(".smt2")
+    assert "(set-logic QF_SLIA)" in visit.served.ask("text", document=1)["text"]
+
+
 def test_bug_search_with_its_buckets(visit: Visit) -> None:
     solver = visit.served.folder / "solver.sh"
     solver.write_text('#!/bin/sh\ngrep -q " and " "$1" && kill -11 $$\nexit 0\n')

@@ -196,6 +196,13 @@ GENERATION = Generation(
     default_seed=_DEFAULT.seed,
     respelled=generator_words,
     changes="mutate",
+    presets={
+        "small": {"nodes": 80},
+        "bit-vectors only": {"no_arrays": True},
+        "for model checkers": {"nodes": 300, "dialect": "btor2", "system": True},
+        "random 3-SAT": {"nodes": 300, "cnf_only": True},
+        "sizes and shapes vary": {"vary": True},
+    },
 )
 
 

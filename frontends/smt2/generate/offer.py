@@ -133,4 +133,11 @@ GENERATION = Generation(
     default_seed=1,
     asked_by=("logic", "mutate"),
     changes="mutate",
+    presets={
+        "any logic": {"logic": "any"},
+        "bit-vectors": {"logic": "QF_ABV"},
+        "strings": {"logic": "QF_SLIA"},
+        "quantifiers": {"logic": "UFLIA"},
+        "many queries": {"logic": "any", "queries": 20},
+    },
 )

@@ -110,4 +110,10 @@ GENERATION = Generation(
     "The traces keep to a model of the API. The solver plays the calls while they are made: what "
     "it answers decides what comes next, and is written to the trace.",
     "trace",
+    presets={
+        "CaDiCaL": {"model": "cadical"},
+        "PicoSAT": {"model": "picosat"},
+        "IPASIR": {"model": "ipasir"},
+        "few variables": {"variables": 10},
+    },
 )

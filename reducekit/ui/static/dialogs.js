@@ -154,27 +154,39 @@ function generatorFields(formats, settings) {
   const seed = h("input", { "data-name": "seed", inputmode: "numeric", value: String(settings.generate_seed ?? 0) });
   const fields = h("div", { class: "fields" });
   const help = h("p", { class: "quiet small" });
+  // What the field does that has the focus, or that the mouse is over.
+  const hint = h("p", { class: "quiet small hint" });
+  const tell = ({ target }) => { hint.textContent = target.closest("label")?.title || "\u00a0"; };
+  for (const event of ["focusin", "mouseover"]) fields.addEventListener(event, tell);
+  const presets = h("div", { class: "presets", role: "group", "aria-label": "Presets" });
   const format = () => able.find(({ name }) => name === chosen.value);
-  const fill = () => {
+  const fill = (given) => {
     const { generation, name } = format();
-    const kept = settings[`generate_${name}`] || {};
-    help.textContent = generation.help;
+    const kept = given || settings[`generate_${name}`] || {};
+    hint.textContent = "\u00a0";
     const flags = generation.options.filter(({ kind }) => kind === "flag");
     const others = generation.options.filter(({ kind }) => kind !== "flag");
     fields.replaceChildren(...[...others, ...flags].map((option) => field(option, kept[option.name])));
   };
-  chosen.addEventListener("change", fill);
-  fill();
-  return { chosen, seed, fields, help, format };
+  const choose = () => {
+    const { generation } = format();
+    help.textContent = generation.help;
+    const known = Object.entries({ "as usual": {}, ...generation.presets });
+    presets.replaceChildren("Presets", ...known.map(([words, values]) => button(words, () => fill(values))));
+    fill();
+  };
+  chosen.addEventListener("change", choose);
+  choose();
+  return { chosen, seed, settings: [presets, fields, hint], fields, help, format };
 }
 
 export function generate(formats, settings, keep, opened) {
   const problem = problemLine();
-  const { chosen, seed, fields, help, format } = generatorFields(formats, settings);
+  const { chosen, seed, settings: shown, fields, help, format } = generatorFields(formats, settings);
   const next = h("input", { type: "checkbox", checked: settings.generate_next !== false });
   const form = h("form", {},
     h("div", { class: "fields" }, h("label", { class: "long" }, "Format", chosen), h("label", {}, "Seed", seed)),
-    help, fields, problem,
+    help, shown, problem,
     h("div", { class: "end" }, h("label", { class: "tick" }, next, "another seed each time"), h("span", { class: "grow" }), button("Cancel", close), h("button", { type: "submit", class: "strong" }, "Generate")));
   form.addEventListener("submit", guarded(async () => {
     const { name, generation } = format();
@@ -191,7 +203,7 @@ export function generate(formats, settings, keep, opened) {
 
 export function hunt(formats, settings, keep, command, started) {
   const problem = problemLine();
-  const { chosen, seed, fields, help, format } = generatorFields(formats, settings);
+  const { chosen, seed, settings: shown, fields, help, format } = generatorFields(formats, settings);
   const programs = h("textarea", { rows: 3, spellcheck: "false", placeholder: "boolector {}\none program a line; answers that differ are bugs, too" }, settings.hunt_programs ?? command ?? "");
   const reference = h("input", { value: settings.hunt_reference ?? "", spellcheck: "false", placeholder: "none" });
   const count = h("input", { inputmode: "numeric", value: String(settings.hunt_count ?? ""), placeholder: "until stopped" });
@@ -201,7 +213,7 @@ export function hunt(formats, settings, keep, command, started) {
     h("label", {}, "Programs", programs),
     h("div", { class: "fields" }, h("label", {}, "Right where others differ", reference), h("label", {}, "Inputs", count), h("label", {}, "First seed", seed), h("label", { class: "long" }, "Format", chosen)),
     h("label", { class: "tick" }, reduce, "reduce what is found"),
-    h("details", {}, h("summary", {}, "Settings of the generator"), help, fields), problem,
+    h("details", {}, h("summary", {}, "Settings of the generator"), help, shown), problem,
     h("div", { class: "end" }, button("Cancel", close), h("button", { type: "submit", class: "strong" }, "Search")));
   form.addEventListener("submit", guarded(async () => {
     const { name, generation } = format();
