@@ -74,7 +74,10 @@ FORMAT_OF: Mapping[str, str] = MappingProxyType(
 
 _LEMMA = "lemma"
 _CONSTRAINTS = ("constrain", "reset_constraint")
-_DROP = ("reset_assumptions", "propagate")
+_PROPAGATES = ("propagate", "propagate_assumptions")
+DROP_ASSUMPTIONS = frozenset(("reset_assumptions", *_PROPAGATES))
+DROP_CONSTRAINT = frozenset(("reset_constraint", *_PROPAGATES))
+"""Calls of CaDiCaL after which assumptions or the constraint are gone."""
 _KEPT_RESULTS = frozenset(("solve", "simplify", "value", "failed", "fixed"))
 SOLVES = frozenset(("solve", "simplify", "lookahead"))
 """What ends a round."""
@@ -100,7 +103,7 @@ def convert(
     solves = sum(meaning.get(call.name, "") in SOLVES for call in calls)
     freezing = target == "lingeling" and source != "lingeling" and solves > 1
     dropped = _dropped(calls, meaning) if source == "cadical" != target else frozenset()
-    # Of a part of a trace, nobody knows in which state the solver is.
+    # Where the beginning is missing, the state of the solver is unknown.
     whole = any(meaning.get(call.name) == "init" for call in calls[:1])
     careful = whole and source == "cadical"
     writer = _Writer(names, target, calls, freezing=freezing, careful=careful)
@@ -115,8 +118,10 @@ def convert(
         what = meaning.get(call.name)
         lemmas |= call.name == _LEMMA
         first = call.arguments[0] if call.arguments else 0
+        if source != target and call.name in DROP_CONSTRAINT:
+            constraint, closed = [], False
         if source != target and call.name in _CONSTRAINTS and isinstance(first, int):
-            if closed or call.name == "reset_constraint":
+            if closed:
                 constraint, closed = [], False
             if call.name == "constrain":
                 constraint += [first] if first else []
@@ -201,13 +206,13 @@ class _Writer:
 
 
 def _dropped(calls: Sequence[Call], meaning: Mapping[str, str]) -> frozenset[int]:
-    """Return the indices of assumptions that no solve has, as the solver was told to drop them."""
+    """Return the indices of assumptions that are dropped before any solve."""
     found: set[int] = set()
     waiting: list[int] = []
     for index, call in enumerate(calls):
         if meaning.get(call.name) == "assume":
             waiting.append(index)
-        elif call.name in _DROP:
+        elif call.name in DROP_ASSUMPTIONS:
             found.update(waiting)
             waiting = []
         elif meaning.get(call.name) in SOLVES:

@@ -9,11 +9,16 @@ from typing import NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.formats.convert import APIS, NAMES, SOLVES
+from reducekit.frontends.trace.formats.convert import (
+    APIS,
+    DROP_ASSUMPTIONS,
+    DROP_CONSTRAINT,
+    NAMES,
+    SOLVES,
+)
 
 _TOKEN = re.compile(rb"[^\s]+")
-_DROP = ("reset_assumptions", "reset_constraint", "propagate")
-"""Calls of CaDiCaL after which assumptions, the constraint, or both are gone."""
+_DROP = DROP_ASSUMPTIONS | DROP_CONSTRAINT
 
 
 def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
@@ -163,8 +168,8 @@ def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list
         if call.name == "fixate" and api == "lingeling" and not solved:
             clauses += [(literal,) for literal in assumed]
         elif call.name in _DROP:
-            assumed = assumed if call.name == "reset_constraint" else []
-            constraint = constraint if call.name == "reset_assumptions" else None
+            assumed = [] if call.name in DROP_ASSUMPTIONS else assumed
+            constraint = None if call.name in DROP_CONSTRAINT else constraint
         elif call.name == "lemma":
             raise UsageError(f"{_place(call)}: a CNF has no propagator that knows clauses")
         elif what in ("add", "assume", "constrain"):

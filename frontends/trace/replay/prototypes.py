@@ -75,7 +75,7 @@ def taken(word: str) -> int:
 
 
 def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
-    """Return the C calls that a call with so many arguments makes: `int*` is repeated.
+    """Return the C calls that a call with this number of arguments makes: `int*` is repeated.
 
     Besides, how many arguments `int*` or `handle*` take.
     """

@@ -143,3 +143,11 @@ def test_converted_traces_have_the_same_answers(target: str) -> None:
                     assert got == call.result, seed
                     answers += 1
     assert answers > 15
+
+
+@pytest.mark.parametrize("drop", ["propagate", "propagate_assumptions", "reset_constraint"])
+def test_what_drops_a_constraint(drop: str) -> None:
+    asked = [Call("init", ()), *(Call("constrain", (each,)) for each in (3, 0))]
+    calls = (*asked, Call(drop, ()), Call("solve", ()))
+    made, _ = convert(calls, "cadical", "ipasir")
+    assert [each.name for each in made] == ["init", "solve"]
