@@ -50,14 +50,16 @@ _SHOWING = (
 
 
 def _names() -> list[str]:
-    """Return the formats that hunts can do without any option of the format."""
-    names = registry.names(registry.FRONTENDS)
-    options = {name: registry.frontend_class(name).options for name in names}
-    return [name for name in names if not any(each.required for each in options[name])]
+    return [name for name in registry.names(registry.FRONTENDS) if _can_hunt(name)]
+
+
+def _can_hunt(name: str) -> bool:
+    """Return whether hunts need no option of the format, such as a second file."""
+    return not any(each.required for each in registry.frontend_class(name).options)
 
 
 def _command_for(name: str) -> click.Command | None:
-    if name not in _names():
+    if name not in registry.names(registry.FRONTENDS) or not _can_hunt(name):
         return None
     frontend = registry.frontend_class(name)
     generation = generation_of(name)
