@@ -176,8 +176,9 @@ def _answered(
 def _of_the_program(typed: str, words: Sequence[str]) -> str:
     """Return what to type if a program precedes an option; empty if it does not."""
     before = list(itertools.takewhile(lambda word: not word.startswith(typed), words))
-    # The value of an option, such as `--oracle`, is a whole command line.
-    free = (each for last, each in itertools.pairwise(before) if not last.startswith("-"))
+    # After -- comes the command of --cmd: the value of no other option belongs there.
+    pairs = itertools.pairwise(before)
+    free = (each for last, each in pairs if last == "--cmd" or not last.startswith("-"))
     program = next(filter(shutil.which, free), None)
     if program is None:
         return ""
