@@ -42,7 +42,7 @@ _SCRIPT = """#!/bin/sh
 for file; do :; done
 {keep}key=$(sha256sum < "$file") && known={results}/${{key%% *}}
 if [ ! -e "$known.status" ]; then
-  exec 3>&2 2> {null}  # where the shell says that a program crashed
+  exec 3>&2 2> /dev/null  # where the shell says that a program crashed
   (ulimit -S -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
   echo $? > "$known.status.$$"
   exec 2>&3 3>&-
@@ -126,8 +126,8 @@ def script(path: Path, command: str, results: Path, keep: Path | None = None) ->
     """Write the script that runs a program; it keeps its results, and its inputs in a folder."""
     results.mkdir(exist_ok=True)
     kept = "" if keep is None else _KEEP.format(folder=shlex.quote(str(keep)))
-    places = {"results": shlex.quote(str(results.resolve())), "null": os.devnull}
-    path.write_text(_SCRIPT.format(keep=kept, command=command, **places), "utf-8")
+    place = shlex.quote(str(results.resolve()))
+    path.write_text(_SCRIPT.format(keep=kept, command=command, results=place), "utf-8")
     path.chmod(0o755)
     return path
 

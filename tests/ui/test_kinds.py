@@ -16,7 +16,7 @@ expect.set_options(timeout=SECONDS * 1000)
 
 
 def reduced(page: Page, checks: int) -> None:
-    """Reduce the text that is open by so many checks."""
+    """Reduce the open text with that many checks."""
     if not page.is_visible("#max_checks"):
         page.click("#limits summary")
     page.fill("#max_checks", str(checks))

@@ -90,7 +90,6 @@ export class Card {
     }
     const left = run.result?.left || [];
     this.left.hidden = !left.length;
-    // Its line in the input; of a result it is known by its place.
     const figure = (value) => h("td", { class: "n" }, value === null ? "" : number(value));
     if (this.rest.children.length !== left.length) this.rest.replaceChildren(...left.map(({ name, line, good, bad }) => h("tr", {}, h("td", {}, visible(name || "no name")), figure(line), figure(good), figure(bad))));
     const output = visible(run.state.output || "nothing so far");
