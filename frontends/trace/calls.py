@@ -43,6 +43,11 @@ class Call:
         text = " ".join([self.name, *map(str, self.arguments)])
         return text if len(text) <= 80 else text[:77] + "..."
 
+    @property
+    def place(self) -> str:
+        """The call as messages name it, after its line if it was read from a file."""
+        return f"line {self.line}: {self}" if self.line else str(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

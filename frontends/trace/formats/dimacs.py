@@ -171,7 +171,7 @@ def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list
             assumed = [] if call.name in DROP_ASSUMPTIONS else assumed
             constraint = None if call.name in DROP_CONSTRAINT else constraint
         elif call.name == "lemma":
-            raise UsageError(f"{_place(call)}: a CNF has no propagator that knows clauses")
+            raise UsageError(f"{call.place}: a CNF has no propagator that knows clauses")
         elif what in ("add", "assume", "constrain"):
             literal = call.arguments[0] if call.arguments else None
             if not isinstance(literal, int):
@@ -190,7 +190,3 @@ def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list
             moments.append(_Solve(len(clauses), tuple(assumed), constraint))
             solved = True
     return clauses, moments
-
-
-def _place(call: Call) -> str:
-    return f"line {call.line}: {call}" if call.line else str(call)

@@ -34,14 +34,7 @@ def to_smt2(calls: Sequence[Call], model: Model) -> tuple[bytes, tuple[Call, ...
 
 
 class _Term(NamedTuple):
-    """A term: its text, empty for a constant that is declared, and the names of those in it."""
-
-    text: str
-    inner: tuple[str, ...]
-
-
-class _Filled(NamedTuple):
-    """What a call is in SMT-LIB, and the names of the terms in it."""
+    """A term or command, and the names of the terms in it; a declared constant has no text."""
 
     text: str
     inner: tuple[str, ...]
@@ -56,7 +49,7 @@ class _Writer:
         self._model = model
         self._sorts: dict[str, str] = {}
         self._terms: dict[str, _Term] = {}
-        self._assumed: list[_Filled] = []
+        self._assumed: list[_Term] = []
 
     def add(self, call: Call) -> None:
         """Write a call. Raises UsageError."""
@@ -65,7 +58,7 @@ class _Writer:
             return
         if not known.smt:
             if known.role not in _OMITTED:
-                raise UsageError(f"{_place(call)}: SMT-LIB has nothing like it")
+                raise UsageError(f"{call.place}: SMT-LIB has nothing like it")
             if known.role in ("query", "hint"):
                 self.left_out.append(call)
             return
@@ -79,7 +72,7 @@ class _Writer:
         elif known.produces == _SORT:
             self._sorts[str(call.result)] = filled.text
         elif known.produces:
-            self._terms[str(call.result)] = _Term(*filled)
+            self._terms[str(call.result)] = filled
         elif known.role == "assume":
             self._assumed.append(filled)
         elif known.role == "solve" and self._assumed:
@@ -92,7 +85,7 @@ class _Writer:
         else:
             self.lines.append(self._with_terms(*filled))
 
-    def _filled(self, known: CallModel, call: Call) -> _Filled:
+    def _filled(self, known: CallModel, call: Call) -> _Term:
         """Return what a call is. Raises UsageError where it takes what SMT-LIB has no name for."""
         given = list(call.arguments)
         more = len(given) - sum(not each.star for each in known.arguments)
@@ -106,7 +99,7 @@ class _Writer:
             for value in values:
                 text, name = self._spelled(value, each.type)
                 if name and name not in self._terms and each.name in shown:
-                    raise UsageError(f"{_place(call)}: SMT-LIB has no name for {value}")
+                    raise UsageError(f"{call.place}: SMT-LIB has no name for {value}")
                 inner |= {name: None} if name else {}
                 texts.append(text)
             spelled[each.name] = " ".join(texts)
@@ -117,7 +110,7 @@ class _Writer:
             return text if width is None else width[1]
 
         text = _PLACE.sub(put, known.smt).replace(" )", ")")
-        return _Filled(text, tuple(name for name in inner if name in self._terms))
+        return _Term(text, tuple(name for name in inner if name in self._terms))
 
     def _spelled(self, value: Value, kind: Type) -> tuple[str, str]:
         """Return how a value is written, and the term that it names, "" for none."""
@@ -156,7 +149,3 @@ def _closing(text: str) -> int:
         if depth < 0:
             return at
     return len(text)
-
-
-def _place(call: Call) -> str:
-    return f"line {call.line}: {call}" if call.line else str(call)
