@@ -27,9 +27,10 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, opened_checker
+from reducekit.frontends.trace.replay.checker import Checker
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
+from reducekit.frontends.trace.replay.references import opened_checker
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
 from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
 from reducekit.frontends.trace.replay.subject import subject_of
@@ -192,7 +193,7 @@ class _Replays:
     """How candidates share a replay, if they can."""
     hangs: float | None = None
     """After how many seconds one hangs at a first look; None if the failure is another."""
-    checks: Callable[..., AnswerChecker | None] | None = None
+    checks: Callable[..., Checker | None] | None = None
     """Opens what checks answers, given a server and a stack, where a wrong one is the failure."""
 
     def serve(self, jobs: int = 1) -> ReplayServer:

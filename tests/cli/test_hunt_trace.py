@@ -22,6 +22,8 @@ from tests.cli.tool import Tool, until
 MELT = ("--fault", "lglmelt+1:abort")
 WRONG_MODELS = "lglextend+0x110:delete=eb07"
 SMALL = ("--variables", "20")
+ULT = ("--model", "boolector", "--fault", "btor_aigvec_ult+0x11e:delete=48896808")
+"""The least bit of a comparison is not stored: false."""
 
 
 @pytest.mark.slow
@@ -321,3 +323,39 @@ def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
         assert f"the trace names {library}" in done.err
         assert "name it with --library" in done.err
     assert tool("replay", found, "--library", other).code == -signal.SIGABRT
+
+
+@pytest.mark.slow
+@pytest.mark.debian("z3")
+def test_a_wrong_answer_is_found_reduced_and_seen_again(tool: Tool) -> None:
+    done = tool("hunt", "trace", *ULT, "--count", "8")
+    assert done.code == 0
+    assert "wrong answer: unsatisfiable, but there is a model" in done.out
+    assert "8 had their answers checked" in done.out
+    (small,) = (tool.folder / "failures").glob("*.reduced.trace")
+    text = small.read_text()
+    assert len([line for line in text.splitlines() if not line.startswith("return")]) <= 7
+    assert "\nult b" in text
+    (kept,) = (tool.folder / "failures").glob("*.txt")
+    run = shlex.split(kept.read_text().split("run: reducekit ")[1].splitlines()[0])
+    again = tool(*run)
+    assert again.code == 88
+    assert "there is a model: z3 answers sat" in again.err
+    traced = tool("trace", run[-1], *ULT, "-o", "small.trace")
+    assert traced.code == 0
+    assert "\nult b" in (tool.folder / "small.trace").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.debian("z3")
+def test_without_a_fault_none_is_found(tool: Tool) -> None:
+    for model in ("boolector", "cvc5"):
+        done = tool("hunt", "trace", "--model", model, "--count", "8", "--compare", "z3 -T:5")
+        assert (done.code, ": 0 bugs\n" in done.out) == (0, True)
+        assert "8 had their answers checked" in done.out
+
+
+def test_a_program_that_is_not_there(tool: Tool) -> None:
+    done = tool("hunt", "trace", "--model", "boolector", "--compare", "./none", "--count", "1")
+    assert (done.code, done.out) == (2, "")
+    assert "./none" in done.err

@@ -47,6 +47,7 @@ class _Writer:
         self.lines = ["(set-logic ALL)"]
         self.left_out: list[Call] = []
         self._model = model
+        self._logic = 0  # the index of its line
         self._sorts: dict[str, str] = {}
         self._terms: dict[str, _Term] = {}
         self._assumed: list[_Term] = []
@@ -56,6 +57,10 @@ class _Writer:
         known = self._model.calls.get(call.name)
         if known is None:
             return
+        if known.role == "init" and len(self.lines) > self._logic + 1:
+            self._logic = len(self.lines) + 1
+            self.lines += ["(reset)", "(set-logic ALL)"]
+            self._sorts, self._terms, self._assumed = {}, {}, []
         if not known.smt:
             if known.role not in _OMITTED:
                 raise UsageError(f"{call.place}: SMT-LIB has nothing like it")
@@ -64,10 +69,10 @@ class _Writer:
             return
         filled = self._filled(known, call)
         if filled.text.startswith("(set-logic"):
-            self.lines[0] = filled.text
+            self.lines[self._logic] = filled.text
         elif filled.text.startswith("(declare-"):
             # Beyond all levels: a term of an API outlives the level that it is made in.
-            self.lines.insert(1, filled.text)
+            self.lines.insert(self._logic + 1, filled.text)
             self._terms[str(call.result)] = _Term("", ())
         elif known.produces == _SORT:
             self._sorts[str(call.result)] = filled.text

@@ -18,7 +18,6 @@ from reducekit.executors.executor import Closing, Executor
 from reducekit.frontend import Frontend
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace, reader
-from reducekit.frontends.trace.formats.convert import NAMES
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import TraceOptions
 from reducekit.frontends.trace.model.definition import Model
@@ -28,14 +27,14 @@ from reducekit.frontends.trace.replay import (
     Patch,
     ReplayOutcome,
     ReplayServer,
-    find_library,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong, reference_for
 from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.checker import Checker, Wrong
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_tester import LiveTester
+from reducekit.frontends.trace.replay.references import Reference, checker_of, reference_for
 from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
 from reducekit.frontends.trace.replay.sharing import batching, release_of, small_traces
 from reducekit.frontends.trace.replay.subject import subject_of
@@ -60,13 +59,13 @@ CALLS, BROKEN, CHECKED = "calls", "contract violations", "answers checked"
 class System:
     """The system under test: its model, and its library, perhaps with a fault.
 
-    `reference` plays the API `ipasir`; None: answers are not checked.
+    `reference` checks answers; None: they are not checked.
     """
 
     model: Model
     library: Library
     patch: Patch | None
-    reference: Library | None
+    reference: Reference | None
     limits: Limits
     options: bool | None = None
     variables: int | None = None
@@ -115,7 +114,7 @@ class LibraryTester(Closing):
     def __init__(self, system: System) -> None:
         self._system = system
         self._opened = ExitStack()
-        self._replays: tuple[ReplayServer, AnswerChecker | None] | None = None
+        self._replays: tuple[ReplayServer, Checker | None] | None = None
         self._tester = LiveTester(
             Generator(system.model, options=system.options, variables=system.variables),
             system.library,
@@ -198,12 +197,11 @@ def _killed(outcome: ReplayOutcome) -> bool:
     return outcome.kind == "signal" and outcome.signal == signal.SIGKILL
 
 
-def _checker(system: System, server: ReplayServer, stack: ExitStack) -> AnswerChecker | None:
+def _checker(system: System, server: ReplayServer, stack: ExitStack) -> Checker | None:
     """Return what checks answers, its reference closed by the stack; None if none are checked."""
     if system.reference is None:
         return None
-    reference = stack.enter_context(ReplayServer(system.reference))
-    return AnswerChecker(system.library.interface.api, server, reference, system.limits)
+    return checker_of(system.library.interface.api, system.reference, server, system.limits, stack)
 
 
 def reduction(
@@ -321,19 +319,18 @@ def own_tests(
 
 def _reference(
     api: str, compare: str | None, library: str | None, notes: list[str]
-) -> Library | None:
+) -> Reference | None:
     """Return the solver that answers are compared with, other than the one under test."""
-    if api not in NAMES and api != "mobical":
-        if compare is not None:
-            raise UsageError(f"answers of {api} cannot be checked: `compare` is of no use")
-        return None
-    if compare is not None:
-        return find_library("ipasir", compare)
     try:
-        return reference_for(api, library)
+        found = reference_for(api, library, compare)
     except UsageError as error:
+        if compare is not None:
+            raise
         notes.append(f"answers are not checked: {error}")
         return None
+    if found is None and compare is not None:
+        raise UsageError(f"answers of {api} cannot be checked: `compare` is of no use")
+    return found
 
 
 def _summary(counts: Mapping[str, int], inputs: int, seconds: float) -> tuple[str, ...]:
@@ -353,8 +350,8 @@ def testing(traces: Callable[..., Frontend]) -> Testing:
         (
             FormatOption(
                 "compare",
-                "Solver that checks unsat answers and cores (default: a CaDiCaL).",
-                metavar="ENGINE",
+                "Solver that checks answers; of SMT a command (default: a CaDiCaL; z3 or cvc5).",
+                metavar="ENGINE|CMD",
             ),
             FormatOption(
                 "no_compare",
@@ -364,6 +361,7 @@ def testing(traces: Callable[..., Frontend]) -> Testing:
             ),
         ),
         "Without --cmd, traces are played against a library; its models are checked against the "
-        "clauses, its unsat answers and cores by another solver.",
+        "clauses, its unsat answers and cores by another solver, those of SMT solvers by z3 or "
+        "cvc5.",
         4_096_000_000,
     )

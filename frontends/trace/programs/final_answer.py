@@ -17,8 +17,9 @@ from reducekit.frontends.trace.replay.answers import (
     UNSAT,
     Formula,
     names_of,
-    reference_for,
 )
+from reducekit.frontends.trace.replay.libraries import Library
+from reducekit.frontends.trace.replay.references import reference_for
 from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
 
 _CONSTRAIN = "constrain"
@@ -81,7 +82,7 @@ def _by_another(literals: Sequence[int], api: str) -> int | None:
         reference = reference_for(api, None)
     except UsageError:
         return None
-    if reference is None:
+    if not isinstance(reference, Library):
         return None
     calls = [Call("init", ()), *(Call("add", (literal,)) for literal in literals)]
     calls.append(Call("solve", ()))

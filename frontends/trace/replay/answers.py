@@ -9,42 +9,43 @@ when it claims that another one is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.convert import NAMES
-from reducekit.frontends.trace.replay.libraries import Library, find_library
-from reducekit.frontends.trace.replay.outcome import MISMATCH, ReplayOutcome
+from reducekit.frontends.trace.replay.checker import Checker, Kind, Wrong
+from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
 
-Kind = Literal["model", "unsat", "core"]
 SAT, UNSAT = 10, 20
 _FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
 _BEYOND = frozenset(("lemma", "connect", "push", "pop"))
 _CONSTRAIN, _DROPS = "constrain", ("reset_assumptions", "propagate")
-_SAID = {
-    "model": "the model does not satisfy the formula",
-    "unsat": "unsatisfiable, but there is a model",
-    "core": "the failed assumptions do not fail together",
+# Besides the APIs that traces are converted between.
+_MORE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "minisat": {
+        "init": "new",
+        "add": "add_clause",
+        "solve": "solve",
+        "limited": "solve_limited",
+        "value": "model_value",
+        "failed": "conflict",
+    },
+    "picosat": {
+        "init": "init",
+        "add": "add",
+        "assume": "assume",
+        "solve": "sat",
+        "value": "deref",
+        "failed": "failed_assumption",
+    },
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """A wrong answer: what is wrong, the index of the call that gave it, and what shows it."""
-
-    kind: Kind
-    call: int
-    proof: str = field(default="", compare=False)
-
-    def describe(self) -> str:
-        """Say in words what is wrong, the same for the same kind."""
-        return f"wrong answer: {_SAID[self.kind]}"
+_WHOLE = "minisat"
+"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
+_BY_BOOLEAN: Mapping[Value | None, int] = {1: SAT, 0: UNSAT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Formula:
     """What a trace has asked a solver: the literals of its clauses, and its solves.
 
     `literals` are those of all clauses, each clause ended by a 0; `rounds` the solves
-    that were answered. Nothing is noted for an API that is not known (see `able`), nor
+    that were answered. Nothing is noted for an API that is not known , nor
     after calls that go beyond clauses and assumptions.
     """
 
@@ -87,7 +88,9 @@ class Formula:
         self.rounds: list[Round] = []
         self._names = names_of(api)
         self._add = self._names.get("add", "")
-        self._solves = [self._names[key] for key in ("solve", "simplify") if key in self._names]
+        self._whole = api == _WHOLE
+        solves = ("solve", "limited", "simplify")
+        self._solves = [self._names[key] for key in solves if key in self._names]
         assume = self._names.get("assume", "")
         looked_at = (assume, "fixate", _CONSTRAIN, *_DROPS, *self._solves, *_BEYOND)
         self._looked_at = frozenset(looked_at)
@@ -96,11 +99,6 @@ class Formula:
         self._assumed: list[int] = []
         self._solved = False
         self._followed = bool(self._names)
-
-    @property
-    def able(self) -> bool:
-        """Whether the API is one whose answers can be checked."""
-        return bool(self._names)
 
     def take(self, calls: Sequence[Call], results: Sequence[Value | None]) -> None:
         """Note calls that follow those before, and what they returned."""
@@ -122,7 +120,11 @@ class Formula:
 
     def _add_literals(self, calls: Sequence[Call]) -> None:
         add = self._add
-        added = [call.arguments[0] for call in calls if call.name == add]
+        if self._whole:
+            given = (call.arguments for call in calls if call.name == add)
+            added = [literal for clause in given for literal in (*clause, 0)]
+        else:
+            added = [call.arguments[0] for call in calls if call.name == add]
         if added:
             self._forget()
             self.literals += added  # type: ignore[arg-type]  # a call of this name takes a literal
@@ -138,11 +140,14 @@ class Formula:
             if self._solved:
                 self._assumed = []
             self._solved = True
+            if self._whole:
+                self._assumed = list(call.arguments)  # type: ignore[arg-type]  # literals
+                answer = _BY_BOOLEAN.get(answer)
             constrained, self._constrained = self._constrained, False
             # A constraint holds for one solve: its part in a refutation is not looked at.
             if answer == SAT or (answer == UNSAT and not constrained):
                 assert isinstance(answer, int)
-                simplifies = call.name != self._solves[0]
+                simplifies = call.name == self._names.get("simplify")
                 assumed = tuple(self._assumed)
                 round_ = Round(index, len(self.literals), assumed, answer, simplifies)
                 self.rounds.append(round_)
@@ -166,7 +171,7 @@ class Formula:
 
 def names_of(api: str) -> Mapping[str, str]:
     """Return the names of an API's calls by what they do, nothing if it is not known."""
-    return NAMES.get("cadical" if api == "mobical" else api, {})
+    return NAMES.get("cadical" if api == "mobical" else api) or _MORE_NAMES.get(api, {})
 
 
 def rounds_of(
@@ -196,7 +201,7 @@ def queries(
     return names["failed"], [] if solve.simplifies else sorted(set(solve.assumed))
 
 
-class AnswerChecker:
+class AnswerChecker(Checker):
     """Checks answers of the solver that `server` plays, with the help of `reference`.
 
     `reference` plays the API `ipasir`. The servers are not closed here.
@@ -207,20 +212,13 @@ class AnswerChecker:
     ) -> None:
         self._api = api
         self._names = names_of(api)
+        super().__init__(self._names["init"])
         self._server = server
         self._reference = reference
         self._limits = limits
 
-    @property
-    def able(self) -> bool:
-        """Whether the API is one whose answers can be checked."""
-        return bool(self._names)
-
     def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
-        """Return the first wrong answer of a trace whose calls returned `results`.
-
-        The trace may make several solvers, one after the other.
-        """
+        """Return the first wrong answer."""
         lives = [life for life in self._lives(calls, results) if life.rounds]
         found = self._first_wrong(lives) if lives else None
         if found != "unknown":
@@ -232,42 +230,12 @@ class AnswerChecker:
                 return found
         return None
 
-    def judged(self, calls: Sequence[Call], outcome: ReplayOutcome) -> ReplayOutcome:
-        """Return how a replay ended: as a "mismatch" in the call that gave the first wrong answer.
-
-        What is wrong with it is the standard error then. Of a replay that died, the answers of
-        the solver that it died of are not looked at: it ended as it did.
-        """
-        whole = calls
-        if outcome.kind != "ok":
-            begins = self._begins(calls[: outcome.last_call + 1])
-            whole = calls[: begins[-1]]
-        wrong = self.check(whole, outcome.results[: len(whole)])
-        if wrong is None:
-            return outcome
-        said = wrong.describe()
-        return replace(
-            outcome,
-            kind="mismatch",
-            status=MISMATCH,
-            last_call=wrong.call,
-            stderr=said.encode(),
-            reason=said,
-            place=f"{_where(wrong, calls)}: {said}{wrong.proof and ': '}{wrong.proof}",
-        )
-
     def _lives(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Iterator[_Life]:
         """Yield what each solver of a trace was asked."""
         begins = self._begins(calls)
         for first, end in zip(begins, [*begins[1:], len(calls)], strict=True):
             own = calls[first:end]
             yield _Life(first, own, *rounds_of(own, results[first:end], self._api))
-
-    def _begins(self, calls: Sequence[Call]) -> list[int]:
-        """Return the index of the first call of each solver of a trace."""
-        made = self._names.get("init")
-        begins = [index for index, call in enumerate(calls) if call.name == made]
-        return [0, *begins[1:]]
 
     def _first_wrong(self, lives: Sequence[_Life]) -> Wrong | Literal["unknown"] | None:
         """Return the first wrong answer; unknown if the replay ends early when it is asked for."""
@@ -341,11 +309,6 @@ class AnswerChecker:
         return satisfied(literals, solve, about, outcome.results[len(calls) :])
 
 
-def _where(wrong: Wrong, calls: Sequence[Call]) -> str:
-    call = calls[wrong.call]
-    return f"{f'line {call.line}' if call.line else f'call {wrong.call + 1}'}: {call}"
-
-
 def _proof(
     wrong: Kind,
     literals: Sequence[int],
@@ -374,34 +337,6 @@ def _proof(
         else:
             clause = []
     return ""
-
-
-def reference_for(api: str, library: str | None) -> Library | None:
-    """Return the solver that answers of an API are compared with, other than the one under test.
-
-    `library` is the choice of that one. None: such answers cannot be checked. Raises UsageError
-    if no other solver is installed.
-    """
-    if not names_of(api):
-        return None
-    own = library or {"ipasir": "cadical195", "lingeling": ""}.get(api, "cadical195")
-    return find_library("ipasir", "cadical153" if own == "cadical195" else None)
-
-
-def opened_checker(
-    api: str, choice: str | None, server: ReplayServer, limits: Limits, stack: ExitStack
-) -> AnswerChecker | None:
-    """Return what checks answers that a server gives; None if it cannot be done here.
-
-    `choice` is that of the library under test. The stack closes the other solver.
-    """
-    try:
-        reference = reference_for(api, choice)
-    except UsageError:
-        return None
-    if reference is None:
-        return None
-    return AnswerChecker(api, server, stack.enter_context(ReplayServer(reference)), limits)
 
 
 def _answered(outcome: ReplayOutcome, calls: int) -> bool:

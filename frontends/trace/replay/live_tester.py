@@ -1,7 +1,7 @@
 """LiveTester: a trace is made, played while it is made, and what the solver answered is checked.
 
-One replay is enough: a copy of the process is asked for models and cores, so that the
-trace knows nothing of it. What seems to be wrong is looked at again by `answers.AnswerChecker`,
+One replay is enough: of a SAT solver, a copy of the process is asked for models and cores, so that
+the trace knows nothing of it. What seems to be wrong is looked at again by a `checker.Checker`,
 as a reduction does.
 
 Some traces share a process, one after the other, as a process of its own would cost a third
@@ -24,19 +24,19 @@ from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.replay.answers import (
     SAT,
     UNSAT,
-    AnswerChecker,
     Formula,
     Round,
-    Wrong,
     core_of,
     names_of,
     queries,
     satisfied,
 )
+from reducekit.frontends.trace.replay.checker import Checker, Wrong
 from reducekit.frontends.trace.replay.faults import Patch
 from reducekit.frontends.trace.replay.libraries import Library
 from reducekit.frontends.trace.replay.live_replay import LiveReplay, PendingQuery
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
+from reducekit.frontends.trace.replay.references import Reference, checker_of
 from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
 from reducekit.oracle.limits import Limits
 
@@ -64,7 +64,7 @@ class Trial:
 class LiveTester(Closing):
     """Makes and plays traces of a library, with `patch` applied to it; use it in a `with`.
 
-    `reference` plays the API `ipasir`, and has to agree on what is unsatisfiable; None:
+    `reference` has to agree with the answers (if it is a library, it plays the API `ipasir`); None:
     answers are not checked. Raises UsageError if a library cannot be used.
     """
 
@@ -74,7 +74,7 @@ class LiveTester(Closing):
         library: Library,
         *,
         patch: Patch | None = None,
-        reference: Library | None = None,
+        reference: Reference | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._generator = generator
@@ -83,14 +83,13 @@ class LiveTester(Closing):
         self._reference = reference
         self._limits = limits
         self._api = library.interface.api
-        self._checks = reference is not None and bool(names_of(self._api))
-        self._checker: AnswerChecker | None = None
+        self._checker: Checker | None = None
         self._last: Trial | None = None
         self._row = self._next = 0  # the first seed of a row of them, and the next
         with ExitStack() as opened:
             self._live = opened.enter_context(LiveReplay(library, patch=patch, together=TOGETHER))
             self._other = None
-            if reference is not None and self._checks:
+            if isinstance(reference, Library):
                 self._other = opened.enter_context(_Other(reference, limits))
             self._stack = opened.pop_all()
 
@@ -119,16 +118,19 @@ class LiveTester(Closing):
 
     def _played(self, seed: int) -> Trial | None:
         """Make and play a trace that was begun; None if an answer is not known to be right."""
-        if not self._checks:
-            made = self._generator.generate(seed, self._live.play)
-            return Trial(made, self._live.finish())
-        watched = _Watched(self._live, Formula(self._api), names_of(self._api))
-        made = self._generator.generate(seed, watched.play)
+        watched = None
+        if self._other is not None:
+            watched = _Watched(self._live, Formula(self._api), names_of(self._api))
+        made = self._generator.generate(seed, (watched or self._live).play)
         outcome = self._live.finish()
-        if outcome.kind != "ok":
+        if self._reference is None or outcome.kind != "ok":
             return Trial(made, outcome)
         self._last = Trial(made, outcome, True)
-        return self._last if self._right(watched) else None
+        if watched is None:
+            right = self._again().check(made.calls, outcome.results) is None
+        else:
+            right = self._right(watched)
+        return self._last if right else None
 
     def _looked_at_again(self) -> Trial:
         """Say what is wrong with the answers of the trace just played, if anything is."""
@@ -165,13 +167,14 @@ class LiveTester(Closing):
                 return False
         return True
 
-    def _again(self) -> AnswerChecker:
+    def _again(self) -> Checker:
         """Return what checks a whole trace by further replays; it is seldom needed."""
         if self._checker is None:
             assert self._reference is not None
             server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
-            reference = self._stack.enter_context(ReplayServer(self._reference))
-            self._checker = AnswerChecker(self._api, server, reference, self._limits)
+            self._checker = checker_of(
+                self._api, self._reference, server, self._limits, self._stack
+            )
         return self._checker
 
 

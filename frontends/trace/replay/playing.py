@@ -29,8 +29,8 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.answers import opened_checker
 from reducekit.frontends.trace.replay.classify import classified
+from reducekit.frontends.trace.replay.references import opened_checker
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Everything

@@ -11,8 +11,8 @@ from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import Reach, alone
+from reducekit.frontends.trace.replay.checker import Checker
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache, digest
 from reducekit.frontends.trace.replay.outcome import PARSE, ReplayOutcome
@@ -64,7 +64,7 @@ class ReplayExecutor(Executor):
     not replayed. A replay in which a call was made that `model` does not allow
     after what the calls before it returned is not interesting, however it ended;
     without a model none is refused. With a `checker`, the answers of a replay that
-    passed are checked: see `AnswerChecker.judged`. The server is closed with the executor,
+    passed are checked: see `Checker.judged`. The server is closed with the executor,
     and so is what `opened` holds.
 
     Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
@@ -83,7 +83,7 @@ class ReplayExecutor(Executor):
         *,
         proofs: bool,
         model: Model | None = None,
-        checker: AnswerChecker | None = None,
+        checker: Checker | None = None,
         opened: ExitStack | None = None,
         batch: Batching | None = None,
         hangs: float | None = None,

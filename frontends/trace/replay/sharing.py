@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import BatchReplay, cpu_of_many, ends_alike
+from reducekit.frontends.trace.replay.checker import Checker
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import ENDED, CrashCache
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
@@ -75,7 +75,7 @@ def small_traces(
     count: Callable[[], None],
     *,
     lawful: bool,
-    checker: AnswerChecker | None = None,
+    checker: Checker | None = None,
     hangs: float | None = None,
 ) -> BatchReplay | None:
     """Return what finds the first of many small traces that ends as `ending`; None if none can.

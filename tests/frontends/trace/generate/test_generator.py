@@ -27,7 +27,8 @@ from reducekit.frontends.trace.replay import (
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, Round, Wrong, rounds_of
+from reducekit.frontends.trace.replay.answers import AnswerChecker, Round, rounds_of
+from reducekit.frontends.trace.replay.checker import Wrong
 from reducekit.frontends.trace.replay.fitted import fitted
 from reducekit.frontends.trace.replay.live_replay import LiveReplay
 from tests.frontends.trace.patches import resolve

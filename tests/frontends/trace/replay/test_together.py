@@ -19,8 +19,9 @@ from reducekit.frontends.trace.replay import (
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, Wrong
+from reducekit.frontends.trace.replay.answers import AnswerChecker
 from reducekit.frontends.trace.replay.batch import BatchReplay
+from reducekit.frontends.trace.replay.checker import Wrong
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.replay_executor import MOST_TOGETHER, ReplayExecutor
 from reducekit.frontends.trace.replay.sharing import batching
