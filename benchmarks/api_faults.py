@@ -7,9 +7,8 @@ SOURCE is an unpacked CaDiCaL from 2.2 on. It is copied and built once with `con
 (without assertions: --no-assertions); each fault compiles one file again and links. Faults are
 drawn by --seed, or read from a file with the columns name, file, line, old, new, parted by tabs.
 Both tools stop at their first failure, else after --processor seconds of CPU time of their whole
-process tree. What reducekit reports of the library without a fault does not count.
-
-A table goes to benchmarks/results/api_faults.md.
+process tree; each row is the median of three seeds. What reducekit reports of the library without
+a fault does not count. The table is printed; those of three runs are in results/api_faults.md.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-_RESULTS = Path(__file__).parent / "results" / "api_faults.md"
+_SEEDS = 3
 _AREAS = (
     *("analyze", "assume", "backbone", "block", "collect", "congruence", "constrain", "decompose"),
     *("deduplicate", "elim", "extend", "external", "external_propagate", "factor", "flip"),
@@ -58,6 +57,11 @@ class Found:
 
     def __str__(self) -> str:
         return f"{self.seconds:.1f} s, {self.name[:60]}" if self.name else "-"
+
+
+def middle(runs: Sequence[Found]) -> Found:
+    """Return the median of some runs; those that found nothing come last."""
+    return sorted(runs, key=lambda each: (not each.name, each.seconds))[len(runs) // 2]
 
 
 def mutations(line: str) -> Iterator[tuple[str, str]]:
@@ -222,7 +226,7 @@ def main() -> None:
     parser.add_argument("--faults", type=Path)
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--seed", type=int, default=2027, help="of the faults")
-    parser.add_argument("--first", type=int, default=1, help="seed of both tools")
+    parser.add_argument("--first", type=int, default=1, help="seed of both tools, of three")
     parser.add_argument("--processor", type=float, default=8.0, help="seconds a fault and tool")
     parser.add_argument("--no-assertions", action="store_true")
     given = parser.parse_args()
@@ -231,29 +235,36 @@ def main() -> None:
     build(given.source.resolve(), base, assertions=not given.no_assertions)
     faults = read(given.faults) if given.faults else drawn(base, given.count, given.seed)
     runs = work / f"runs-{os.getpid()}"
-    alone = by_reducekit(
-        base / "build", runs / "base", given.first, 2 * given.processor, frozenset()
-    )
-    known = frozenset({alone.name} - {""})
+    seeds = range(given.first, given.first + _SEEDS)
+    alone = [
+        by_reducekit(base / "build", runs / f"base-{seed}", seed, 4 * given.processor, frozenset())
+        for seed in seeds
+    ]
+    known = frozenset({each.name for each in alone} - {""})
     rows, hits = [], [0, 0]
     for fault in faults:
         made = work / fault.name
         if not mutant(base, fault, made):
             continue
-        theirs = by_mobical(made, runs / fault.name / "m", given.first, given.processor)
-        ours = by_reducekit(made, runs / fault.name / "r", given.first, given.processor, known)
+        here = runs / fault.name
+        theirs = middle(
+            [by_mobical(made, here / f"m{each}", each, given.processor) for each in seeds]
+        )
+        ours = middle(
+            [by_reducekit(made, here / f"r{each}", each, given.processor, known) for each in seeds]
+        )
         hits = [hits[0] + bool(theirs.name), hits[1] + bool(ours.name)]
         change = f"`{fault.old}` => `{fault.new}`".replace("|", "\\|")
         rows.append(f"| {fault.name} | {fault.file}:{fault.line} {change} | {theirs} | {ours} |")
-        print(rows[-1], flush=True)
-    total = f"mobical found {hits[0]} of {len(rows)}, reducekit {hits[1]}."
-    lines = [
-        f"One-line faults in CaDiCaL, at most {given.processor:g} processor seconds each;"
-        f" made by `python -m benchmarks.api_faults {' '.join(sys.argv[1:])}`.",
-        "", total, "", "| fault | change | mobical | reducekit |", "|---|---|---|---|", *rows,
-    ]  # fmt: skip
-    _RESULTS.write_text("\n".join(lines) + "\n")
-    print(total)
+        print(rows[-1], file=sys.stderr, flush=True)
+    words = " ".join(sys.argv[1:])
+    print(
+        f"One-line faults in CaDiCaL, at most {given.processor:g} processor seconds each, medians"
+        f" of {_SEEDS} seeds; made by `python -m benchmarks.api_faults {words}`.\n\n"
+        f"mobical found {hits[0]} of {len(rows)}, reducekit {hits[1]}.\n\n"
+        "| fault | change | mobical | reducekit |\n|---|---|---|---|"
+    )
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":
