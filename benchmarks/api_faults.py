@@ -108,19 +108,24 @@ def run(words: list[str], folder: Path) -> None:
         raise SystemExit(f"{' '.join(words)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def build(source: Path, base: Path, *, assertions: bool) -> None:
-    """Copy and build CaDiCaL, unless that is done."""
+def build(
+    source: Path, base: Path, *, assertions: bool, more: str = "-O1", extra: str = ""
+) -> None:
+    """Copy and build CaDiCaL with `more` options, unless that is done; `extra` is code to add."""
     made = base / "build"
     if (base / "built").exists():
         return
     shutil.copytree(source, base, ignore=shutil.ignore_patterns("build", "*.gch", ".git"))
     run(["./configure", *(["-c"] if assertions else []), "-shared"], base)
     makefile = made / "makefile"
-    text = re.sub(r"(?m)^(CX*FLAGS)=.*", r"\1=-O1 -fPIC -w", makefile.read_text())
+    text = re.sub(r"(?m)^(CX*FLAGS)=.*", rf"\1={more} -fPIC -w", makefile.read_text())
     if not assertions:
-        text = text.replace("-O1", "-O1 -DNDEBUG")
+        text = text.replace("-fPIC", "-fPIC -DNDEBUG")
     makefile.write_text(text)
-    run(["make", "-j2", "libcadical.a", "mobical.o"], made)
+    run(["make", "-j2", "libcadical.a", "cadical.o", "mobical.o"], made)
+    if extra:
+        (base / "src" / "extra.cpp").write_text(extra)
+        run(["g++", *flags(made), "-c", "../src/extra.cpp"], made)
     link(made, made, "")
     (base / "built").touch()
 
@@ -133,15 +138,17 @@ def flags(made: Path) -> list[str]:
 
 
 def link(made: Path, into: Path, changed: str) -> None:
-    """Link library and mobical, one object from the folder `into`."""
+    """Link library, program and mobical, one object from the folder `into`."""
     objects = [
         str((into if each.name == changed else made) / each.name)
         for each in sorted(made.glob("*.o"))
         if each.name not in ("cadical.o", "mobical.o")
     ]
     # By hand: the link of 2.2.0's makefile leaves kitten.o out.
-    run(["g++", "-shared", "-o", str(into / "libcadical.so"), *objects], made)
-    run(["g++", "-o", str(into / "mobical"), str(made / "mobical.o"), *objects], made)
+    words = ["g++", *flags(made)]
+    run([*words, "-shared", "-o", str(into / "libcadical.so"), *objects], made)
+    for name in ("cadical", "mobical"):
+        run([*words, "-o", str(into / name), str(made / f"{name}.o"), *objects], made)
 
 
 def mutant(base: Path, fault: Fault, into: Path) -> bool:
@@ -212,7 +219,8 @@ def by_reducekit(
     ]  # fmt: skip
 
     def found() -> str:
-        names = {p.stem for p in folder.glob("out/*.trace")} - known
+        # The end of a name is a hash, which differs by the call that a failure ends in.
+        names = {p.stem.rpartition("-")[0] for p in folder.glob("out/*.trace")} - known
         return min(names, default="")
 
     return tried(words, folder, found, seconds)
