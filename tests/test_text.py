@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.text import excerpt, printable, shortened
+from reducekit.text import excerpt, printable, shortened, without_middle
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,13 @@ def test_all_of_it_can_be_printed(data: bytes) -> None:
 def test_what_is_cut_off_is_told(data: bytes | str, most: int) -> None:
     whole = printable(data)
     assert shortened(data, most) == (whole if len(whole) <= most else whole[:most] + "...")
+
+
+@given(st.text(max_size=200), st.integers(0, 60))
+def test_what_loses_its_middle_gets_shorter(line: str, most: int) -> None:
+    shown = without_middle(line, most)
+    assert shown == line or len(shown) < len(line)
+    assert len(line) > most or shown == line
 
 
 def test_no_excerpt_of_binary_data() -> None:

@@ -318,7 +318,8 @@ class Api:
         assert state.output is not None
         found = account(self._journal(run), journal_path(state.output))
         found = replace(found, origin=state.origin)
-        return {"text": issue(found, None) if text == "issue" else page(found), "name": found.name}
+        name = f"{state.output.parent.name}.{state.output.stem}"  # of the text, and the algorithm
+        return {"text": issue(found, None) if text == "issue" else page(found), "name": name}
 
     def _run(self, number: int) -> RunState:
         try:

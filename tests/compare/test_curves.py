@@ -23,3 +23,13 @@ def test_the_chart_is_a_picture_with_a_line_for_each_algorithm() -> None:
     for dot in dots:
         assert 0 <= float(dot.get("cx", "-1")) <= size[0]
         assert 0 <= float(dot.get("cy", "-1")) <= size[1]
+
+
+def test_no_two_lines_look_alike() -> None:
+    names = ("adaptive", "auto", "ddmin", "hdd", "bfs", "cdd", "probdd", "lw", "vulcan", "perses")
+    picture = ET.fromstring(chart([run(name, [(0, 100), (3, 9)], 100) for name in names]))
+    paths = [each for each in picture.iter() if each.tag.endswith("path")]
+    kinds = [(each.get("class"), each.get("stroke-dasharray")) for each in paths]
+    looks = {each for each in kinds if each[0] and each[0].startswith("line ")}
+    assert len(looks) == len(names)
+    assert kinds.count(("line thick", None)) + kinds.count(("line thick", "")) == 2  # and a legend

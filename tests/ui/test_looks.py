@@ -87,6 +87,60 @@ def test_on_a_phone_bar_and_tools_take_two_rows(visit: Visit) -> None:
     assert len(tops(visit, "#tools > :visible:not(.grow, #found)")) <= 2
 
 
+def test_on_a_phone_the_curve_has_the_width_of_the_page(visit: Visit) -> None:
+    page = visit.start()
+    visit.page.set_viewport_size(PHONE)
+    done(visit, "adaptive", "hdd")
+    box = page.locator("svg.curve").bounding_box()
+    assert box is not None
+    assert box["width"] > 0.85 * PHONE["width"]
+    assert box["x"] + box["width"] <= PHONE["width"]
+    plot = page.locator("svg.curve .series").first.bounding_box()
+    assert plot is not None
+    assert plot["width"] > 0.4 * PHONE["width"]
+
+
+@pytest.mark.parametrize("height", [PHONE["height"], 600])
+def test_on_a_phone_the_buttons_of_a_dialog_are_in_view(visit: Visit, height: int) -> None:
+    page = visit.start()
+    visit.page.set_viewport_size(ViewportSize(width=PHONE["width"], height=height))
+    page.click("#empty-generate")
+    for each in page.locator("dialog .end button").all():
+        box = each.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= height
+    assert page.locator("dialog .end button").count() >= 2
+
+
+def test_on_a_phone_nothing_of_the_report_is_cut(browser: Browser, served: Serving) -> None:
+    (served.folder / "graph.btor").write_text(GRAPH)
+    document = served.ask("open", path="graph.btor")["number"]
+    run = served.ask(
+        "reduce", document=document, strategies=["adaptive"], options={"oracle": "grep -q sext {}"}
+    )["runs"][0]
+    served.finished(run)
+    path = served.folder / "report.html"
+    path.write_text(served.ask("report", run=run, text="page")["text"])
+    visit = Visit(browser, served, viewport=PHONE)
+    page = visit.start(path.as_uri())
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true; }")
+    # What is wider than the page can be scrolled in its own box.
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll("table, figure, pre")].filter(each => {
+            const box = each.getBoundingClientRect();
+            if (box.right <= innerWidth + 1) return false;
+            for (let at = each; at; at = at.parentElement)
+                if (["auto", "scroll"].includes(getComputedStyle(at).overflowX)) return false;
+            return true;
+        }).map(each => each.outerHTML.slice(0, 80))"""
+    )
+    assert cut == []
+    assert page.locator("table").count() >= 2
+    visit.context.close()
+
+
 def test_a_name_in_a_choice_is_not_cut(visit: Visit) -> None:
     page = visit.start()
     page.click("#empty-generate")

@@ -180,6 +180,7 @@ def test_algorithms_race(visit: Visit, tmp_path: Path) -> None:
     expect(page.locator("#facts")).to_contain_text("hdd")
     with page.expect_download() as download:
         page.click(".run:has-text('hdd') button:has-text('Report')")
+    assert download.value.suggested_filename == "graph-1.hdd.html"
     target = tmp_path / "report.html"
     download.value.save_as(target)
     assert target.read_text().startswith("<!DOCTYPE html>")

@@ -63,6 +63,24 @@ def test_the_leaderboard_joins_one_curve_under_its_names(visit: Visit) -> None:
     expect(page.locator(".board")).to_contain_text("hdd #1, hdd #5")
 
 
+def test_nine_algorithms_have_nine_looks(visit: Visit) -> None:
+    made = visit.served.ask("generate", format="btor", seed=0, values={"nodes": 60})
+    page = visit.start()
+    page.wait_for_selector(f"#tabs :text('{made['name']}')")
+    names = ("adaptive", "ddmin", "hdd", "hdd+", "halving", "probdd", "cdd", "bfs", "lw")
+    raced(visit.served, made["number"], *names)
+    series = page.locator("svg.curve .series")
+    expect(page.locator(".run[data-status=done]")).to_have_count(len(names))
+    assert series.count() >= 8
+    looks = series.evaluate_all(
+        """each => each.map(one => {
+            const style = getComputedStyle(one);
+            return [style.stroke, style.strokeDasharray].join(" ");
+        })"""
+    )
+    assert len(set(looks)) == len(looks)
+
+
 def test_algorithms_that_have_nothing_of_their_own_are_grey(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.ui.folders import Folders
 from reducekit.ui.safety import is_own, new_token, reachable, refusal
+from reducekit.ui.server import Handler
 from tests.ui.serving import Serving
 
 EVIL = "http://evil.example"
@@ -175,6 +177,22 @@ def test_errors_carry_the_policy_and_nesting_is_no_crash(served: Serving) -> Non
     assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
     deep = b"[" * 200_000
     assert served.request("/api/hello", raw=deep).status == 400
+
+
+def test_half_sent_requests_hold_no_thread(
+    served: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Handler, "timeout", 0.3)
+    port = served.server.server_address[1]
+    before = threading.active_count()
+    sockets = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+    for each in sockets:
+        each.sendall(b"POST /api/hello HTTP/1.1\r\nContent-Length: 9\r\n")
+    served.wait(lambda: threading.active_count() > before)
+    assert served.ask("hello")
+    served.wait(lambda: threading.active_count() <= before + 1)
+    for each in sockets:
+        each.close()
 
 
 class TestFolders:
