@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -94,6 +95,40 @@ def test_seven_tabs_share_one_connection(visit: Visit) -> None:
     last.click("#close")  # and so is a text that is closed
     for each in (page, last):
         expect(each.locator("#tabs")).not_to_contain_text("graph.btor")
+
+
+def test_twenty_tabs_and_two_hundred_connections(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    address = visit.served.server.url
+    port = visit.served.server.server_address[1]
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+    tabs = [visit.context.new_page() for _ in range(19)]
+    for each in tabs:
+        each.goto(address)
+    for each in (page, tabs[9], tabs[-1]):
+        each.bring_to_front()
+        expect(each.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor")
+        each.fill("#command", "grep -c var {}")
+        each.click("#run")
+        expect(each.locator("#pane-console")).to_contain_text("29")
+    for connection in idle:
+        connection.close()
+
+
+def test_thirty_megabytes_leave_the_page_alive(visit: Visit) -> None:
+    lines = (f"(assert (= (bvadd x{n} #x00000001) #x{n:08x}))" for n in range(650_000))
+    (visit.served.folder / "large.smt2").write_text("\n".join(["(set-logic QF_BV)", *lines, ""]))
+    page = visit.start()
+    visit.open("large.smt2")
+    expect(page.locator("#facts")).to_contain_text("bytes · 650,001 lines")
+    expect(page.locator("#text")).to_contain_text("(set-logic QF_BV)")
+    visit.fails("grep -c x00000011 {}")
+    page.click("#run")
+    expect(page.locator("#pane-console")).to_contain_text("grep -c")
+    page.fill("#find", "x0009eb0f")  # of a line near the end
+    page.press("#find", "Enter")
+    expect(page.locator("#text mark").first).to_have_text("x0009eb0f")
 
 
 def test_a_text_opened_before_the_first_list_has_come_stays(visit: Visit) -> None:
