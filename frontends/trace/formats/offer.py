@@ -12,6 +12,7 @@ from reducekit.frontends.trace.formats import print_trace, read_trace, unpack
 from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, convert
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
 from reducekit.frontends.trace.formats.smt2 import to_smt2
+from reducekit.frontends.trace.formats.to_ipasir import SOURCES, to_ipasir
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.offers import Conversions, Converted, Notation
@@ -55,12 +56,34 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
         return Converted(print_trace(calls, FORMAT_OF[_API[target]]))
     api = _API[notation]
     trace = read_trace(text, FORMAT_OF[api])
+    given, unsaid = _in_words_of(trace, api, source)
     if target == CNF:
-        return Converted(to_cnf(trace.calls, api), _only_last(trace.calls, api))
+        return Converted(to_cnf(given, api), _only_last(given, api))
     if target == ICNF:
-        return Converted(to_icnf(trace.calls, api))
-    calls, left_out = convert(trace.calls, api, _API[target])
-    return Converted(print_trace(calls, FORMAT_OF[_API[target]]), _left_out(left_out, target))
+        return Converted(to_icnf(given, api))
+    calls, left_out = convert(given, api, _API[target])
+    notes = _left_out((*unsaid, *left_out), target)
+    return Converted(print_trace(calls, FORMAT_OF[_API[target]]), notes)
+
+
+def _in_words_of(
+    trace: Trace, api: str, source: str | None
+) -> tuple[Sequence[Call], Sequence[Call]]:
+    """Return the calls in the words of an API, and those that it has no words for.
+
+    IPASIR's format is that of other APIs, too. Raises UsageError for one that has no clauses.
+    """
+    if api != "ipasir" or source is not None:
+        return trace.calls, ()
+    name = find_model(trace).name
+    if name in SOURCES:
+        return to_ipasir(trace.calls, name)
+    if name != api:
+        raise UsageError(
+            f"traces of {name} cannot be converted to CNF or another API, only those of "
+            f"{', '.join((*_API.values(), *SOURCES))}"
+        )
+    return trace.calls, ()
 
 
 def detected(text: bytes) -> str:
