@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ViewportSize, expect
 
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
-from tests.ui.test_page import GRAPH
+from tests.ui.test_page import GRAPH, report_of
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
 expect.set_options(timeout=SECONDS * 1000)
@@ -114,14 +114,7 @@ def test_on_a_phone_the_buttons_of_a_dialog_are_in_view(visit: Visit, height: in
 
 
 def test_on_a_phone_nothing_of_the_report_is_cut(browser: Browser, served: Serving) -> None:
-    (served.folder / "graph.btor").write_text(GRAPH)
-    document = served.ask("open", path="graph.btor")["number"]
-    run = served.ask(
-        "reduce", document=document, strategies=["adaptive"], options={"oracle": "grep -q sext {}"}
-    )["runs"][0]
-    served.finished(run)
-    path = served.folder / "report.html"
-    path.write_text(served.ask("report", run=run, text="page")["text"])
+    path = report_of(served)
     visit = Visit(browser, served, viewport=PHONE)
     page = visit.start(path.as_uri())
     for details in page.locator("details").all():

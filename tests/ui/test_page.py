@@ -496,7 +496,8 @@ def test_another_page_cannot_use_the_server(browser: Browser, served: Serving) -
     visit.context.close()
 
 
-def test_the_report_is_readable_without_scripts(browser: Browser, served: Serving) -> None:
+def report_of(served: Serving) -> Path:
+    """Reduce a graph; return the file of its report."""
     (served.folder / "graph.btor").write_text(GRAPH)
     document = served.ask("open", path="graph.btor")["number"]
     run = served.ask(
@@ -505,6 +506,11 @@ def test_the_report_is_readable_without_scripts(browser: Browser, served: Servin
     served.finished(run)
     path = served.folder / "report.html"
     path.write_text(served.ask("report", run=run, text="page")["text"])
+    return path
+
+
+def test_the_report_is_readable_without_scripts(browser: Browser, served: Serving) -> None:
+    path = report_of(served)
     for scheme, width in (("light", 1280), ("dark", 390)):
         window = {"width": width, "height": 800}
         visit = Visit(browser, served, color_scheme=scheme, viewport=window)
