@@ -88,7 +88,7 @@ BOOLECTOR = Interface(
         **prefixed("bool boolector_", "has_opt", "self, int, skip"),
         **prefixed("boolector_", "get_opt_lng get_opt_shrt get_opt_desc", "self, int, skip"),
     },
-    contract=rb"\[boolector\] boolector_[a-z_0-9]+:",
+    contract=rb"\[boolector\] boolector_[a-z_0-9]+:|currently not supported",
 )
 
 # cvc5/c/cvc5.h of 1.4. A call that makes a term has the name of SMT-LIB's operator; here is the
