@@ -10,6 +10,7 @@ from typing import Any
 from reducekit import __version__, registry
 from reducekit.hunt.inputs import own_generation
 from reducekit.offers import FormatOption
+from reducekit.ui.wording import label, labelled
 
 _SOLVERS = (
     *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
@@ -41,7 +42,7 @@ def _format(name: str) -> dict[str, Any]:
         "generation": None
         if generation is None
         else {
-            "help": generation.help,
+            "help": labelled(generation.help),
             "noun": generation.noun,
             "seed": generation.default_seed,
             "options": [_option(each) for each in generation.options],
@@ -51,6 +52,4 @@ def _format(name: str) -> dict[str, Any]:
 
 
 def _option(option: FormatOption) -> dict[str, Any]:
-    found = asdict(option)
-    found["long"] = option.long
-    return found
+    return {**asdict(option), "label": label(option.long), "help": labelled(option.help)}

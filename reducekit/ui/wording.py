@@ -28,6 +28,17 @@ LABELS = {
 }
 """What the fields of options are called on the page."""
 _OPTION = re.compile(r"`([a-z_]+)`")
+_LONG = re.compile(r"--[a-z][a-z-]*")
+
+
+def label(option: str) -> str:
+    """Return what the field of an option of the command line is called on the page."""
+    return LABELS["command"] if option == "--cmd" else option.removeprefix("--")
+
+
+def labelled(words: str) -> str:
+    """Return the help of the command line in the words of the page."""
+    return _LONG.sub(lambda match: f"“{label(match[0])}”", words)
 
 
 def worded(error: ReducekitError) -> str:

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from reducekit.errors import UsageError
 from reducekit.ui.api import _FROM_PAGE
+from reducekit.ui.catalogue import catalogue
 from reducekit.ui.wording import LABELS, worded
 
 
@@ -30,3 +31,13 @@ def test_an_error_with_notes() -> None:
         "“Seconds for a run”: 'x' is not a time\n"
         "(“reduce by lines what does not parse” reduces such a file too; `other` does not)"
     )
+
+
+def test_help_names_fields_and_not_options_of_the_command_line() -> None:
+    for each in catalogue()["formats"]:
+        made = each["generation"] or {"help": "", "options": ()}
+        helps = [made["help"], *(option["help"] for option in (*each["options"], *made["options"]))]
+        assert not [words for words in helps if "--" in words]
+    (smt2,) = (each for each in catalogue()["formats"] if each["name"] == "smt2")
+    assert smt2["generation"]["help"].startswith("With “logic”, well-sorted scripts")
+    assert "as {options} in “Program”" in str(catalogue())

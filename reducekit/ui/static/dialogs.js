@@ -110,8 +110,7 @@ export async function saveFile(folder, suggested, what, saved) {
 
 // One field for an option as a format declares it; `name` says which one it is.
 export function field(option, value) {
-  const { name, kind, help, choices, least, most } = option;
-  const label = option.long.slice(2);
+  const { name, kind, help, choices, label, least, most } = option;
   const known = value ?? option.default;
   let input;
   if (kind === "flag") {
@@ -132,7 +131,7 @@ export function field(option, value) {
 // Reads the fields of options; what is as by default is left out.
 export function values(options, container) {
   const found = {};
-  for (const { name, kind, long, default: usual } of options) {
+  for (const { name, kind, label, default: usual } of options) {
     const input = container.querySelector(`[data-option="${name}"]`);
     if (!input) continue;
     let value;
@@ -141,7 +140,7 @@ export function values(options, container) {
     else if (input.value.trim() === "") value = null;
     else if (kind === "whole" || kind === "decimal") {
       value = Number(input.value);
-      if (!Number.isFinite(value) || (kind === "whole" && !Number.isInteger(value))) throw new Error(`${long}: ${input.value} is no ${kind === "whole" ? "whole " : ""}number`);
+      if (!Number.isFinite(value) || (kind === "whole" && !Number.isInteger(value))) throw new Error(`${label}: ${input.value} is no ${kind === "whole" ? "whole " : ""}number`);
     } else value = input.value;
     if (kind === "flag" ? value !== Boolean(usual) : kind === "texts" ? value.length : value !== null && value !== usual) found[name] = value;
   }
