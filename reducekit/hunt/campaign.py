@@ -232,6 +232,7 @@ def _by_programs(
         breaks_rules,
         rejects,
         frontend if isinstance(frontend, ChecksModels) else None,
+        foreign=not well_formed,
     )
 
     def results(numbers: range, control: Control) -> Iterator[InputResult | None]:

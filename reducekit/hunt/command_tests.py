@@ -18,7 +18,8 @@ from reducekit.offers import KILLED, ChecksModels
 from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.signature import failure_line, is_failure
+from reducekit.oracle.responses import read_answers
+from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.text import printable_lines
 
 OUT_OF_MEMORY = "out of memory"
@@ -47,7 +48,9 @@ class CommandTests:
     With `reference`, the answers of the last command are right. `breaks_rules` decides whether a
     run shows that the input breaks the rules of its format: then none of its runs counts. `rejects`
     gets the failure line of a run, and decides whether its program need not accept the input: then
-    that run is no bug. With `models`, the models that programs print are evaluated.
+    that run is no bug. Of `foreign` inputs, which no generator made, neither is what all programs
+    say alike before they answer anything. With `models`, the models that programs print are
+    evaluated.
     """
 
     commands: tuple[Command, ...]
@@ -62,6 +65,7 @@ class CommandTests:
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
     models: ChecksModels | None = None
+    foreign: bool = False
 
     def _filled(
         self,
@@ -125,9 +129,10 @@ class CommandTests:
         # Only the runs that tell something of their programs are judged and compared.
         judged: list[int] = []
         counts: dict[str, int] = {}
+        alike = self.foreign and _complain_alike(outcomes)
         for at, outcome in enumerate(outcomes):
             line = _complaint(outcome)
-            if line is not None and self.rejects(line):
+            if line is not None and (alike or self.rejects(line)):
                 rejected.append(
                     Rejection(Path(self.commands[at].words[0]).name, _words_of(outcome))
                 )
@@ -191,6 +196,21 @@ def _complaint(outcome: Outcome) -> str | None:
     if failure_line(outcome.stdout, outcome.stderr, crashed=True) is not None:
         return None
     return _words_of(outcome)
+
+
+def _complain_alike(outcomes: Sequence[Outcome]) -> bool:
+    """Return whether several programs reject an input by the same words before any answer."""
+    if len(outcomes) < 2 or any(_complaint(each) is None for each in outcomes):
+        return False
+    same = len({signature(each).line for each in outcomes}) == 1
+    return same and not any(map(_answers_before, outcomes))
+
+
+def _answers_before(outcome: Outcome) -> bool:
+    """Return whether a run answers anything before its failure line."""
+    line = failure_line(outcome.stdout, outcome.stderr) or b""
+    at = outcome.stdout.find(line)
+    return bool(read_answers(outcome.stdout if at < 0 else outcome.stdout[:at]))
 
 
 def _words_of(outcome: Outcome) -> str:

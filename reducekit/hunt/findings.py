@@ -37,6 +37,8 @@ class Finding:
 
     commands: tuple[Command, ...]
     criterion: Criterion
+    spared: Command | None = None
+    """A program that takes the input, where the failure may be what programs say of bad inputs."""
 
     @property
     def title(self) -> str:
@@ -83,12 +85,19 @@ def findings(
     the limit (in seconds), otherwise it is ignored.
     """
     found = []
+    taking = (
+        command
+        for command, outcome in reversed([*zip(commands, outcomes, strict=True)])
+        if outcome.limit is None and not is_failure(outcome)
+    )
+    spared = next(taking, None)
     for command, outcome in zip(commands, outcomes, strict=True):
         if outcome.limit == "time":
             if timeouts is not None:
                 found.append(Finding((command,), TimesOut(timeouts)))
         elif is_failure(outcome):
-            found.append(Finding((command,), SameSignature(signature(outcome))))
+            taken = spared if outcome.signal is None and outcome.limit is None else None
+            found.append(Finding((command,), SameSignature(signature(outcome)), taken))
     return found + _disagreements(commands, outcomes, reference)
 
 

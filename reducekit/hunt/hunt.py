@@ -260,7 +260,7 @@ class Hunt:
         if self.options.reduce:
             bucket = finding.name if apart.can_tell(campaign.frontend, finding) else ""
             commands = result.commands(finding)
-            waiting = Waiting(bug, text, commands, finding.criterion, bucket)
+            waiting = Waiting(bug, text, commands, finding.criterion, bucket, finding.spared)
             self._new.append(waiting)
         else:
             progress.finished(bug.name)

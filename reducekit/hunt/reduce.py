@@ -11,7 +11,7 @@ from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend
 from reducekit.hunt.stats import FAILS_WHEN_EMPTY, Bug
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.criterion import Criterion, OnlyFirst, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.own_checks import Subject
 from reducekit.session import Options, Session
@@ -50,6 +50,14 @@ class Waiting:
     criterion: Criterion
     bucket: str = ""
     """The name of the finding, if its bugs are to be told apart."""
+    spared: Command | None = None
+    """A program that takes the input, and has to take what it is reduced to."""
+
+    def known(self, subject: Callable[[], Subject] | None) -> KnownFailure:
+        """Return what the reduction preserves."""
+        if self.spared is None or not isinstance(self.criterion, SameSignature):
+            return KnownFailure(self.commands, self.criterion, subject)
+        return KnownFailure((*self.commands, self.spared), OnlyFirst(self.criterion), subject)
 
 
 def session_for(
@@ -65,7 +73,7 @@ def session_for(
         input=waiting.text,
         name=str(bug.path),
         format=config.frontend,
-        known=KnownFailure(waiting.commands, waiting.criterion, config.subject),
+        known=waiting.known(config.subject),
         opener=config.opener,
         strategy=config.strategy,
         jobs=config.jobs,

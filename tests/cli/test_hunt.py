@@ -477,3 +477,38 @@ def test_what_others_show_where_one_is_killed(tool: Tool) -> None:
     assert ": 1 bug\n" in done.out
     assert "2 times: solver11: signal SIGSEGV" in done.out
     assert "2 not tested: the solver was killed" in done.out
+
+
+REJECTING = """grep -q 'declare-fun x' "$1" || { echo '(error "clash of kinds")'; exit 1; }"""
+
+
+def test_what_all_programs_say_of_a_file_is_no_bug(tool: Tool) -> None:
+    (tool.folder / "seeds").mkdir()
+    tool.write("seeds/a.smt2", "(assert (= x x))\n(check-sat)\n")
+    one, two = (tool.script(name, f"{REJECTING}\n{SAT}") for name in ("one", "two"))
+    done = tool("hunt", "smt2", "--seeds", "seeds", "--cmd", one, "--reference", two)
+    assert done.code == 2  # it has tested nothing
+    assert "0 bugs" in done.out
+    assert "1 of 1 were rejected" in done.out
+    # After an answer, and where one program takes the file, it is one.
+    late = [tool.script(name, f"echo sat\n{REJECTING}\n{SAT}") for name in ("three", "four")]
+    for programs, count in ((late, 2), ([one, tool.script("all", SAT)], 1)):
+        arguments = ("--cmd", programs[0], "--reference", programs[1], "--no-reduce", "--restart")
+        done = tool("hunt", "smt2", "--seeds", "seeds", *arguments)
+        assert f": {count} bug" in done.out
+
+
+def test_what_a_program_rejects_is_not_reduced_to_what_all_reject(tool: Tool) -> None:
+    (tool.folder / "seeds").mkdir()
+    tool.write("seeds/a.smt2", "(declare-fun x () Bool)\n(assert (or x x))\n(check-sat)\n")
+    fails = """{ echo '(error "clash of kinds")'; exit 1; }"""
+    rejecting = f"""grep -q assert "$1" && {{ {REJECTING}; }}"""
+    one = tool.script("one", f"{rejecting}\ngrep -q '(or' \"$1\" && {fails}\n{SAT}")
+    two = tool.script("two", f"{rejecting}\n{SAT}")
+    done = tool("hunt", "smt2", "--seeds", "seeds", "--cmd", one, "--reference", two)
+    assert ": 1 bug" in done.out
+    (small,) = (tool.folder / "failures").glob("*.reduced.smt2")
+    assert subprocess.run([two, small], check=False).returncode == 10
+    done = tool("hunt", "smt2", "--seeds", "seeds", "--cmd", one, "--out", "alone")
+    (small,) = (tool.folder / "alone").glob("*.reduced.smt2")
+    assert subprocess.run([two, small], check=False).returncode == 1

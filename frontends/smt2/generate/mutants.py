@@ -71,7 +71,8 @@ def seed_of(text: bytes, *, options: bool = False) -> Seed | None:
 
 
 def _prepared(view: ScriptView, flaws: int) -> Seed:
-    script, stop = view.script, view.document.stop
+    document = view.document
+    script, stop = view.script, document.stop
     bound = [
         each.kind in ("let", "quantifier", "parameter", "pattern") for each in script.definitions
     ]
@@ -84,7 +85,9 @@ def _prepared(view: ScriptView, flaws: int) -> Seed:
     terms = []
     closed: dict[Sort, list[int]] = {}
     for node, sort in enumerate(script.sort):
-        if sort is not None and script.is_term[node]:
+        # A pattern must stay where its quantifier is, and a name where it is given.
+        annotated = stop[node] > node + 1 and document.source(node + 1) == b"!"
+        if sort is not None and script.is_term[node] and not annotated:
             terms.append(node)
             if before[node] == before[stop[node]]:
                 closed.setdefault(sort, []).append(node)
