@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from benchmarks.hunts_beside import spent
+
 _SEEDS = 3
 _AREAS = (
     *("analyze", "assume", "backbone", "block", "collect", "congruence", "constrain", "decompose"),
@@ -34,7 +36,6 @@ _AREAS = (
     *("shrink", "subsume", "sweep", "ternary", "transred", "vivify"),
 )
 _NEVER = re.compile(r"LOG|assert|stats|PROFILE|START|STOP|verbose|report|PHASE|#|//|return")
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +173,6 @@ def mutant(base: Path, fault: Fault, into: Path) -> bool:
     return True
 
 
-def used(session: int) -> float:
-    """Return the processor seconds of all processes of a session, and of those they waited for."""
-    total = 0
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session:
-            total += sum(map(int, fields[11:15]))
-    return total / _TICKS
-
-
 def tried(words: list[str], folder: Path, found: Callable[[], str], seconds: float) -> Found:
     """Run a tool until it has found something, or has used its time."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -195,7 +183,7 @@ def tried(words: list[str], folder: Path, found: Callable[[], str], seconds: flo
     name, cpu = "", 0.0
     while not name and cpu < seconds and process.poll() is None:
         time.sleep(0.05)
-        cpu = max(cpu, used(process.pid))
+        cpu = max(cpu, spent(process.pid)[0])
         name = found()
     os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
     process.wait()
