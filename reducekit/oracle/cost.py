@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from reducekit.errors import UsageError
 from reducekit.oracle.criterion import Criterion, answers
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_SHARE = 0.01
 
 
 @lru_cache(maxsize=16)
@@ -54,8 +56,9 @@ class CostAtLeast(Criterion):
     """The cost of the first `runs` commands is high with every seed.
 
     It is at least `at_least`, or at least `times` as high as that of each remaining command, the
-    reference, whose cost counts as `floor` if it is less. The least of several seeds counts, so
-    that no candidate is kept for one unlucky seed.
+    reference, whose cost counts as `floor` if it is less (None: as a hundredth of what it is on the
+    input: on an empty script, any two solvers differ by a few steps). The least of several seeds
+    counts, so that no candidate is kept for one unlucky seed.
     """
 
     name: str
@@ -65,7 +68,7 @@ class CostAtLeast(Criterion):
     """How many runs each of the two has."""
     at_least: float | None = None
     times: float | None = None
-    floor: float = 1.0
+    floor: float | None = None
     answered: bool = False
     """Whether the reference must answer `sat` or `unsat`."""
     captures: bool = True
@@ -86,6 +89,14 @@ class CostAtLeast(Criterion):
             return False
         return True if len(outcomes) == self.runs + self.references else None
 
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return this with its floor."""
+        if Criterion.shown_by(self, run, limits) is None:
+            return None
+        if self.floor is not None or self.times is None:
+            return self
+        return replace(self, floor=max(1.0, _SHARE * max(self._costs(run[self.runs :]))))
+
     def describe(self) -> str:
         """Describe the preserved failure."""
         if self.at_least is not None:
@@ -103,7 +114,7 @@ class CostAtLeast(Criterion):
         """Return the least cost to keep, by the runs of the reference so far."""
         if self.at_least is not None:
             return self.at_least
-        return (self.times or 1.0) * max([self.floor, *self._costs(outcomes[self.runs :])])
+        return (self.times or 1.0) * max([self.floor or 1.0, *self._costs(outcomes[self.runs :])])
 
     def _costs(self, outcomes: Sequence[Outcome]) -> list[float]:
         pattern = counter(self.name)

@@ -182,10 +182,10 @@ class Costly(Disagreement):
         metavar="K",
         rare=True,
     )
-    floor: float = option(
-        "The --cost of --reference counts as N if it is less.",
+    floor: float | None = option(
+        "The --cost of --reference counts as N if it is less (default: a hundredth of what it is "
+        "on INPUT).",
         "Failure",
-        1.0,
         read=quantities.number,
         metavar="N",
         rare=True,

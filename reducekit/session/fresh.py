@@ -39,9 +39,13 @@ class Ends(NamedTuple):
         return cls(*criterion.ends(outcomes))
 
     def rarer_than(self, other: Ends) -> bool:
-        """Return whether the rarer of the two ends has become rare."""
-        own, others = min(self), min(other)
-        return own < _OFTEN * others and own + _CHANCE <= others
+        """Return whether the rarer of the two ends has become rare, or being lost has.
+
+        A query that is nearly always lost may be so by chance on the variants of the checks, and
+        solved on all others.
+        """
+        pairs = ((min(self), min(other)), (self.bad, other.bad))
+        return any(own < _OFTEN * others and own + _CHANCE <= others for own, others in pairs)
 
 
 def as_unstable(

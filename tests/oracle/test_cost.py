@@ -9,6 +9,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.oracle.cost import CostAtLeast, cost, counter
 from reducekit.oracle.criterion import verdict
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 
@@ -60,6 +61,20 @@ def test_a_multiple_of_the_reference() -> None:
     stopped = replace(run(), limit="time")  # it may have had no time to print its cost
     assert not verdict(kept, [run(b"steps 20"), stopped])
     assert kept.describe() == "steps is 5 times that of the reference, or more"
+
+
+def test_a_reference_counts_as_a_hundredth_of_what_it_is_on_the_input() -> None:
+    asked = CostAtLeast("steps", runs=1, references=1, times=2, answered=True)
+    given = [run(b"unsat\nsteps 5000"), run(b"unsat\nsteps 1000")]
+    kept = asked.shown_by(given, Limits())
+    assert kept == replace(asked, floor=10.0)
+    empty = [run(b"sat\nsteps 7"), run(b"sat\nsteps 3")]
+    assert verdict(asked, empty)
+    assert not verdict(kept, empty)
+    assert replace(asked, floor=4.0).shown_by(given, Limits()) == replace(asked, floor=4.0)
+    least = CostAtLeast("steps", runs=1, at_least=9)
+    assert least.shown_by(given[:1], Limits()) == least
+    assert asked.shown_by(given[::-1], Limits()) is None
 
 
 def test_a_reference_that_has_to_answer() -> None:
