@@ -361,6 +361,6 @@ def testing(traces: Callable[..., Frontend]) -> Testing:
             ),
         ),
         "Without --cmd, traces are played against a library; its models are checked against the "
-        "clauses, its unsat answers and cores by another solver (of SMT: z3 or cvc5).",
+        "clauses, other answers by another solver (of SMT: z3 or cvc5).",
         4_096_000_000,
     )
