@@ -1,6 +1,6 @@
 """How far slow and unstable queries are reduced, on a folder of cases.
 
-    python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--max-time S] [NAME...]
+    python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--jobs N] [NAME...]
 
 A case is a folder with `input.smt2` and `case.json`, which says in `form` and `values` how the
 query fails: `flip` and `spread` (unstable), `cost`, `times`, `ratio` and `version` (more steps than
@@ -76,7 +76,7 @@ def row(case: Path, solvers: Path, limits: Mapping[str, Any]) -> list[str]:
     options = options_of(described, solvers)
     text = (case / "input.smt2").read_bytes()
     try:
-        done = reduce(text, **options, **limits, cpu=_SECONDS, jobs=2)
+        done = reduce(text, **options, **limits, cpu=_SECONDS)
     except NotInterestingError as error:
         return [case.name, described["form"], str(error).partition("\n")[0], "", "", "", "", ""]
     before, after = done.before, done.after
@@ -103,8 +103,9 @@ def main() -> None:
     parser.add_argument("--solvers", type=Path, required=True)
     parser.add_argument("--max-checks", type=int, default=150)
     parser.add_argument("--max-time", type=float, default=120.0)
+    parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_intermixed_args()
-    limits = {"max_checks": given.max_checks, "max_time": given.max_time}
+    limits = {"max_checks": given.max_checks, "max_time": given.max_time, "jobs": given.jobs}
     print(
         "| case | form | assertions | bytes | checks | runs | lost of 12 fresh variants | end |\n"
         "|---|---|--:|--:|--:|--:|--:|---|"
