@@ -64,6 +64,29 @@ NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
     }
 )
+SOURCES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "minisat": {
+            "init": "new",
+            "release": "delete",
+            "add": "add_clause",
+            "solve": "solve",
+            "limited": "solve_limited",
+            "value": "model_value",
+            "failed": "conflict",
+        },
+        "picosat": {
+            "init": "init",
+            "release": "reset",
+            "add": "add",
+            "assume": "assume",
+            "solve": "sat",
+            "value": "deref",
+            "failed": "failed_assumption",
+        },
+    }
+)
+"""The same of the APIs that traces are only converted from (`to_ipasir`)."""
 APIS = tuple(NAMES)
 """The APIs that traces are converted between."""
 

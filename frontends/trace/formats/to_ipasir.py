@@ -6,30 +6,10 @@ from collections.abc import Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.formats.convert import NAMES, SOURCES
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 
-SOURCES = ("minisat", "picosat")
-_CALLS = {
-    "minisat": {
-        "new": "init",
-        "delete": "release",
-        "add_clause": "add",
-        "solve": "solve",
-        "solve_limited": "solve",
-        "model_value": "val",
-        "conflict": "failed",
-    },
-    "picosat": {
-        "init": "init",
-        "reset": "release",
-        "add": "add",
-        "assume": "assume",
-        "sat": "solve",
-        "deref": "val",
-        "failed_assumption": "failed",
-    },
-}
 _CONTEXTS = ("push", "pop")
 _QUERIES = ("val", "failed")
 _BY_BOOLEAN = {1: 10, 0: 20, -1: 0}
@@ -41,7 +21,8 @@ def to_ipasir(calls: Sequence[Call], api: str) -> tuple[tuple[Call, ...], tuple[
     A clause of MiniSat becomes its literals, and what a solve of it takes become assumptions.
     Queries that IPASIR does not allow are left out. Raises UsageError for a context of PicoSAT.
     """
-    names = _CALLS[api]
+    own = NAMES["ipasir"]
+    names = {name: own.get(what, own["solve"]) for what, name in SOURCES[api].items()}
     machine = Machine(load_model("ipasir"))
     made: list[Call] = []
     left_out = []

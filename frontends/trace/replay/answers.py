@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.formats.convert import NAMES
+from reducekit.frontends.trace.formats.convert import NAMES, SOURCES
 from reducekit.frontends.trace.replay.checker import Checker, Kind, Wrong
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -24,25 +24,6 @@ _FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
 _BEYOND = frozenset(("lemma", "connect", "push", "pop"))
 _CONSTRAIN, _DROPS = "constrain", ("reset_assumptions", "propagate")
-# Besides the APIs that traces are converted between.
-_MORE_NAMES: Mapping[str, Mapping[str, str]] = {
-    "minisat": {
-        "init": "new",
-        "add": "add_clause",
-        "solve": "solve",
-        "limited": "solve_limited",
-        "value": "model_value",
-        "failed": "conflict",
-    },
-    "picosat": {
-        "init": "init",
-        "add": "add",
-        "assume": "assume",
-        "solve": "sat",
-        "value": "deref",
-        "failed": "failed_assumption",
-    },
-}
 _WHOLE = "minisat"
 """Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
 _BY_BOOLEAN: Mapping[Value | None, int] = {1: SAT, 0: UNSAT}
@@ -79,7 +60,7 @@ class Formula:
     """What a trace has asked a solver: the literals of its clauses, and its solves.
 
     `literals` are those of all clauses, each clause ended by a 0; `rounds` the solves
-    that were answered. Nothing is noted for an API that is not known , nor
+    that were answered. Nothing is noted for an API that is not known, nor
     after calls that go beyond clauses and assumptions.
     """
 
@@ -171,7 +152,7 @@ class Formula:
 
 def names_of(api: str) -> Mapping[str, str]:
     """Return the names of an API's calls by what they do, nothing if it is not known."""
-    return NAMES.get("cadical" if api == "mobical" else api) or _MORE_NAMES.get(api, {})
+    return NAMES.get("cadical" if api == "mobical" else api) or SOURCES.get(api, {})
 
 
 def rounds_of(

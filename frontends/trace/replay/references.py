@@ -19,9 +19,7 @@ Reference = Library | Command
 _SOLVERS = ("z3", "cvc5")
 
 
-def reference_for(
-    api: str, library: str | None, choice: str | None = None
-) -> Library | Command | None:
+def reference_for(api: str, library: str | None, choice: str | None = None) -> Reference | None:
     """Return the solver that answers of an API are compared with, other than the one under test.
 
     `library` is the choice of that one, `choice` of the solver to return. None: answers of the API

@@ -21,7 +21,7 @@ from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import failure_line
 
 _SECONDS = 2.0
-"""For a script: random ones take 0.02 to 0.1 s, and what is hard for both solvers tells nothing."""
+"""For a script. Hardly any random one needs more; what is hard for both solvers tells nothing."""
 _KINDS: dict[tuple[str, bytes], Kind] = {("sat", b"unsat"): "sat", ("unsat", b"sat"): "unsat"}
 """What is wrong, by the answer in the trace and that of the other solver."""
 
