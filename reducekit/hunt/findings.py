@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reducekit.oracle.also import accepts
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -88,7 +89,7 @@ def findings(
     taking = (
         command
         for command, outcome in reversed([*zip(commands, outcomes, strict=True)])
-        if outcome.limit is None and not is_failure(outcome)
+        if accepts(outcome)
     )
     spared = next(taking, None)
     for command, outcome in zip(commands, outcomes, strict=True):

@@ -11,7 +11,7 @@ from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend
 from reducekit.hunt.stats import FAILS_WHEN_EMPTY, Bug
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, OnlyFirst, SameSignature
+from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.own_checks import Subject
 from reducekit.session import Options, Session
@@ -53,12 +53,6 @@ class Waiting:
     spared: Command | None = None
     """A program that takes the input, and has to take what it is reduced to."""
 
-    def known(self, subject: Callable[[], Subject] | None) -> KnownFailure:
-        """Return what the reduction preserves."""
-        if self.spared is None or not isinstance(self.criterion, SameSignature):
-            return KnownFailure(self.commands, self.criterion, subject)
-        return KnownFailure((*self.commands, self.spared), OnlyFirst(self.criterion), subject)
-
 
 def session_for(
     waiting: Waiting,
@@ -73,7 +67,8 @@ def session_for(
         input=waiting.text,
         name=str(bug.path),
         format=config.frontend,
-        known=waiting.known(config.subject),
+        known=KnownFailure(waiting.commands, waiting.criterion, config.subject),
+        also_passes=() if waiting.spared is None else (waiting.spared.words,),
         opener=config.opener,
         strategy=config.strategy,
         jobs=config.jobs,

@@ -146,29 +146,6 @@ class SameSignature(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class OnlyFirst(Criterion):
-    """The first command fails in the same way, and the second one does not fail."""
-
-    first: SameSignature
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask for the second command's outcome only where the first fails so."""
-        if len(outcomes) == 1:
-            return None if self.first.judge(outcomes) else False
-        return not is_failure(outcomes[1])
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the first command failed in another way."""
-        return self.first.unresolved(outcomes)
-
-    def describe(self) -> str:
-        """Describe the preserved failure."""
-        return self.first.describe()
-
-
-@dataclass(frozen=True, slots=True)
 class Matches(Criterion):
     """An exit status, and patterns in the outputs; only those given count.
 
