@@ -87,6 +87,10 @@ SOURCES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 """The same of the APIs that traces are only converted from (`to_ipasir`)."""
+WHOLE = "minisat"
+"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
+BY_BOOLEAN: Mapping[Value | None, int] = MappingProxyType({1: 10, 0: 20, -1: 0})
+"""The usual numbers for such answers."""
 APIS = tuple(NAMES)
 """The APIs that traces are converted between."""
 

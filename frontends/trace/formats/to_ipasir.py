@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.formats.convert import NAMES, SOURCES
+from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, NAMES, SOURCES, WHOLE
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 
 _CONTEXTS = ("push", "pop")
 _QUERIES = ("val", "failed")
-_BY_BOOLEAN = {1: 10, 0: 20, -1: 0}
 
 
 def to_ipasir(calls: Sequence[Call], api: str) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
@@ -29,7 +28,7 @@ def to_ipasir(calls: Sequence[Call], api: str) -> tuple[tuple[Call, ...], tuple[
     for call in calls:
         if api == "picosat" and call.name in _CONTEXTS:
             raise UsageError(f"{call.place}: IPASIR has no clauses that can be taken back")
-        spelled = _spelled(call, names.get(call.name, ""), whole=api == "minisat")
+        spelled = _spelled(call, names.get(call.name, ""), whole=api == WHOLE)
         if any(each.name in _QUERIES and machine.allowed(each) for each in spelled):
             spelled = []
         if not spelled:
@@ -48,10 +47,9 @@ def _spelled(call: Call, name: str, *, whole: bool) -> list[Call]:
     if name == "solve" and not whole:
         return [Call(name, (), 0, result)]
     if name == "solve":
-        answer = _BY_BOOLEAN.get(result) if isinstance(result, int) else None
         return [
             *(Call("assume", (literal,)) for literal in call.arguments),
-            Call(name, (), 0, answer),
+            Call(name, (), 0, BY_BOOLEAN.get(result)),
         ]
     if name == "add" and whole:
         return [Call(name, (literal,)) for literal in (*call.arguments, 0)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.formats.convert import NAMES, SOURCES
+from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, NAMES, SOURCES, WHOLE
 from reducekit.frontends.trace.replay.checker import Checker, Kind, Wrong
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -24,9 +24,6 @@ _FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
 _BEYOND = frozenset(("lemma", "connect", "push", "pop"))
 _CONSTRAIN, _DROPS = "constrain", ("reset_assumptions", "propagate")
-_WHOLE = "minisat"
-"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
-_BY_BOOLEAN: Mapping[Value | None, int] = {1: SAT, 0: UNSAT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ class Formula:
         self.rounds: list[Round] = []
         self._names = names_of(api)
         self._add = self._names.get("add", "")
-        self._whole = api == _WHOLE
+        self._whole = api == WHOLE
         solves = ("solve", "limited", "simplify")
         self._solves = [self._names[key] for key in solves if key in self._names]
         assume = self._names.get("assume", "")
@@ -123,7 +120,7 @@ class Formula:
             self._solved = True
             if self._whole:
                 self._assumed = list(call.arguments)  # type: ignore[arg-type]  # literals
-                answer = _BY_BOOLEAN.get(answer)
+                answer = BY_BOOLEAN.get(answer)
             constrained, self._constrained = self._constrained, False
             # A constraint holds for one solve: its part in a refutation is not looked at.
             if answer == SAT or (answer == UNSAT and not constrained):
