@@ -32,7 +32,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from benchmarks.api_faults import build, drawn, mutant, tried
+from benchmarks.api_faults import build, drawn, failures, mutant, tried
 from benchmarks.measure import run
 from benchmarks.solver_options import table as options_of
 from reducekit.frontends.trace.formats import read_trace
@@ -192,24 +192,27 @@ def found_by(
     out = folder / "out"
     folder.mkdir(parents=True)
 
-    def paths() -> list[Path]:
-        stems = {each: each.stem.rpartition("-")[0] for each in out.glob(f"*{way.suffix}")}
-        return [each for each, stem in sorted(stems.items()) if stem not in known]
+    def found() -> str:
+        return min(failures(out, way.suffix).keys() - known, default="")
 
-    words = list(way.words(made, out, _SEED))
-    end = tried(words, folder, lambda: next((each.name for each in paths()), ""), seconds)
-    return _reduced(way, made, paths()[0], end.seconds, cap) if end.name else None
+    end = tried(list(way.words(made, out, _SEED)), folder, found, seconds)
+    if not end.name:
+        return None
+    return _reduced(way, made, failures(out, way.suffix)[end.name], end.seconds, cap)
 
 
 def by_suite(
     way: Way, suite: Sequence[Path], right: Sequence[int], made: Path, seconds: float, cap: float
 ) -> Result | None:
-    """Return what the first file shows that does not end as it does without a fault."""
+    """Return what the first file shows that does not end as it does without a fault.
+
+    One that takes too long shows nothing.
+    """
     used = 0.0
     for path, status in zip(suite, right, strict=True):
         cost = run([str(made / "cadical"), "-q", "--check", str(path)], seconds)
         used += cost.cpu
-        if cost.status != status:
+        if not cost.capped and cost.status != status:
             return _reduced(way, made, path, used, cap)
     return None
 
@@ -240,11 +243,11 @@ def faults(
     ]
     regression = ways[2]._replace(name=f"suite of {len(suite)} files")
     folder = Path(tempfile.mkdtemp(prefix="faults-", dir=work))
-    known = set()
+    known: set[str] = set()
     for way in ways:
         out = folder / f"intact-{way.name}"
         tried([*way.words(intact, out, _SEED)], folder, lambda: "", 4 * seconds)
-        known |= {each.stem.rpartition("-")[0] for each in out.glob(f"*{way.suffix}")}
+        known |= failures(out, way.suffix).keys()
     built = 0
     results: dict[str, list[Result]] = {way.name: [] for way in (*ways, regression)}
     defective = 0

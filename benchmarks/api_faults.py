@@ -196,6 +196,14 @@ def by_mobical(made: Path, folder: Path, seed: int, seconds: float) -> Found:
     return tried(words, folder, lambda: next((p.name for p in folder.glob("bug-*")), ""), seconds)
 
 
+def failures(folder: Path, suffix: str) -> dict[str, Path]:
+    """Return the inputs that a hunt has found, by the name of their failure.
+
+    The end of a file's name is a hash, which differs by the call that a failure ends in.
+    """
+    return {each.stem.rpartition("-")[0]: each for each in sorted(folder.glob(f"*{suffix}"))}
+
+
 def by_reducekit(
     made: Path, folder: Path, seed: int, seconds: float, known: frozenset[str]
 ) -> Found:
@@ -207,9 +215,7 @@ def by_reducekit(
     ]  # fmt: skip
 
     def found() -> str:
-        # The end of a name is a hash, which differs by the call that a failure ends in.
-        names = {p.stem.rpartition("-")[0] for p in folder.glob("out/*.trace")} - known
-        return min(names, default="")
+        return min(failures(folder / "out", ".trace").keys() - known, default="")
 
     return tried(words, folder, found, seconds)
 
