@@ -155,8 +155,11 @@ def coverage(source: Path, work: Path, count: int) -> Iterator[str]:
 # ---- experiment 2 ----
 
 
-def throughput(source: Path, work: Path, seconds: float) -> Iterator[str]:
-    """Yield the lines of the table of experiment 2."""
+def throughput(source: Path, work: Path, count: int) -> Iterator[str]:
+    """Yield the lines of the table of experiment 2.
+
+    Hunts end by a number of inputs: the CPU time of processes that are killed would not count.
+    """
     base = work / "fast"
     build(source, base, assertions=True, more="-O3")
     made = base / "build"
@@ -165,13 +168,12 @@ def throughput(source: Path, work: Path, seconds: float) -> Iterator[str]:
     for way in _ways(made, work):
         with tempfile.TemporaryDirectory(prefix="throughput-") as out:
             words = way.words(made, Path(out), _SEED)
-            cost = run([*words, "--max-time", f"{seconds:g}", "--json"], 3 * seconds)
-            inputs = int(re.search(r'"inputs": ?(\d+)', cost.out)[1])  # type: ignore[index]
-        yield f"| {way.name} | {inputs:,} | {cost.cpu:.0f} | {inputs / cost.cpu:,.0f} |"
-    words = [str(made / "mobical"), "--no-terminal", "-L", "500", "1"]
+            cost = run([*words, "--count", str(count)])
+        yield f"| {way.name} | {count:,} | {cost.cpu:.0f} | {count / cost.cpu:,.0f} |"
+    words = [str(made / "mobical"), "--no-terminal", "-L", str(count), "1"]
     with tempfile.TemporaryDirectory(prefix="throughput-") as out:
-        cost = run(["sh", "-c", f"cd {out} && exec {shlex.join(words)}"], 3 * seconds)
-    yield f"| mobical, for comparison | 500 | {cost.cpu:.0f} | {500 / cost.cpu:,.0f} |"
+        cost = run(["sh", "-c", f"cd {out} && exec {shlex.join(words)}"])
+    yield f"| mobical, for comparison | {count:,} | {cost.cpu:.0f} | {count / cost.cpu:,.0f} |"
 
 
 # ---- experiment 3 ----
@@ -317,7 +319,7 @@ def main() -> None:
     if given.experiment == "coverage":
         lines = coverage(source, work, given.count or 1000)
     elif given.experiment == "throughput":
-        lines = throughput(source, work, given.seconds)
+        lines = throughput(source, work, given.count or 1000)
     else:
         lines = faults(source, work, given.count or 200, given.seed, given.seconds, given.cap)
     for line in lines:
