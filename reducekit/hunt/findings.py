@@ -86,20 +86,21 @@ def findings(
     the limit (in seconds), otherwise it is ignored.
     """
     found = []
-    taking = (
-        command
-        for command, outcome in reversed([*zip(commands, outcomes, strict=True)])
-        if accepts(outcome)
-    )
-    spared = next(taking, None)
     for command, outcome in zip(commands, outcomes, strict=True):
         if outcome.limit == "time":
             if timeouts is not None:
                 found.append(Finding((command,), TimesOut(timeouts)))
         elif is_failure(outcome):
-            taken = spared if outcome.signal is None and outcome.limit is None else None
-            found.append(Finding((command,), SameSignature(signature(outcome)), taken))
+            rejects = outcome.signal is None and outcome.limit is None
+            spared = _last_taking(commands, outcomes) if rejects else None
+            found.append(Finding((command,), SameSignature(signature(outcome)), spared))
     return found + _disagreements(commands, outcomes, reference)
+
+
+def _last_taking(commands: Sequence[Command], outcomes: Sequence[Outcome]) -> Command | None:
+    """Return the last program, such as the reference, that takes an input."""
+    pairs = zip(reversed(commands), reversed(outcomes), strict=True)
+    return next((command for command, outcome in pairs if accepts(outcome)), None)
 
 
 def wrong_model(command: Command, module: str) -> Finding:
