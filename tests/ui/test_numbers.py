@@ -26,6 +26,7 @@ def test_a_stopped_run_and_one_that_goes_on_from_it(served: Serving) -> None:
         visit.open("graph.btor")
         visit.fails(f"{slow} {{}}")
         page.click("#start")
+        expect(page.locator(".run")).to_be_visible()  # the request has been answered
         served.wait(lambda: served.api.runs.get(1).state.get("accepted", 0) > 1)
         page.click(".run button:has-text('Stop')")
         expect(page.locator(".run[data-status=stopped]")).to_be_visible()
