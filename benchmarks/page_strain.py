@@ -106,7 +106,9 @@ def main() -> None:
     rows = (
         Row(f"{_TABS} tabs, {_CONNECTIONS} connections", "the console names the run", 1, many_tabs),
         Row("the server ends", "the page says so", 1, lost_server),
-        Row("30 MB are opened", "the first line", 1,
+        Row("30 MB are opened", "the dialog says so", 1,
+            _opened(_large_script(), "large.smt2", "dialog :text('Opening large.smt2')")),
+        Row("30 MB are opened", "the first line", 2,
             _opened(_large_script(), "large.smt2", "#text :text('set-logic')")),
         Row(f"{_NODES:,} nodes are opened", "the first node is drawn", 2,
             _opened(_large_graph(), "large.btor", "#graph .node")),

@@ -74,6 +74,25 @@ def test_the_page_says_that_it_waits_for_the_server(visit: Visit) -> None:
     expect(page.locator("main:visible")).to_have_count(1)
 
 
+def test_the_page_says_that_a_file_is_being_opened(visit: Visit) -> None:
+    waiting: list[Route] = []
+    page = visit.start()
+    page.route("**/api/open", lambda route: waiting.append(route))
+    page.click("#open")
+    page.click("dialog .files button:has-text('graph.btor')")
+    expect(page.locator("dialog [role=status]")).to_have_text("Opening graph.btor…")
+    visit.served.wait(lambda: page.title() and waiting)
+    waiting[0].continue_()
+    expect(page.locator("dialog")).to_be_hidden()
+    page.route("**/api/add", lambda route: route.fulfill(status=400, json={"error": "no room"}))
+    page.click("#open")
+    page.locator("dialog input[type=file]").set_input_files(
+        {"name": "other.btor", "mimeType": "text/plain", "buffer": b"1 var 8\n"}
+    )
+    expect(page.locator("dialog .problem")).to_have_text("no room")
+    expect(page.locator("dialog [role=status]")).to_be_empty()
+
+
 def test_seven_tabs_share_one_connection(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")

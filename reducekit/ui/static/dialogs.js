@@ -60,17 +60,24 @@ function item(icon, name, onclick, size = "") {
 
 export async function openFile(folder, opened) {
   const problem = problemLine();
+  const state = h("p", { class: "quiet", role: "status" });
   const files = h("div");
-  const take = async (path) => {
+  const wait = async (name, action) => {
+    problem.textContent = "";
+    state.textContent = `Opening ${visible(name)}…`; // 30 MB take a second
     try {
-      opened(await ask("open", { path }));
+      await action();
       close();
     } catch (error) {
       problem.textContent = visible(error.message);
+    } finally {
+      state.textContent = "";
     }
   };
-  const upload = h("input", { type: "file", hidden: true, onchange: async () => { if (upload.files.length) { await addFile(upload.files[0], opened); close(); } } });
-  open("Open", files, problem,
+  const take = (path) => wait(path.split("/").pop(), async () => opened(await ask("open", { path })));
+  const add = async () => { for (const file of upload.files) await wait(file.name, () => addFile(file, opened)); };
+  const upload = h("input", { type: "file", hidden: true, onchange: add });
+  open("Open", files, problem, state,
     h("div", { class: "end" }, upload, button("From elsewhere…", () => upload.click(), { title: "A file outside of the opened folders: its text is copied" }), button("Cancel", close)));
   await listing(folder, take, files).catch((error) => (problem.textContent = visible(error.message)));
 }

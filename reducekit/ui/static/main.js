@@ -255,7 +255,10 @@ function drop() {
   area.addEventListener("drop", async (event) => {
     event.preventDefault();
     area.classList.remove("drop");
-    for (const file of event.dataTransfer.files) await dialogs.addFile(file, opened).catch((error) => note(error.message));
+    for (const file of event.dataTransfer.files) {
+      note(`Opening ${file.name}…`, 2500);
+      await dialogs.addFile(file, opened).catch((error) => note(error.message));
+    }
   });
 }
 
