@@ -182,3 +182,15 @@ def test_for_many_workers_it_is_shared_out_with_all_that_is_undecided() -> None:
     undecided = {*range(pool.top), *pool.back} - set(pool.gone)
     assert undecided >= {*range(10), 20, 33}
     assert search.left >= len(undecided) - 1
+
+
+def test_where_nothing_goes_workers_share_the_items_out_after_three_far_runs() -> None:
+    search = in_free_order(640)
+    far = []
+    for _ in range(40):
+        assert isinstance(search, Deferring)
+        if search.worth_dividing(2):
+            far.append(search.far)
+        search = search.after(())
+    assert min(far) == 3
+    assert len(far) > 10
