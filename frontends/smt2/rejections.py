@@ -13,7 +13,7 @@ _LACKING = re.compile(
     | \b(?:requires?|needs?)[ ]the[ ]logic\b | \bin[ ](?:this|the[ ]current)[ ]logic\b
     | \bto[ ]be[ ]compiled[ ]with\b | \b(?:not|without)[ ](?:been[ ])?(?:built|compiled)[ ]with\b
     | \b(?:try|use|using|with|enable)[ ]--[a-z] | --\w+-exp\b
-    | \bexpected[ ]SMT-LIBv2[ ]command\b | \bis[ ]shadowing[ ]a[ ]theory\b
+    | \bexpected[ ](?:SMT-LIBv2[ ])?command\b | \bis[ ]shadowing[ ]a[ ]theory\b
     | \binvalid[ ](?:option|tactic|parameter)\b | \bin[ ]option[ ]parsing\b
     | \b(?:unless|when|if)\b.{0,60}\b(?:enabled|incremental(?:ly)?|mode)\b
     | \b(?:model|core|proof|assumptions)[ ](?:is|are)[ ]not[ ]available\b

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -29,6 +30,7 @@ class Parameters:
     """Whose operators are drawn, too: one of `EXTENSIONS`."""
 
 
+_CONSTANT = re.compile(r"^\(declare-const (\S+) ", re.MULTILINE)
 _FREE = 0.15
 """How often an assertion is any term; otherwise it is made of clauses."""
 
@@ -87,8 +89,13 @@ def generate_script(parameters: Parameters, seed: int) -> str:
     if HEAP in theories:
         body[-1] = "(check-sat)"
     if is_rare:
-        return "\n".join((*with_rare_commands(rare, logic, vocabulary, body), ""))
-    return "\n".join((f"(set-logic {logic})", *vocabulary.commands, *body, ""))
+        lines = with_rare_commands(rare, logic, vocabulary, body)
+    else:
+        lines = [f"(set-logic {logic})", *vocabulary.commands, *body]
+    text = "\n".join((*lines, ""))
+    # Solvers of the time before SMT-LIB 2.5 know no other way.
+    is_old = Random(f"declared {seed}").random() < 0.5
+    return _CONSTANT.sub(r"(declare-fun \1 () ", text) if is_old else text
 
 
 def _parts_of_cvc5(dice: Random, theories: frozenset[str]) -> tuple[str, frozenset[str]]:

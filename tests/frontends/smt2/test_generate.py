@@ -125,3 +125,11 @@ def test_linear_arithmetic_multiplies_and_divides_by_numbers_only(logic: str) ->
                 seen += 1
                 assert z3.is_int_value(term.arg(place)) or z3.is_rational_value(term.arg(place))
     assert seen > 20
+
+
+def test_half_of_the_scripts_declare_constants_as_solvers_of_old_take_them() -> None:
+    texts = [generate_script(Parameters("QF_BV", 4, 3, 3, 1), seed) for seed in range(100)]
+    old = ["(declare-fun x0 () " in text for text in texts]
+    new = ["(declare-const x0 " in text for text in texts]
+    assert old == [not each for each in new]
+    assert 30 < sum(old) < 70
