@@ -10,7 +10,7 @@ _LACKING = re.compile(
     | \b(?:not|un)[ -]?(?:yet[ ]|currently[ ])?supported\b
     | \b(?:does|do|can)[ ]?not[ ](?:yet[ ]|currently[ ])?(?:support|handle|work[ ]in)\b
     | \b(?:not|un)[ -]?(?:declared[ ]as|recogni[sz]ed|implemented|allowed[ ]in)\b
-    | \b(?:requires?|needs?)[ ]the[ ]logic\b | \bin[ ](?:this|the[ ]current)[ ]logic\b
+    | \b(?:requires?|needs?)[ ]the[ ]logic\b | \bin[ ](?:this|the[ ]current|a[ ]linear)[ ]logic\b
     | \bto[ ]be[ ]compiled[ ]with\b | \b(?:not|without)[ ](?:been[ ])?(?:built|compiled)[ ]with\b
     | \b(?:try|use|using|with|enable)[ ]--[a-z] | --\w+-exp\b
     | \bexpected[ ](?:SMT-LIBv2[ ])?command\b | \bis[ ]shadowing[ ]a[ ]theory\b
