@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from reducekit.oracle.signature import failure_line, normalise
 from reducekit.reports.account import Account
 from reducekit.reports.ending import Ending, Run, ending
 from reducekit.text import excerpt, printable_lines
@@ -113,12 +114,23 @@ _FORMS = {"z3": _z3, "cvc5": _cvc5, "bitwuzla": _transcript, "boolector": _trans
 
 
 def _title(account: Account, name: str) -> str:
-    failure = printable_lines(account.failure).split("\n")[0]
+    failure = printable_lines(_observed(account)).split("\n")[0]
     return f"{name}: {failure}"[:120] if name else failure[:120]
 
 
 def _failure(account: Account) -> str:
-    return _plain(printable_lines(account.failure))
+    return _plain(printable_lines(_observed(account)))
+
+
+def _observed(account: Account) -> str:
+    """Return the failure with the line as it was printed: what is kept has `N` for its numbers."""
+    for run in ending(account.found).last_runs[:1]:
+        output, errors = (each.encode("utf-8", "replace") for each in (run.stdout, run.stderr))
+        line = failure_line(output, errors)
+        kept = "" if line is None else normalise(line).decode("utf-8", "backslashreplace")
+        if line is not None and account.failure.endswith(kept):
+            return account.failure.removesuffix(kept) + line.decode("utf-8", "backslashreplace")
+    return account.failure
 
 
 _MARKUP = re.compile(r"[<>&*_`\[\]\\|]")

@@ -71,6 +71,18 @@ def test_it_counts_checks_as_the_summary_does(tool: Tool) -> None:
     assert f"({checks:,} checks)" in tool("report", "in.reduced.smt2", "--issue").out
 
 
+@pytest.mark.slow
+def test_an_issue_has_the_numbers_that_were_printed(tool: Tool) -> None:
+    tool.write("in.smt2", SCRIPT)
+    line = '(error "line 3 column 11: an invalid model was generated")'
+    test = tool.script("z3", f"grep -q 17 \"$1\" || exit 0\necho '{line}'\nexit 1")
+    assert tool("smt2", "in.smt2", "--cmd", f"{test} {{}}").code == 0
+    said = tool("report", "in.reduced.smt2", "--issue").out
+    assert said.startswith(f"# z3: exit status 1, {line}\n")
+    assert "line N" not in said
+    assert f"{tool.folder}/" not in said
+
+
 def test_nothing_to_report(tool: Tool) -> None:
     tool.write("in.smt2", SCRIPT)
     done = tool("report", "in.smt2")
