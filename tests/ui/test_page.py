@@ -321,6 +321,9 @@ def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
     expect(page.locator("#pane-console")).not_to_contain_text("29")
     page.click("#tab-curve")
     expect(curves).to_have_count(0)
+    for name, count in (("graph.btor", 1), ("calls.trace", 0)):  # and without any news, too
+        page.click(f"#tabs [role=tab]:has-text('{name}')")
+        expect(curves).to_have_count(count)
 
 
 def test_errors_are_said_where_they_arise(visit: Visit) -> None:
@@ -331,6 +334,67 @@ def test_errors_are_said_where_they_arise(visit: Visit) -> None:
     page.fill("#command", "no-such-solver {}")
     page.click("#start")
     expect(page.locator(".run .problem")).to_contain_text("no-such-solver")
+    (visit.served.folder / "broken.smt2").write_text("(assert")
+    visit.open("broken.smt2")
+    visit.fails("grep -q assert {}")
+    page.click("#start")
+    expect(page.locator(".run .problem").first).to_contain_text(
+        "“reduce by lines what does not parse”"
+    )
+
+
+def test_a_step_that_is_lost_is_told(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    page.click("#tab-steps")
+    page.click("#pane-steps tr[data-step='1']")
+    for journal in visit.served.folder.rglob("*.journal"):
+        journal.unlink()
+    for words in ("Open", "Go on from here"):
+        page.click(f"#pane-steps button:text-is('{words}')")
+        expect(
+            page.locator("#notes > div", has_text="there is no history yet").last
+        ).to_be_visible()
+
+
+def test_no_sign_needs_a_font_for_emoji(visit: Visit) -> None:
+    (visit.served.folder / "a folder").mkdir()
+    page = visit.start()
+    visit.open("graph.btor")
+    page.click("#open")
+    expect(page.locator("dialog .files")).to_contain_text("a folder")
+    assert page.evaluate(r"document.body.innerText.match(/\p{Emoji_Presentation}/u)") is None
+
+
+def test_a_step_is_chosen_by_keys(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    visit.fails("grep -q sext {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    page.click("#tab-steps")
+    rows = page.locator("#pane-steps tbody tr")
+    last = rows.first.get_attribute("data-step")
+    page.focus("#pane-steps input[type=range]")
+    page.keyboard.press("Tab")  # to what scrolls, and into it
+    page.keyboard.press("Tab")
+    expect(page.locator("#pane-steps tr:focus")).to_have_attribute("data-step", str(last))
+    page.keyboard.press("ArrowDown")
+    before = page.locator("#pane-steps tr:focus")
+    expect(before).to_have_attribute("data-step", str(int(str(last)) - 1))
+    expect(before).to_have_attribute("aria-selected", "true")
+
+
+def test_the_way_to_reduce_by_keys_is_short(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    page.focus("#open")
+    for _ in range(9):
+        page.keyboard.press("Tab")
+    expect(page.locator("#start")).to_be_focused()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])

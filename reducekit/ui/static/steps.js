@@ -71,7 +71,7 @@ export class StepsView {
     this.steps = steps;
     this.slider.max = steps.length - 1;
     const rows = steps.slice(-MOST).reverse().map(([step, , size, checks, time, pass, what]) =>
-      h("tr", { tabindex: "-1", "data-step": step, "aria-selected": String(step === this.chosen) },
+      h("tr", { tabindex: step === this.chosen ? "0" : "-1", "data-step": step, "aria-selected": String(step === this.chosen) },
         [number(step), number(size), number(checks), seconds(time)].map((each) => h("td", { class: "n" }, each)),
         h("td", {}, visible(pass)), h("td", {}, visible(step === 0 ? "the input" : what))));
     this.table.replaceChildren(...rows);
@@ -96,6 +96,7 @@ export class StepsView {
     if (!move) return;
     event.preventDefault();
     this.choose(Math.max(0, Math.min(this.steps.length - 1, this.chosen + move)));
+    this.table.querySelector("[aria-selected=true]")?.focus();
   }
 
   // Shows a step: its text above, what it changed here. `look`: somebody has chosen it.
@@ -105,7 +106,11 @@ export class StepsView {
     if (look) this.looked(this.run, step, this.last);
     this.other = null;
     this.slider.value = step;
-    for (const row of this.table.children) row.setAttribute("aria-selected", String(Number(row.dataset.step) === step));
+    for (const row of this.table.children) {
+      const chosen = Number(row.dataset.step) === step;
+      row.setAttribute("aria-selected", String(chosen));
+      row.tabIndex = chosen ? 0 : -1;
+    }
     this.table.querySelector(`[data-step="${step}"]`)?.scrollIntoView({ block: "nearest" });
     this.compare(step ? this.steps[step][1] : 0);
   }
