@@ -86,3 +86,19 @@ def test_no_row_stays_and_none_of_the_shell_goes(tool: Tool, terminal: Tmux) -> 
     rows = terminal.see("stopped by q")
     assert "meanwhile" in rows
     assert not any("p pause" in row for row in rows)
+
+
+def test_messages_break_between_words(tool: Tool, terminal: Tmux) -> None:
+    tool.write("in.smt2", SCRIPT)
+    words = "the answer of this solver is certainly wrong"
+    test = tool.script(
+        "solver.sh", f'grep -q "= 17" "$1" || exit 0; echo "(error {words})"; exit 1'
+    )
+    terminal.run("resize-window", "-x", "40")
+    terminal.type("PS1='ready> '; clear")
+    terminal.type(f"{' '.join(PROGRAM)} smt2 in.smt2 --cmd '{test} {{}}'; echo exit $?")
+    terminal.see("^exit 0")
+    rows = terminal.rows
+    begin = next(at for at, row in enumerate(rows) if row.startswith("keeping this failure"))
+    said = [word for row in rows[begin : begin + 4] for word in row.split()]
+    assert set(words.split()) <= {word.strip("()'\"") for word in said}

@@ -36,7 +36,21 @@ def test_it_serves_until_it_is_interrupted(
     with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
         assert b"<title>reducekit</title>" in reply.read()
     interrupt(process)
-    assert tool.end(process).code == 0
+    done = tool.end(process)
+    assert done.code == 0
+    assert done.err == f"reducekit: files in {tool.folder}; Ctrl-C ends the page\n"
+
+
+def test_from_another_machine_it_is_reached_by_the_printed_address(tool: Tool) -> None:
+    tool.environment["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.7 22"
+    process, url = started(tool, "--no-browser", "--address", "0.0.0.0")
+    port = url.rpartition(":")[2].partition("/")[0]
+    for name in (url, f"http://localhost:{port}/"):
+        with urllib.request.urlopen(name, timeout=PATIENCE) as reply:
+            assert b"<title>reducekit</title>" in reply.read()
+    process.send_signal(signal.SIGINT)
+    assert "0.0.0.0" not in url
+    assert f"ssh -L {port}:127.0.0.1:{port} " in tool.end(process).err
 
 
 def test_the_browser_is_started_without_the_token_in_its_command_line(tool: Tool) -> None:
