@@ -71,6 +71,7 @@ class Visit:
         self.page.click("#open")
         self.page.click(f"dialog .files button:has-text('{name}')")
         self.page.wait_for_selector(f"#tabs [aria-selected=true]:has-text('{name}')")
+        self.page.wait_for_selector("#dialog", state="hidden")  # no key goes elsewhere before
 
     def fails(self, command: str, kind: str = "test") -> None:
         """Type what fails."""

@@ -90,7 +90,7 @@ export async function showDocument(number_) {
     text.show(content);
     facts(size);
     nothing(`drawing ${number(size)} bytes…`);
-    await draw(() => ask("diagram", { document: number_ }), () => state.shown === shown);
+    draw(() => ask("diagram", { document: number_ }), () => state.shown === shown); // the text can be read meanwhile
   } catch (error) {
     note(error.message);
   }
