@@ -99,6 +99,17 @@ def test_on_a_phone_the_curve_has_the_width_of_the_page(visit: Visit) -> None:
     assert page.evaluate(plot) > 0.4 * PHONE["width"]
 
 
+def test_on_a_phone_the_curve_comes_before_the_runs_that_are_not_shown(visit: Visit) -> None:
+    page = visit.start()
+    visit.page.set_viewport_size(PHONE)
+    done(visit, "adaptive", "ddmin", "hdd")
+    places = [
+        page.evaluate(f"document.querySelector('{each}').getBoundingClientRect().top")
+        for each in (".run.shown", "svg.curve", ".run:not(.shown)", "#text")
+    ]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("height", [PHONE["height"], 600])
 def test_on_a_phone_the_buttons_of_a_dialog_are_in_view(visit: Visit, height: int) -> None:
     page = visit.start()
