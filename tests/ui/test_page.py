@@ -321,9 +321,6 @@ def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
     expect(page.locator("#pane-console")).not_to_contain_text("29")
     page.click("#tab-curve")
     expect(curves).to_have_count(0)
-    for name, count in (("graph.btor", 1), ("calls.trace", 0)):  # and without any news, too
-        page.click(f"#tabs [role=tab]:has-text('{name}')")
-        expect(curves).to_have_count(count)
 
 
 def test_errors_are_said_where_they_arise(visit: Visit) -> None:
