@@ -33,3 +33,11 @@ def test_no_two_lines_look_alike() -> None:
     looks = {each for each in kinds if each[0] and each[0].startswith("line ")}
     assert len(looks) == len(names)
     assert kinds.count(("line thick", None)) + kinds.count(("line thick", "")) == 2  # and a legend
+
+
+def test_what_is_above_the_field_does_not_touch_it() -> None:
+    picture = ET.fromstring(chart(AUTO))
+    (subtitle,) = (each for each in picture.iter() if "left, percent" in (each.text or ""))
+    rules = [each.get("d", "") for each in picture.iter() if each.get("class") == "rule"]
+    top = min(float(way.split()[2]) for way in rules if "h" in way)
+    assert float(subtitle.get("y", "")) + 12 < top  # a line of text
