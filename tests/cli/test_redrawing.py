@@ -96,6 +96,7 @@ def test_messages_break_between_words(tool: Tool, terminal: Tmux) -> None:
     )
     terminal.run("resize-window", "-x", "40")
     terminal.type("PS1='ready> '; clear")
+    terminal.see("^ready>$")
     terminal.type(f"{' '.join(PROGRAM)} smt2 in.smt2 --cmd '{test} {{}}'; echo exit $?")
     terminal.see("^exit 0")
     rows = terminal.rows
