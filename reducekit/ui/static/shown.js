@@ -187,6 +187,7 @@ export function showNone() {
 // ---- a run that is shown live ----
 
 let loading = false;
+let due = 0; // when the text may be read again
 let timer;
 
 export function showRun(number_) {
@@ -197,14 +198,14 @@ export function showRun(number_) {
   address();
   result();
   schedule();
-  clearTimeout(timer);
-  live();
+  catchUp();
 }
 
 export async function live() {
   const run = shownRun();
   const shown = state.shown;
   if (!run || loading || run.state.size === undefined || shown.size === run.state.size || shown.step !== undefined) return;
+  if (performance.now() < due && !over(run)) return;
   loading = true;
   const { size } = run.state;
   const begin = performance.now();
@@ -217,7 +218,7 @@ export async function live() {
       text.show(found.text, !first);
       if (found.diagram) show(found.diagram, true);
       else if (drawn) nothing(found.no_diagram || "", true);
-      else state.undrawn = () => { shown.size = null; live(); };
+      else state.undrawn = () => { shown.size = null; catchUp(); };
       facts(found.size);
     }
   } catch (error) {
@@ -226,9 +227,11 @@ export async function live() {
   }
   loading = false;
   // A text that takes long to read is read less often, but never later than LAG; the end at once.
+  const late = state.shown !== shown || over(state.runs.get(run.number));
+  const wait = late ? 0 : Math.min(LAG, Math.max(300, 4 * (performance.now() - begin)));
+  due = performance.now() + wait;
   clearTimeout(timer);
-  const now = state.runs.get(run.number);
-  timer = setTimeout(live, over(now) ? 0 : Math.min(LAG, Math.max(300, 4 * (performance.now() - begin))));
+  timer = setTimeout(live, wait + 1);
 }
 
 // Shows the text of a step above its difference to the one before.
@@ -240,7 +243,7 @@ export async function showStep(run, step, last) {
   address();
   if (shown.step === undefined) {
     shown.size = null;
-    live();
+    catchUp();
     return;
   }
   try {
@@ -256,8 +259,8 @@ export async function showStep(run, step, last) {
   }
 }
 
-// Shows the end of a run at once.
+// Shows the text of a run at once.
 export function catchUp() {
-  clearTimeout(timer);
+  due = 0;
   live();
 }
