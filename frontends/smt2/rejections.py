@@ -30,8 +30,10 @@ _DECLINED = re.compile(
     | \binvalid[ ](?:\S+[ ]){0,2}(?:command|declaration|definition|reference|argument
         |use|name|binding|value|symbol|sort|variable)s?\b
     | \b(?:only[ ]|not[ ])available\b | \bcannot[ ](?:run|make|push|pop|get)\b
-    | \bexpect(?:s|ed|ing)\b | \bmust[ ](?:be|have|not)\b | \balready[ ](?:declared|defined|set)\b
-    | \bmissing\b | \bunexpected[ ](?:token|character|end)\b | \bwrong[ ]number\b
+    | \bexpect(?:s|ed|ing)\b | \bmust[ ](?:be|have|not)\b | \bnot[ ]allowed\b
+    | \balready[ ](?:declared|defined|set|used)\b | \bmissing\b | \bwrong[ ]number\b
+    | \bunexpected[ ](?:token|character|end)\b
+    | \bundefined[ ](?:term|sort|identifier)\b | \bcan't[ ]redefine\b | \bno[ ]logic[ ]set\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -26,6 +26,13 @@ LACKING = (
     "input.smt2:3: expected command at 'declare-const'",
 )
 DECLINED = (
+    '(error "at line 3, column 9: undefined term: str.in_re")',
+    '(error "at line 1, column 36: undefined sort: Int")',
+    '(error "at line 2, column 9: undefined identifier: BitVec")',
+    '(error "at line 5, column 55: invalid :named attribute (name is already used)")',
+    '(error "at line 2, column 54: can\'t redefine term: a!2")',
+    '(error "no logic set")',
+    '(error "pop not allowed at the bottom level")',
     '(error "line 7 column 9: declared arity mismatches supplied arity")',
     '(error "line 2 column 9: Sort mismatch between first argument and argument 2")',
     "(error \"line 7 column 1: invalid command, '(' expected\")",
