@@ -32,7 +32,7 @@ _DECLINED = re.compile(
     | \b(?:only[ ]|not[ ])available\b | \bcannot[ ](?:run|make|push|pop|get)\b
     | \bexpect(?:s|ed|ing)\b | \bmust[ ](?:be|have|not)\b | \bnot[ ]allowed\b
     | \balready[ ](?:declared|defined|set|used)\b | \bmissing\b | \bwrong[ ]number\b
-    | \bunexpected[ ](?:token|character|end)\b
+    | \bunexpected[ ](?:token|character|end)\b | \bcannot[ ]be[ ]modified[ ]after\b
     | \bundefined[ ](?:term|sort|identifier)\b | \bcan't[ ]redefine\b | \bno[ ]logic[ ]set\b
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -26,6 +26,8 @@ LACKING = (
     "input.smt2:3: expected command at 'declare-const'",
 )
 DECLINED = (
+    "(error \"line 3 column 9: error setting ':global-decls', option value cannot be modified after"
+    ' initialization")',
     '(error "at line 3, column 9: undefined term: str.in_re")',
     '(error "at line 1, column 36: undefined sort: Int")',
     '(error "at line 2, column 9: undefined identifier: BitVec")',
