@@ -1,6 +1,7 @@
 """How far slow and unstable queries are reduced, on a folder of cases.
 
-    python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--jobs N] [NAME...]
+    python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--max-time S]
+        [--jobs N] [--again N] [NAME...]
 
 A case is a folder with `input.smt2` and `case.json`, which says in `form` and `values` how the
 query fails: `flip` and `spread` (unstable), `cost`, `times`, `ratio` and `version` (more steps than
@@ -9,6 +10,9 @@ a reference). FOLDER/bin has the solvers by the names in the case. Prints a tabl
 * assertions and bytes before and after, and how the reduction ended;
 * checks, and runs of commands in all;
 * of an unstable case: how many of 12 variants that no check used are lost, before and after.
+
+With --again, each case is reduced N times while other processes use all cores, without --max-time,
+and the table says how many different results there were.
 """
 
 from __future__ import annotations
@@ -17,12 +21,13 @@ import argparse
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from benchmarks.slow_generated import AGAIN, again
 from reducekit import NotInterestingError, reduce
 from reducekit.frontends.smt2.variants import variant
 
@@ -70,22 +75,37 @@ def lost(text: bytes, command: str) -> int:
     return count
 
 
-def row(case: Path, solvers: Path, limits: Mapping[str, Any]) -> list[str]:
+class Case(NamedTuple):
+    """A query, how it fails, and the options of `reduce` that keep this."""
+
+    name: str
+    form: str
+    text: bytes
+    options: Mapping[str, Any]
+
+
+def read(folder: Path, solvers: Path) -> Case:
+    """Read a case."""
+    described = json.loads((folder / "case.json").read_text(encoding="utf-8"))
+    text = (folder / "input.smt2").read_bytes()
+    options = {**options_of(described, solvers), "cpu": _SECONDS}
+    return Case(folder.name, described["form"], text, options)
+
+
+def row(case: Case, limits: Mapping[str, Any]) -> list[str]:
     """Reduce a case, and return its row of the table."""
-    described = json.loads((case / "case.json").read_text(encoding="utf-8"))
-    options = options_of(described, solvers)
-    text = (case / "input.smt2").read_bytes()
+    name, form, text, options = case
     try:
-        done = reduce(text, **options, **limits, cpu=_SECONDS)
+        done = reduce(text, **options, **limits)
     except NotInterestingError as error:
-        return [case.name, described["form"], str(error).partition("\n")[0], "", "", "", "", ""]
+        return [name, form, str(error).partition("\n")[0], "", "", "", "", ""]
     before, after = done.before, done.after
     fresh = ""
     if "unstable" in options:
         fresh = " → ".join(str(lost(each, options["command"])) for each in (text, done.text))
     return [
-        case.name,
-        described["form"],
+        name,
+        form,
         f"{before['asserts']} → {after['asserts']}",
         f"{before['bytes']:,} → {after['bytes']:,}",
         str(done.counts.checks),
@@ -104,16 +124,24 @@ def main() -> None:
     parser.add_argument("--max-checks", type=int, default=150)
     parser.add_argument("--max-time", type=float, default=120.0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--again", type=int, metavar="N")
     given = parser.parse_intermixed_args()
-    limits = {"max_checks": given.max_checks, "max_time": given.max_time, "jobs": given.jobs}
+    limits = {"max_checks": given.max_checks, "jobs": given.jobs}
     print(
+        AGAIN if given.again else
         "| case | form | assertions | bytes | checks | runs | lost of 12 fresh variants | end |\n"
         "|---|---|--:|--:|--:|--:|--:|---|"
-    )
-    for case in sorted(path.parent for path in given.cases.glob("*/case.json")):
-        if not given.names or case.name in given.names:
-            print("| " + " | ".join(row(case, given.solvers, limits)) + " |")
-            sys.stdout.flush()
+    )  # fmt: skip
+    for folder in sorted(path.parent for path in given.cases.glob("*/case.json")):
+        if given.names and folder.name not in given.names:
+            continue
+        case = read(folder, given.solvers)
+        if given.again:
+            once = partial(reduce, case.text, journal=False, **case.options, **limits)
+            print(again(case.name, case.text, once, given.again), flush=True)
+        else:
+            found = row(case, {**limits, "max_time": given.max_time})
+            print("| " + " | ".join(found) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from statistics import geometric_mean
@@ -195,12 +196,16 @@ def loaded() -> Iterator[None]:
             each.wait()
 
 
-def again(case: Case, times: int, most: int) -> str:
+AGAIN = "| query | bytes | left | runs | different results |\n|---|--:|--:|--:|--:|"
+"""The head of the table of `again`."""
+
+
+def again(name: str, text: bytes, once: Callable[[], Report], times: int) -> str:
     """Reduce a query several times under load, and return its row."""
     with loaded():
-        texts = [by_options(case, most).text for _ in range(times)]
-    sizes = ", ".join(sorted({f"{len(each):,}" for each in texts}))
-    return f"| {case.name} | {len(case.text):,} | {sizes} | {times} | {len(set(texts))} |"
+        found = [once().text for _ in range(times)]
+    sizes = ", ".join(sorted({f"{len(each):,}" for each in found}))
+    return f"| {name} | {len(text):,} | {sizes} | {times} | {len(set(found))} |"
 
 
 def stored(folder: Path) -> Case:
@@ -352,9 +357,10 @@ def main() -> None:
     given = parser.parse_args()
     program = given.z3 or z3(_VERSION)
     if given.again:
-        print("| query | bytes | left | runs | different results |\n|---|--:|--:|--:|--:|")
+        print(AGAIN)
         for made in (next(unstable(program)), slow(program), regressed(program)):
-            print(again(made, given.again, given.checks), flush=True)
+            once = partial(by_options, made, given.checks)
+            print(again(made.name, made.text.encode(), once, given.again), flush=True)
         return
     places = "{input} -o {output} --oracle {oracle}"
     own = f"reducekit={sys.executable} -m reducekit smt2 {places} -q"

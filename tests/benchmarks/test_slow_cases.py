@@ -64,6 +64,9 @@ def test_the_table(tmp_path: Path) -> None:
     assert found[2] == "55 → 45"  # the unsat core
     assert found[4] == "5"
     assert found[-1] == "after 5 checks"
+    _, found = rows(output("slow_cases", *arguments, "--again", "2"))
+    assert found[0] == "pigeons"
+    assert found[3:] == ["2", "1"]
 
 
 def test_lost_variants() -> None:
