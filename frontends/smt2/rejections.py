@@ -33,7 +33,7 @@ _DECLINED = re.compile(
     | \bexpect(?:s|ed|ing)\b | \bmust[ ](?:be|have|not)\b | \bnot[ ]allowed\b
     | \balready[ ](?:declared|defined|set|used)\b | \bmissing\b | \bwrong[ ]number\b
     | \bunexpected[ ](?:token|character|end)\b | \bcannot[ ]be[ ]modified[ ]after\b
-    | \bundefined[ ](?:term|sort|identifier)\b | \bcan't[ ]redefine\b | \bno[ ]logic[ ]set\b
+    | \bundefined[ ](?:term|sort|identifier|symbol)\b | \bcan't[ ]redefine\b | \bno[ ]logic[ ]set\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

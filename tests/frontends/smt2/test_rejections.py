@@ -34,6 +34,7 @@ DECLINED = (
     '(error "at line 5, column 55: invalid :named attribute (name is already used)")',
     '(error "at line 2, column 54: can\'t redefine term: a!2")',
     '(error "no logic set")',
+    "input.smt2:1: undefined symbol 'str.contains'",
     '(error "pop not allowed at the bottom level")',
     '(error "line 7 column 9: declared arity mismatches supplied arity")',
     '(error "line 2 column 9: Sort mismatch between first argument and argument 2")',
