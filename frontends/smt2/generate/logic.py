@@ -46,6 +46,11 @@ def theories_of(logic: str) -> frozenset[str]:
     return found
 
 
+def is_logic(name: str) -> bool:
+    """Return whether there is a logic of this name."""
+    return _theories(name) is not None
+
+
 def _theories(logic: str) -> frozenset[str] | None:
     if logic == "ALL":
         return _ALL

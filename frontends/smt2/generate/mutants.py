@@ -7,15 +7,16 @@ sort, and operators around terms; two scripts are joined as in fusion (Winterer 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
 from reducekit.errors import ParseError
 from reducekit.frontends.mutation import TRIES
 from reducekit.frontends.smt2.generate.literals import literal
-from reducekit.frontends.smt2.generate.logic import theories_of
+from reducekit.frontends.smt2.generate.logic import is_logic, theories_of
 from reducekit.frontends.smt2.generate.signatures import Signature, signatures
 from reducekit.frontends.smt2.generate.terms import fits, substituted
 from reducekit.frontends.smt2.parser import parse
@@ -31,6 +32,9 @@ _ROUNDS = 6
 """How often a seed is changed, at most: later changes reach into what earlier ones made."""
 _ENDS = 0.5
 """How often a round is the last one."""
+_WIDE = 0.25
+"""How often a mutant may have operators that its logic lacks: it is in ALL then."""
+_LOGIC = re.compile(rb"\(set-logic [^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Seed:
     """Terms by sort that use no bound variables."""
     flaws: int
     """The number of its problems by the standard, such as `(push)`: a mutant has no others."""
+    logic: str
+    """Most solvers refuse what their logic lacks. ALL where none is set, or an unknown one."""
 
 
 def seed_of(text: bytes, *, options: bool = False) -> Seed | None:
@@ -91,16 +97,27 @@ def _prepared(view: ScriptView, flaws: int) -> Seed:
             terms.append(node)
             if before[node] == before[stop[node]]:
                 closed.setdefault(sort, []).append(node)
-    return Seed(view, tuple(terms), closed, flaws)
+    logics = (
+        document.source(command + 2).decode()
+        for command, name in zip(script.commands, script.names, strict=True)
+        if name == b"set-logic"
+    )
+    logic = next(filter(is_logic, logics), "ALL")
+    return Seed(view, tuple(terms), closed, flaws, logic)
 
 
 def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
     """Return a changed seed, joined with the other one if that can be; None if it has new flaws."""
     if other is not None:
         seed = joined(seed, other) or seed
+    wide = dice.random() < _WIDE
+    if wide:
+        seed = replace(seed, logic="ALL")
     found = None
     for _ in range(_ROUNDS):
         text = _changed(dice, seed)
+        if wide:
+            text = _LOGIC.sub(b"(set-logic ALL)", text, count=1)
         try:
             view = ScriptView(parse(text))
         except ParseError:
@@ -143,7 +160,7 @@ def _operator(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | N
     if head >= document.stop[node]:
         return None
     name = document.source(head)
-    others = [each for each in _alike().get(name, ()) if each != name]
+    others = [each for each in _alike(seed.logic).get(name, ()) if each != name]
     if not others:
         return None
     return document.start[head], document.end[head], dice.choice(others)
@@ -158,9 +175,9 @@ def _term(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     return None if new in (None, old) else (document.start[node], document.end[node], new or b"")
 
 
-def _with_result(sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
+def _with_result(logic: str, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
     """Yield the operators with a result of a sort, each with its sort variables then."""
-    for each in _operators():
+    for each in _operators(logic):
         variables: dict[str, Sort | int] = {}
         if each.parameters and fits(each.result, sort, variables):
             yield each, variables
@@ -191,7 +208,7 @@ def _applied(
     """
     document, sort = seed.view.document, seed.view.script.sort[node]
     assert sort is not None
-    fitting = list(_with_result(sort))
+    fitting = list(_with_result(seed.logic, sort))
     if not fitting:
         return None
     operator, bindings = dice.choice(fitting)
@@ -270,16 +287,16 @@ def _commands(seed: Seed, *, drop: Sequence[bytes], suffix: bytes = b"") -> list
 
 
 @cache
-def _operators() -> tuple[Signature, ...]:
-    """Return the operators of all theories."""
-    return tuple(signatures(theories_of("ALL")))
+def _operators(logic: str) -> tuple[Signature, ...]:
+    """Return the operators of a logic."""
+    return tuple(signatures(theories_of(logic)))
 
 
 @cache
-def _alike() -> dict[bytes, tuple[bytes, ...]]:
+def _alike(logic: str) -> dict[bytes, tuple[bytes, ...]]:
     """Return the operators of the same rank as each one."""
     ranks: dict[object, list[bytes]] = {}
-    for each in _operators():
+    for each in _operators(logic):
         kind = (each.parameters, each.result, each.literals)
         ranks.setdefault(kind, []).extend(name.encode() for name in each.names)
     found: dict[bytes, tuple[bytes, ...]] = {}

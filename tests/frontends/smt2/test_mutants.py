@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -50,6 +51,19 @@ def test_mutants_are_well_sorted_and_differ(tmp_path: Path) -> None:
     for text in found:
         assert problems(ScriptView(parse(text)), extensions=True) == []
         z3.parse_smt2_string(text.replace(b"(check-sat)", b"").decode(), ctx=z3.Context())
+
+
+def test_mutants_have_the_operators_of_their_logic(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_bytes(INTEGERS)
+    mutants = Mutants(tmp_path, (".smt2",), "scripts", seed_of, changed)
+    found = [mutants.mutant(Random(number)) for number in range(300)]
+    foreign = re.compile(rb"[( ](?:str\.|bv|select |to_real )")
+    inside = [each for each in found if b"(set-logic QF_LIA)" in each]
+    wide = [each for each in found if b"(set-logic ALL)" in each]
+    assert len(inside) + len(wide) == len(found)
+    assert len(inside) > 150
+    assert not any(map(foreign.search, inside))
+    assert any(map(foreign.search, wide))
 
 
 def test_options_and_the_status_are_left_out_unless_asked_for() -> None:
