@@ -34,7 +34,7 @@ _ENDS = 0.5
 """How often a round is the last one."""
 _WIDE = 0.25
 """How often a mutant may have operators that its logic lacks: it is in ALL then."""
-_LOGIC = re.compile(rb"\(set-logic [^()]*\)")
+_LOGIC = re.compile(rb"\(\s*set-logic\s+([^()\s]+)\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,10 @@ def _prepared(view: ScriptView, flaws: int) -> Seed:
             terms.append(node)
             if before[node] == before[stop[node]]:
                 closed.setdefault(sort, []).append(node)
-    logics = (
-        document.source(command + 2).decode()
-        for command, name in zip(script.commands, script.names, strict=True)
-        if name == b"set-logic"
-    )
-    logic = next(filter(is_logic, logics), "ALL")
+    found = _LOGIC.search(document.text)
+    logic = "ALL" if found is None else found[1].decode("ascii", "replace")
+    if not is_logic(logic):
+        logic = "ALL"
     return Seed(view, tuple(terms), closed, flaws, logic)
 
 

@@ -66,6 +66,15 @@ def test_mutants_have_the_operators_of_their_logic(tmp_path: Path) -> None:
     assert any(map(foreign.search, wide))
 
 
+@pytest.mark.parametrize("command", [b"(set-logic)", b"(set-logic \xff)", b"(set-logic (a b))"])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_logic_that_is_none_counts_as_all(command: bytes, at_the_end: bool) -> None:
+    parts = [command, VECTORS]
+    seed = usable(b"\n".join(reversed(parts) if at_the_end else parts))
+    assert seed.logic == "ALL"
+    assert usable(INTEGERS).logic == "QF_LIA"
+
+
 def test_options_and_the_status_are_left_out_unless_asked_for() -> None:
     assert b"set-option" not in usable(INTEGERS).view.document.text
     assert b":status" not in usable(INTEGERS).view.document.text
