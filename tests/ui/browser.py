@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.ui.serving import Serving
 
@@ -86,6 +86,15 @@ class Visit:
         for box in self.page.query_selector_all("[name=strategy]"):
             if box.is_checked() != (box.get_attribute("value") in names):
                 box.click()
+
+    def reduced(self, *strategies: str) -> None:
+        """Reduce the graph by algorithms, or by the one that is chosen, to the end."""
+        self.open("graph.btor")
+        self.fails("grep -q sext {}")
+        if strategies:
+            self.algorithms(*strategies)
+        self.page.click("#start")
+        expect(self.page.locator(".run[data-status=done]")).to_have_count(len(strategies) or 1)
 
     def drawn(self, nodes: int | None = None) -> None:
         """Wait until a graph is drawn, of that many nodes."""

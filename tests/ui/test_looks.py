@@ -43,12 +43,7 @@ def tops(visit: Visit, where: str) -> list[float]:
 
 
 def done(visit: Visit, *strategies: str) -> None:
-    visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
-    if strategies:
-        visit.algorithms(*strategies)
-    visit.page.click("#start")
-    expect(visit.page.locator(".run[data-status=done]")).to_have_count(len(strategies) or 1)
+    visit.reduced(*strategies)
     expect(visit.page.locator("#result")).to_be_visible()
 
 

@@ -102,10 +102,7 @@ def test_run_the_command_and_see_its_console(visit: Visit) -> None:
 
 def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
     page = visit.start()
-    visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
-    page.click("#start")
-    page.wait_for_selector(".run[data-status=done]")
+    visit.reduced()
     visit.drawn(3)
     expect(page.locator("#text")).to_contain_text("2 sext 1 1 0")
     expect(page.locator(".run .size")).to_have_text("32")
@@ -124,10 +121,7 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
 
 def test_a_click_on_the_curve_goes_to_the_step(visit: Visit) -> None:
     page = visit.start()
-    visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
-    page.click("#start")
-    page.wait_for_selector(".run[data-status=done]")
+    visit.reduced()
     curve = page.locator("svg.curve")
     box = curve.bounding_box()
     assert box is not None
@@ -342,10 +336,7 @@ def test_errors_are_said_where_they_arise(visit: Visit) -> None:
 
 def test_a_step_that_is_lost_is_told(visit: Visit) -> None:
     page = visit.start()
-    visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
-    page.click("#start")
-    page.wait_for_selector(".run[data-status=done]")
+    visit.reduced()
     page.click("#tab-steps")
     page.click("#pane-steps tr[data-step='1']")
     for journal in visit.served.folder.rglob("*.journal"):
@@ -368,10 +359,7 @@ def test_no_sign_needs_a_font_for_emoji(visit: Visit) -> None:
 
 def test_a_step_is_chosen_by_keys(visit: Visit) -> None:
     page = visit.start()
-    visit.open("graph.btor")
-    visit.fails("grep -q sext {}")
-    page.click("#start")
-    page.wait_for_selector(".run[data-status=done]")
+    visit.reduced()
     page.click("#tab-steps")
     rows = page.locator("#pane-steps tbody tr")
     last = rows.first.get_attribute("data-step")
