@@ -29,7 +29,7 @@ from tests.ui.browser import Visit, chromium
 from tests.ui.serving import Serving, serving
 
 NODES, KEPT = 2000, 1000
-SETTINGS = ((0.0, 1000, 5), (0.02, 700, 3))
+SETTINGS = ((0.0, 1000, 5), (0.02, 700, 7))
 """Seconds that a check sleeps, the checks of a run, and how many runs of both there are: one check
 of 2 ms, and one of about 20 ms."""
 TEST = """#!/bin/sh

@@ -54,6 +54,8 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 256
+    """With the 5 of `socketserver`, a page that comes along with others waits for seconds."""
 
     def __init__(self, api: Api, address: str = "127.0.0.1", port: int = 0) -> None:
         if ":" in address:

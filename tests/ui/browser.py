@@ -57,7 +57,7 @@ class Visit:
 
     def _said(self, message: Any) -> None:
         # A request that is refused on purpose is noted by the browser; we show it ourselves.
-        refused = "status of 400" in message.text or "status of 403" in message.text
+        refused = any(f"status of {status}" in message.text for status in (400, 403, 501))
         if message.type in ("error", "warning") and not refused:
             self.errors.append(message.text)
 

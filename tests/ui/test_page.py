@@ -317,6 +317,36 @@ def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
     expect(curves).to_have_count(0)
 
 
+def test_another_text_has_its_curve_before_any_news(visit: Visit) -> None:
+    visit.page.clock.install()
+    page = visit.start()
+    visit.open("calls.trace")
+    visit.reduced()
+    page.click("#tab-curve")
+    expect(page.locator(".curve .series")).to_have_count(1)
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.click("#tabs [role=tab]:has-text('calls.trace')")
+    expect(page.locator("#facts")).to_have_text(f"trace · {len(TRACE)} bytes · 11 lines")
+    page.clock.run_for(500)
+    # The next news is seconds away, as is the next attempt of `expect`.
+    assert page.locator(".curve .series").count() == 0
+
+
+def test_a_difference_is_not_made_longer_by_what_it_leaves_out(visit: Visit) -> None:
+    names = ["a" * 150, "b" * 500]  # a line of 171 characters, and one of 521
+    lines = "".join(f"(declare-const {each} Bool)\n" for each in [*names, "keep"])
+    (visit.served.folder / "long.smt2").write_text(lines)
+    page = visit.start()
+    visit.open("long.smt2")
+    visit.fails("grep -q keep {}")
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    page.click("#tab-steps")
+    page.click("#pane-steps tr[data-step='0']", modifiers=["Shift"])
+    removed = page.locator("#pane-steps pre .minus")
+    expect(removed).to_contain_text([names[0], "b [361 more characters] b"])
+
+
 def test_errors_are_said_where_they_arise(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import APIResponse, Browser, Route, expect
 
 from reducekit.ui.documents import Document
+from reducekit.ui.server import Handler
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 from tests.ui.test_page import GRAPH
@@ -146,6 +147,43 @@ def test_twenty_tabs_and_two_hundred_connections(visit: Visit) -> None:
         expect(each.locator("#pane-console")).to_contain_text("29")
     for connection in idle:
         connection.close()
+
+
+SEND = """async () => {
+  const headers = {
+    "Content-Type": "application/json",
+    "X-Reducekit-Token": sessionStorage.getItem("token"),
+  };
+  const found = [];
+  for (const [method, body] of [["POST", "[".repeat(200_000)], ["PUT", "{}"]]) {
+    const answer = await fetch("/api/hello", { method, headers, body });
+    found.push([answer.status, answer.headers.get("Content-Security-Policy")]);
+  }
+  return found;
+}"""
+
+
+def test_attacks_disturb_neither_page_nor_terminal(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = visit.start()
+    answers = page.evaluate(SEND)
+    assert [status for status, _ in answers] == [400, 501]
+    assert all("default-src 'none'" in policy for _, policy in answers)
+    monkeypatch.setattr(Handler, "timeout", 5)
+    before = threading.active_count()
+    port = visit.served.server.server_port
+    half_sent = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+    for each in half_sent:
+        each.sendall(b"POST /api/hello HTTP/1.1\r\nContent-Length: 9\r\n")
+    visit.served.wait(lambda: threading.active_count() >= before + len(half_sent) / 2)
+    visit.open("graph.btor")
+    visit.drawn(34)
+    # The page has connections of its own, six at most.
+    visit.served.wait(lambda: threading.active_count() <= before + 6)
+    for each in half_sent:
+        each.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_graph_that_takes_long_is_announced_and_one_too_large_leaves_its_room(
