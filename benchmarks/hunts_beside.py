@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 LARGEST = 8192  # bytes of a seed
@@ -71,17 +71,23 @@ class Setting:
     """The seeds with this answer: fusion needs seeds of one."""
     programs: Path
     """The folder of yinyang's programs."""
+    first: int
+    """The seed of the generators; yinyang's take none."""
 
 
 Tool = Callable[[Setting, int], Sequence[str]]
 """Returns the command of a tool, for the nth start."""
 
 
+def _number(setting: Setting, start: int) -> int:
+    return setting.first + 1_000_000 * start
+
+
 def _hunting(*words: str, seeds: bool = False) -> Tool:
     def command(setting: Setting, start: int) -> Sequence[str]:
         more = ("--seeds", str(setting.seeds), "--mutate") if seeds else ()
         programs = ("--cmd", str(setting.target), "--reference", str(setting.reference))
-        number = str(1 + 1_000_000 * start)
+        number = str(_number(setting, start))
         return (*_HUNT, *more, *words, *programs, "--no-reduce", "--seed", number, "--out", "out")
 
     return command
@@ -93,7 +99,7 @@ def _mutating(program: str, *words: str) -> Tool:
         found = sorted((setting.sat if program == "yinyang" else setting.seeds).iterdir())
         # A seed that they cannot read ends typefuzz and fusion, which needs two at least.
         count = min({"opfuzz": len(found), "typefuzz": 1, "yinyang": 8}[program], len(found))
-        some = random.Random(start).sample(found, count)
+        some = random.Random(_number(setting, start)).sample(found, count)
         return (str(setting.programs / program), *words, *_YINYANG, programs, *map(str, some))
 
     return command
@@ -227,7 +233,7 @@ def compare(
         inputs.mkdir(parents=True)
         own = script(here / "target", target, folder / "results of the target", inputs)
         used, starts = 0.0, 0
-        settings = Setting(own, setting.reference, setting.seeds, setting.sat, setting.programs)
+        settings = replace(setting, target=own)
         while used < seconds and starts < _MOST * seconds:
             used += run(tool(settings, starts), seconds - used, here)
             starts += 1
@@ -275,11 +281,12 @@ def main() -> None:
     parser.add_argument("--target", action="append", required=True, metavar="NAME=COMMAND")
     parser.add_argument("--reference", required=True, help="the command that is right")
     parser.add_argument("--count", type=int, default=300, help="seeds that are drawn")
+    parser.add_argument("--seed", type=int, default=1, help="which are drawn, and of generators")
     parser.add_argument("--keep", type=Path, default=Path("hunts_beside"), help="for the failures")
     arguments = parser.parse_args()
     found = sorted(arguments.seeds.rglob("*.smt2"))
     seeds = [each for each in found if each.stat().st_size <= LARGEST]
-    drawn = sorted(random.Random(1).sample(seeds, min(arguments.count, len(seeds))))
+    drawn = sorted(random.Random(arguments.seed).sample(seeds, min(arguments.count, len(seeds))))
     for target in arguments.target:
         name, _, command = target.partition("=")
         with tempfile.TemporaryDirectory(prefix="hunts-") as where:
@@ -288,9 +295,8 @@ def main() -> None:
             reference = script(folder / "reference", arguments.reference, results)
             plain = script(folder / "plain", command, folder / "results of the target")
             usable, sat = prepared(drawn, plain, reference, folder)
-            setting = Setting(
-                plain, reference, folder / "seeds", folder / "sat", arguments.yinyang.resolve()
-            )
+            programs, first = arguments.yinyang.resolve(), arguments.seed
+            setting = Setting(plain, reference, folder / "seeds", folder / "sat", programs, first)
             keep = (arguments.keep / name).resolve()
             rows = compare(command, reference, setting, arguments.seconds, keep, folder)
             text = table(name, list(rows))

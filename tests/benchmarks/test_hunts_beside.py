@@ -72,7 +72,7 @@ def test_what_a_tool_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     reference = script(tmp_path / "reference", "echo sat; true", tmp_path / "results")
     folder = tmp_path / "empty"
     folder.mkdir()
-    setting = Setting(solver, reference, folder, folder, folder)
+    setting = Setting(solver, reference, folder, folder, folder, 1)
     (found,) = compare(str(solver), reference, setting, 0.8, tmp_path / "kept", folder)
     assert found.seconds >= 0.8
     assert found.inputs > 0
