@@ -364,6 +364,11 @@ def test_without_a_fault_none_is_found(tool: Tool) -> None:
         assert "8 had their answers checked" in done.out
 
 
+def test_answers_that_the_other_solver_does_not_know_are_not_checked(tool: Tool) -> None:
+    options = ("--model", "boolector", "--count", "3", "--compare", "echo unknown")
+    assert "0 had their answers checked" in tool("hunt", "trace", *options).out
+
+
 def test_a_program_that_is_not_there(tool: Tool) -> None:
     done = tool("hunt", "trace", "--model", "boolector", "--compare", "./none", "--count", "1")
     assert (done.code, done.out) == (2, "")

@@ -29,7 +29,7 @@ from reducekit.frontends.trace.replay import (
     ReplayServer,
 )
 from reducekit.frontends.trace.replay.batch import BatchReplay
-from reducekit.frontends.trace.replay.checker import Checker, Wrong
+from reducekit.frontends.trace.replay.checker import Checked, Checker, Wrong
 from reducekit.frontends.trace.replay.contract import was_lawful
 from reducekit.frontends.trace.replay.crash_cache import CrashCache
 from reducekit.frontends.trace.replay.fitted import fitted
@@ -157,10 +157,11 @@ class LibraryTester(Closing):
             outcome = server.replay(calls, self._system.limits)
             if not _killed(outcome):
                 break
-        wrong = None
+        found: Checked = "unknown"
         if checker is not None and outcome.kind == "ok":
-            wrong = checker.check(calls, outcome.results)
-        checked = checker is not None and outcome.kind == "ok"
+            found = checker.check(calls, outcome.results)
+        wrong = found if isinstance(found, Wrong) else None
+        checked = found != "unknown"
         if outcome.kind in _DIED:  # as a trace that was made until it died
             calls = calls[: outcome.last_call + 1]
         return replace(self._judged(calls, outcome, wrong, checked=checked), text=text)

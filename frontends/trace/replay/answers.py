@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, NAMES, SOURCES, WHOLE
-from reducekit.frontends.trace.replay.checker import Checker, Kind, Wrong
+from reducekit.frontends.trace.replay.checker import Checked, Checker, Kind, Wrong
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
@@ -195,7 +195,7 @@ class AnswerChecker(Checker):
         self._reference = reference
         self._limits = limits
 
-    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
+    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
         """Return the first wrong answer."""
         lives = [life for life in self._lives(calls, results) if life.rounds]
         found = self._first_wrong(lives) if lives else None
@@ -206,7 +206,7 @@ class AnswerChecker(Checker):
             found = self._first_wrong([life])
             if isinstance(found, Wrong):
                 return found
-        return None
+        return "unknown"
 
     def _lives(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Iterator[_Life]:
         """Yield what each solver of a trace was asked."""
@@ -215,7 +215,7 @@ class AnswerChecker(Checker):
             own = calls[first:end]
             yield _Life(first, own, *rounds_of(own, results[first:end], self._api))
 
-    def _first_wrong(self, lives: Sequence[_Life]) -> Wrong | Literal["unknown"] | None:
+    def _first_wrong(self, lives: Sequence[_Life]) -> Checked:
         """Return the first wrong answer; unknown if the replay ends early when it is asked for."""
         asked: list[Call] = []
         places: list[tuple[int, list[int]]] = []

@@ -32,6 +32,10 @@ class Wrong:
         return f"wrong answer: {_SAID[self.kind]}"
 
 
+Checked = Wrong | Literal["unknown"] | None
+"""The first wrong answer; None if there is none, "unknown" if not all could be checked."""
+
+
 class Checker(ABC):
     """Checks answers in a trace that was replayed. `init` is the name of the call that makes a
     solver; a trace may make several, one after the other.
@@ -41,7 +45,7 @@ class Checker(ABC):
         self._init = init
 
     @abstractmethod
-    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
+    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
         """Return the first wrong answer of a trace whose calls returned `results`."""
 
     def judged(self, calls: Sequence[Call], outcome: ReplayOutcome) -> ReplayOutcome:
@@ -55,7 +59,7 @@ class Checker(ABC):
             begins = self._begins(calls[: outcome.last_call + 1])
             whole = calls[: begins[-1]]
         wrong = self.check(whole, outcome.results[: len(whole)])
-        if wrong is None:
+        if not isinstance(wrong, Wrong):
             return outcome
         said = wrong.describe()
         return replace(

@@ -126,18 +126,21 @@ class LiveTester(Closing):
         if self._reference is None or outcome.kind != "ok":
             return Trial(made, outcome)
         self._last = Trial(made, outcome, True)
-        if watched is None:
-            right = self._again().check(made.calls, outcome.results) is None
-        else:
-            right = self._right(watched)
-        return self._last if right else None
+        if watched is not None:
+            return self._last if self._right(watched) else None
+        found = self._checked(self._last)
+        return None if found.wrong else found
 
     def _looked_at_again(self) -> Trial:
         """Say what is wrong with the answers of the trace just played, if anything is."""
-        last = self._last
-        assert last is not None, "no answers were checked"
-        wrong = self._again().check(last.made.calls, last.outcome.results)
-        return replace(last, wrong=wrong)
+        assert self._last is not None, "no answers were checked"
+        return self._checked(self._last)
+
+    def _checked(self, trial: Trial) -> Trial:
+        """Check the answers of a trace by further replays, or by another solver."""
+        found = self._again().check(trial.made.calls, trial.outcome.results)
+        wrong = found if isinstance(found, Wrong) else None
+        return replace(trial, checked=found != "unknown", wrong=wrong)
 
     def _together(self, found: Trial) -> Trial | None:
         """Return all traces of the process that died as one; None if that is not how it ended."""

@@ -12,7 +12,7 @@ from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay.checker import Checker, Kind, Wrong
+from reducekit.frontends.trace.replay.checker import Checked, Checker, Kind, Wrong
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Everything
 from reducekit.oracle.limits import Limits
@@ -24,6 +24,7 @@ _SECONDS = 2.0
 """For a script. Hardly any random one needs more; what is hard for both solvers tells nothing."""
 _KINDS: dict[tuple[str, bytes], Kind] = {("sat", b"unsat"): "sat", ("unsat", b"sat"): "unsat"}
 """What is wrong, by the answer in the trace and that of the other solver."""
+_UNKNOWN = b"unknown"
 
 
 class SmtAnswerChecker(Checker):
@@ -42,14 +43,14 @@ class SmtAnswerChecker(Checker):
         oracle = Oracle((command,), Everything(1))
         self._executor = stack.enter_context(LocalExecutor(oracle, 1, ".smt2"))
 
-    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Wrong | None:
+    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
         """Return the first wrong answer."""
         solves = self._solves(calls, results)
         others = self._by_other(calls) if solves else ()
         for (index, answer), other in zip(solves, others, strict=False):
             if kind := _KINDS.get((answer, other)):
                 return Wrong(kind, index, f"{self._name} answers {other.decode()}")
-        return None
+        return None if len(others) == len(solves) and _UNKNOWN not in others else "unknown"
 
     def _solves(
         self, calls: Sequence[Call], results: Sequence[Value | None]
