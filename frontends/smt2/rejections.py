@@ -20,7 +20,9 @@ _LACKING = re.compile(
     | \bcannot[ ]get[ ](?:\w+[ ]){1,3}unless\b | \bthe[ ]context[ ]is[ ](?:un)?satisfiable\b
     | \bcan't[ ]have[ ]both\b | \bundefined[ ]term:[ ](?:[us]?bv|int_to)  # Yices
     | \bexpecting[ ]the[ ]first[ ]constant\b  # cvc4 wants the letters of re.range in order
-    | \btactic[ ]failed:[ ](?:Uninterpreted|recursive[ ]predicate)\b  # no Horn clauses, for z3
+    | \btactic[ ]failed:[ ](?:Uninterpreted|recursive[ ]predicate|Rule[ ]contains[ ]negative)\b
+      # no Horn clauses, for z3
+    | \bnot[ ]correspond[ ]to[ ]a[ ]supported\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -26,6 +26,9 @@ LACKING = (
     "input.smt2:3: expected command at 'declare-const'",
     "(error \"tactic failed: Uninterpreted 'q' in <null>: query!0() :- (not (= q 1.0)). \")",
     '(error "tactic failed: recursive predicate (= a b) occurs nested in the body of a rule")',
+    '(error "tactic failed: Rule contains negative predicate <null>: P!!1(#0) :- not a(#0). ")',
+    '(error "tactic failed: expression (re.complement a) does not correspond to a supported regular'
+    ' expression")',
 )
 DECLINED = (
     "(error \"line 3 column 9: error setting ':global-decls', option value cannot be modified after"
