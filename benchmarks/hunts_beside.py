@@ -36,6 +36,8 @@ LARGEST = 8192  # bytes of a seed
 _TICK = os.sysconf("SC_CLK_TCK")
 _MOST = 20  # starts of a tool that ends at once, for each second
 _ANSWERS = {"sat", "unsat"}
+_APART = 1_000_000
+"""How far the random seeds of two starts are apart: a hunt takes the ones that follow."""
 _GLANCE = 0.2  # seconds
 # Who looks at the inputs afterwards asks the same programs the same: so all results are kept.
 _SCRIPT = """#!/bin/sh
@@ -71,35 +73,31 @@ class Setting:
     """The seeds with this answer: fusion needs seeds of one."""
     programs: Path
     """The folder of yinyang's programs."""
-    first: int
-    """The seed of the generators; yinyang's take none."""
+    seed: int
+    """The seed of the first start."""
 
 
 Tool = Callable[[Setting, int], Sequence[str]]
-"""Returns the command of a tool, for the nth start."""
-
-
-def _number(setting: Setting, start: int) -> int:
-    return setting.first + 1_000_000 * start
+"""Returns the command of a tool for a random seed."""
 
 
 def _hunting(*words: str, seeds: bool = False) -> Tool:
-    def command(setting: Setting, start: int) -> Sequence[str]:
+    def command(setting: Setting, seed: int) -> Sequence[str]:
         more = ("--seeds", str(setting.seeds), "--mutate") if seeds else ()
         programs = ("--cmd", str(setting.target), "--reference", str(setting.reference))
-        number = str(_number(setting, start))
-        return (*_HUNT, *more, *words, *programs, "--no-reduce", "--seed", number, "--out", "out")
+        ends = ("--no-reduce", "--seed", str(seed), "--out", "out")
+        return (*_HUNT, *more, *words, *programs, *ends)
 
     return command
 
 
 def _mutating(program: str, *words: str) -> Tool:
-    def command(setting: Setting, start: int) -> Sequence[str]:
+    def command(setting: Setting, seed: int) -> Sequence[str]:
         programs = f"{setting.target};{setting.reference}"
         found = sorted((setting.sat if program == "yinyang" else setting.seeds).iterdir())
         # A seed that they cannot read ends typefuzz and fusion, which needs two at least.
         count = min({"opfuzz": len(found), "typefuzz": 1, "yinyang": 8}[program], len(found))
-        some = random.Random(_number(setting, start)).sample(found, count)
+        some = random.Random(seed).sample(found, count)
         return (str(setting.programs / program), *words, *_YINYANG, programs, *map(str, some))
 
     return command
@@ -235,7 +233,7 @@ def compare(
         used, starts = 0.0, 0
         settings = replace(setting, target=own)
         while used < seconds and starts < _MOST * seconds:
-            used += run(tool(settings, starts), seconds - used, here)
+            used += run(tool(settings, setting.seed + _APART * starts), seconds - used, here)
             starts += 1
         count = len(list(inputs.iterdir()))
         bugs: list[dict[str, object]] = []
@@ -281,7 +279,9 @@ def main() -> None:
     parser.add_argument("--target", action="append", required=True, metavar="NAME=COMMAND")
     parser.add_argument("--reference", required=True, help="the command that is right")
     parser.add_argument("--count", type=int, default=300, help="seeds that are drawn")
-    parser.add_argument("--seed", type=int, default=1, help="which are drawn, and of generators")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="random seed, of the draw and of the tools"
+    )
     parser.add_argument("--keep", type=Path, default=Path("hunts_beside"), help="for the failures")
     arguments = parser.parse_args()
     found = sorted(arguments.seeds.rglob("*.smt2"))
@@ -295,8 +295,14 @@ def main() -> None:
             reference = script(folder / "reference", arguments.reference, results)
             plain = script(folder / "plain", command, folder / "results of the target")
             usable, sat = prepared(drawn, plain, reference, folder)
-            programs, first = arguments.yinyang.resolve(), arguments.seed
-            setting = Setting(plain, reference, folder / "seeds", folder / "sat", programs, first)
+            setting = Setting(
+                plain,
+                reference,
+                seeds=folder / "seeds",
+                sat=folder / "sat",
+                programs=arguments.yinyang.resolve(),
+                seed=arguments.seed,
+            )
             keep = (arguments.keep / name).resolve()
             rows = compare(command, reference, setting, arguments.seconds, keep, folder)
             text = table(name, list(rows))

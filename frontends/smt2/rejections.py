@@ -21,7 +21,7 @@ _LACKING = re.compile(
     | \bcan't[ ]have[ ]both\b | \bundefined[ ]term:[ ](?:[us]?bv|int_to)  # Yices
     | \bexpecting[ ]the[ ]first[ ]constant\b  # cvc4 wants the letters of re.range in order
     | \btactic[ ]failed:[ ](?:Uninterpreted|recursive[ ]predicate|Rule[ ]contains[ ]negative)\b
-      # no Horn clauses, for z3
+      # z3 tried its Horn solver on what are no Horn clauses
     | \bnot[ ]correspond[ ]to[ ]a[ ]supported\b
     """,
     re.VERBOSE | re.IGNORECASE,

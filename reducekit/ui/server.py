@@ -55,7 +55,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 256
-    """With the 5 of `socketserver`, a page that comes along with others waits for seconds."""
+    """The default of 5 makes a page wait for seconds when many clients connect at once."""
 
     def __init__(self, api: Api, address: str = "127.0.0.1", port: int = 0) -> None:
         if ":" in address:

@@ -29,6 +29,24 @@ def test_the_chart_is_a_picture_with_a_line_for_each_algorithm() -> None:
         assert 0 <= float(dot.get("cy", "-1")) <= size[1]
 
 
+def test_no_two_lines_look_alike() -> None:
+    names = ("adaptive", "auto", "ddmin", "hdd", "bfs", "cdd", "probdd", "lw", "vulcan", "perses")
+    picture = ET.fromstring(chart([run(name, [(0, 100), (3, 9)], 100) for name in names]))
+    paths = [each for each in picture.iter() if each.tag.endswith("path")]
+    kinds = [(each.get("class"), each.get("stroke-dasharray")) for each in paths]
+    looks = {each for each in kinds if each[0] and each[0].startswith("line ")}
+    assert len(looks) == len(names)
+    assert kinds.count(("line thick", None)) + kinds.count(("line thick", "")) == 2  # and a legend
+
+
+def test_what_is_above_the_field_does_not_touch_it() -> None:
+    picture = ET.fromstring(chart(AUTO))
+    (subtitle,) = (each for each in picture.iter() if "left, percent" in (each.text or ""))
+    rules = [each.get("d", "") for each in picture.iter() if each.get("class") == "rule"]
+    top = min(float(way.split()[2]) for way in rules if "h" in way)
+    assert float(subtitle.get("y", "")) + 12 < top  # a line of text
+
+
 LOOKS = """each => each.map(one => {
   const { stroke, strokeWidth, strokeDasharray } = getComputedStyle(one);
   return [stroke, strokeWidth, strokeDasharray].join(" ");

@@ -351,10 +351,7 @@ def test_what_will_be_kept_is_said_before(visit: Visit) -> None:
 
 def test_a_reload_comes_back_to_the_run_and_its_step(visit: Visit) -> None:
     page = visit.start()
-    visit.open("graph.btor")
-    visit.fails(TEST)
-    page.click("#start")
-    page.wait_for_selector(".run[data-status=done]")
+    visit.reduced()
     expect(page.locator("#facts")).to_have_text("adaptive · 32 bytes · 3 lines")
     page.reload()
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive")
