@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.cost import CostAtLeast
@@ -24,6 +24,13 @@ def innermost(criterion: Criterion) -> Criterion:
     while isinstance(criterion, Also | Resolved):
         criterion = criterion.inner
     return criterion
+
+
+def changed_innermost(criterion: Criterion, change: Callable[[Criterion], Criterion]) -> Criterion:
+    """Return a criterion with that of the first commands changed by a function."""
+    if isinstance(criterion, Also | Resolved):
+        return replace(criterion, inner=changed_innermost(criterion.inner, change))
+    return change(criterion)
 
 
 @dataclass(frozen=True, slots=True)

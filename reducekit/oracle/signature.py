@@ -7,10 +7,13 @@ and the runtimes of common languages.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import signal as signals
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from reducekit.oracle.last_words import last_words
 from reducekit.oracle.outcome import Outcome, ended
+from reducekit.oracle.quotes import CONDITION, fits, without_quotes
 from reducekit.oracle.responses import error_end
 
 _LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
@@ -20,8 +23,8 @@ _LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 class Signature:
     """How a run ended and its normalised failure line, None if it printed none.
 
-    For a run that hit a limit, only the limit counts: where exactly it ended, and what was cut off
-    the output, is chance.
+    A `*` in the line of an expected failure is any text. For a run that hit a limit, only the limit
+    counts: where exactly it ended, and what was cut off the output, is chance.
     """
 
     status: int | None
@@ -37,18 +40,42 @@ class Signature:
             end = f"stopped by the {self.limit} limit"
         return end if self.line is None else f"{end}, {self.line.decode(errors='backslashreplace')}"
 
+    def without_quotes(self, text: bytes) -> Signature:
+        """Return the same with `*` in the line for names and terms of the input `text`."""
+        return self if self.line is None else replace(self, line=without_quotes(self.line, text))
+
+    def covers(self, found: Signature) -> bool:
+        """Return whether a run with the signature `found` shows this failure."""
+        if self.line is None or found.line is None:
+            return self == found
+        return replace(found, line=self.line) == self and fits(found.line, self.line)
+
 
 def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signature:
     """Return the signature of a run, with the failure line taken from the given streams only."""
     if outcome.limit is not None:
         return Signature(None, None, outcome.limit, None)
-    crashed = outcome.signal is not None
-    line = failure_line(
-        outcome.stdout if out else b"", outcome.stderr if err else b"", crashed=crashed
-    )
+    line = message(outcome, out=out, err=err)
     return Signature(
         outcome.status, outcome.signal, None, None if line is None else normalise(line)
     )
+
+
+_ABORTED = (None, signals.SIGABRT, signals.SIGTRAP, signals.SIGTERM)
+"""How a program ends itself, after it has said why; other signals surprise it."""
+
+
+def message(outcome: Outcome, *, out: bool = True, err: bool = True) -> bytes | None:
+    """Return what a run says of its failure, as printed; None if it says nothing.
+
+    That is its failure line or, where none of the known patterns fits and it ended with a failure
+    on purpose, its last words.
+    """
+    stdout, stderr = outcome.stdout if out else b"", outcome.stderr if err else b""
+    line = failure_line(stdout, stderr, crashed=outcome.signal is not None)
+    if line is None and _ends_badly(outcome) and outcome.signal in _ABORTED:
+        return last_words(stdout, stderr)
+    return line
 
 
 def is_failure(outcome: Outcome) -> bool:
@@ -57,17 +84,19 @@ def is_failure(outcome: Outcome) -> bool:
     Ordinary outcomes are status 0, 10 with `sat` and 20 with `unsat` (or without any answer, as is
     usual for SAT solvers), unless there is a failure line.
     """
+    return _ends_badly(outcome) or failure_line(outcome.stdout, outcome.stderr) is not None
+
+
+def _ends_badly(outcome: Outcome) -> bool:
+    """Return whether the way in which a run ended is a failure, whatever it printed."""
     if outcome.signal is not None or outcome.limit is not None:
         return True
-    if outcome.status != 0:
-        # `s SATISFIABLE` is how SAT solvers print it.
-        said = set(
-            re.findall(rb"(?m)^(?:s )?(sat|unsat|SAT|UNSAT)(?:ISFIABLE)?\s*$", outcome.stdout)
-        )
-        ordinary = {10: b"sat", 20: b"unsat"}.get(outcome.status or 0)
-        if ordinary is None or (said and ordinary not in {word.lower() for word in said}):
-            return True
-    return failure_line(outcome.stdout, outcome.stderr) is not None
+    if outcome.status == 0:
+        return False
+    # `s SATISFIABLE` is how SAT solvers print it.
+    said = set(re.findall(rb"(?m)^(?:s )?(sat|unsat|SAT|UNSAT)(?:ISFIABLE)?\s*$", outcome.stdout))
+    ordinary = {10: b"sat", 20: b"unsat"}.get(outcome.status or 0)
+    return ordinary is None or bool(said and ordinary not in {word.lower() for word in said})
 
 
 # Crash reports: a lower-case word that must occur, which is fast to search for and
@@ -175,7 +204,8 @@ def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> byte
                 continue
             match = _COMPLAINT.search(text)
             if match is not None:
-                return _error(text, match.start()) or _line(text, match.start())[0].strip()
+                whole = _error(text, match.start())
+                return whole or _with_cause(*_line(text, match.start()), text)
     return None
 
 
@@ -252,6 +282,8 @@ def _with_details(line: bytes, text: bytes, after: int) -> bytes:
         # The summary has the location in the source.
         summary = re.search(rb"(?m)^SUMMARY: \w+Sanitizer: .*$", text[after:])
         return summary[0].strip() if summary is not None else line
+    if b"xception in thread" in line:
+        return _with_cause(line, after, text)
     if line.startswith(b"Traceback"):
         # The exception is the first line that is not indented.
         raised = re.search(rb"(?m)^\S.*$", text[after:])
@@ -259,6 +291,20 @@ def _with_details(line: bytes, text: bytes, after: int) -> bytes:
     if b"segfault" in line and following.startswith(b"Offending address"):
         return line + b" " + following
     return line
+
+
+_CAUSES = re.compile(rb"^Caused by:[ ]*(?:\n(?:[ \t]+\S.*\n?)+|.*)", re.MULTILINE)
+
+
+def _with_cause(line: bytes, after: int, text: bytes) -> bytes:
+    """Return a line with the next one if it announces that, and the innermost cause if it has
+    some."""
+    line = line.strip()
+    rest = text[after : after + 20_000]
+    if line.endswith(b":"):
+        line += b" " + next((each.strip() for each in rest.split(b"\n") if each.strip()), b"")
+    causes = _CAUSES.findall(rest)
+    return line + b" " + causes[-1].strip().split(b"\n")[-1].strip() if causes else line
 
 
 def _line(text: bytes, pos: int) -> tuple[bytes, int]:
@@ -283,8 +329,10 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
         # NULL, which distinguishes one dereference from another.
         (rb"\b0[xX][0-9a-fA-F]{4,}\b", b"0x"),
         (_PATH, b""),
-        (rb"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?", b"T"),
-        (rb"\b\d{1,2}:\d\d:\d\d(?:\.\d+)?\b", b"T"),
+        (rb"^([DIWEFC])(?:\d{4} |, (?=\[))", rb"\1 "),  # F1128 12:00:00, as glog writes
+        (rb"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?Z?", b"T"),
+        (rb"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}(?:, \d{4})?", b"T"),
+        (rb"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: [AP]M)?\b", b"T"),
         (rb"\b\d+(?:\.\d+)?[ ]?(?:ms|us|ns|s|sec|secs|seconds|minutes)\b", b"T"),
         (rb"(?i)\b(line|column|col|position|pos|offset|char|character)(:?[ ]?)\d+", rb"\1\2N"),
         (rb"(\.[A-Za-z]\w{0,7}):\d+(?:[.:-]\d+)*", rb"\1"),  # solver.cpp:123:4, input.smt2:1.2-7
@@ -292,9 +340,7 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
 )
 # A number that is not part of a name; kept in conditions, which are source text.
 _NUMBER = re.compile(rb"(?<![\w.!$@#])-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
-_CONDITION = re.compile(
-    rb"(?i)assertion\b.*|check failure.*|ASSERTION VIOLATION.*|\bverif(?:y|ied)\b.*"
-)
+_CONDITION = re.compile(CONDITION + rb"|\bverif(?:y|ied)\b.*")
 
 
 def normalise(line: bytes) -> bytes:

@@ -68,7 +68,7 @@ class Account:
         )
         if outcome is None or not head.criterion.startswith(OWN_FAILURE):
             return head.criterion
-        return signature(outcome).describe()
+        return signature(outcome).without_quotes(self.found.text(0)).describe()
 
     @property
     def ended(self) -> bool:

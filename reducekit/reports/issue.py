@@ -13,6 +13,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from reducekit.oracle.last_words import last_words
+from reducekit.oracle.quotes import fits
 from reducekit.oracle.signature import failure_line, normalise
 from reducekit.reports.account import Account
 from reducekit.reports.ending import Ending, Run, ending
@@ -123,13 +125,13 @@ def _failure(account: Account) -> str:
 
 
 def _observed(account: Account) -> str:
-    """Return the failure with the line as it was printed: what is kept has `N` for its numbers."""
+    """Return the failure with the line as printed: the one to keep has `N` for its numbers."""
     for run in ending(account.found).last_runs[:1]:
         output, errors = (each.encode("utf-8", "replace") for each in (run.stdout, run.stderr))
-        line = failure_line(output, errors)
-        kept = "" if line is None else normalise(line).decode("utf-8", "backslashreplace")
-        if line is not None and account.failure.endswith(kept):
-            return account.failure.removesuffix(kept) + line.decode("utf-8", "backslashreplace")
+        end, _, kept = account.failure.partition(", ")
+        line = failure_line(output, errors) or last_words(output, errors)
+        if line is not None and fits(normalise(line), kept.encode()):
+            return f"{end}, {line.decode('utf-8', 'backslashreplace')}"
     return account.failure
 
 

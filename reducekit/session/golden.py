@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Literal, TypeAlias
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.executors.repeating import Repeat, Repeating
-from reducekit.oracle.also import innermost
+from reducekit.oracle.also import changed_innermost, innermost
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
@@ -25,10 +26,13 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.outcome import Outcome, ended
+from reducekit.oracle.quotes import ANY, common
+from reducekit.oracle.signature import failure_line
 from reducekit.session.executors import limits_for
 from reducekit.text import not_text, printable
 
+_SUGGESTED = 60  # bytes of a line that may be kept
 _SHOWN = 2000  # bytes of each stream in a message
 
 _TWICE = Repeat(2, 2)
@@ -97,7 +101,7 @@ def establish(
     if len(runs) != repeat.runs:
         with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
             runs, other = _runs(executor, text, baseline, limits, repeat.runs)
-    kinds = [criterion.shown_by(run, limits) for run in runs]
+    kinds = _of_one_failure([criterion.shown_by(run, limits) for run in runs], runs, text)
 
     def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
         run = [each.with_options_of(text) for each in commands]
@@ -125,6 +129,39 @@ def establish(
         )
     seconds = max(outcome.seconds for run in runs for outcome in run)
     return Golden(kept, runs[kinds.index(kept)], seconds, tuple(runs), other)
+
+
+def _of_one_failure(
+    kinds: Sequence[Criterion | None], runs: Sequence[Sequence[Outcome]], text: bytes
+) -> list[Criterion | None]:
+    """Return what the runs showed, without what their failure lines quote from the text.
+
+    Where the lines differ as those of one failure do, they become one pattern.
+    """
+
+    def quoteless(kind: Criterion) -> Criterion:
+        if not isinstance(kind, SameSignature):
+            return kind
+        return replace(kind, expected=kind.expected.without_quotes(text))
+
+    found = [None if kind is None else changed_innermost(kind, quoteless) for kind in kinds]
+    first = [innermost(kind) for kind in found if kind is not None]
+    lines = [
+        kind.expected.line for kind in first if isinstance(kind, SameSignature)
+        if kind.expected.line is not None
+    ]  # fmt: skip
+    if len(set(lines)) < 2 or len(lines) < len(found):
+        return found
+    known = any(failure_line(run[0].stdout, run[0].stderr) is not None for run in runs)
+    line = common(lines, known=known)
+
+    def agreed(kind: Criterion) -> Criterion:
+        assert isinstance(kind, SameSignature)
+        return replace(kind, expected=replace(kind.expected, line=line))
+
+    if line is None:
+        return found
+    return [None if kind is None else changed_innermost(kind, agreed) for kind in found]
 
 
 def baseline_fails(
@@ -253,8 +290,8 @@ def _excerpt(name: str, text: bytes) -> list[str]:
 
 
 _MISREAD = re.compile(
-    rb"(?i)(?:parse|syntax|lexer) ?error|expected|unexpected (?:char|token|symbol|input|end)"
-    rb"|unsupported|unknown (?:command|logic|option)|cannot (?:open|read|parse)"
+    rb"(?i)(?:parse|syntax|lexer) ?error|\bexpected\b|unexpected (?:char|token|symbol|input|end)"
+    rb"|\bunsupported\b|unknown (?:command|logic|option)|cannot (?:open|read|parse)"
 )
 
 
@@ -277,13 +314,32 @@ def in_the_wrong(criterion: Criterion, claimed: str | None) -> str | None:
     return wrong and f"by the status in the input ({claimed}), {wrong} is wrong"
 
 
-def doubtful(criterion: Criterion) -> str | None:
+def doubtful(golden: Golden) -> str | None:
     """Return why what is kept may not be what is meant; None if it may well be."""
-    if not isinstance(criterion, SameSignature) or criterion.expected.signal is not None:
+    kept = innermost(golden.criterion)
+    if not isinstance(kept, SameSignature) or kept.expected.signal is not None:
         return None
-    if _MISREAD.search(criterion.expected.line or b"") is None:
+    line = kept.expected.line
+    if line is None or line == ANY:
+        return None if kept.expected.limit else _known_by_status(kept, golden.outcomes[0])
+    # A crash report is no complaint: `UNEXPECTED CODE WAS REACHED`.
+    if failure_line(b"", line, crashed=True) is not None or _MISREAD.search(line) is None:
         return None
     return (
         "this looks like a parse error, not a bug: is it the right format, and are the options "
         "of the program right?"
     )
+
+
+def _known_by_status(kept: SameSignature, outcome: Outcome) -> str:
+    """Return that no message identifies the failure, and which option would have one kept."""
+    alone = f"{ended(kept.expected.status, None)} alone identifies this failure"
+    if kept.expected.line == ANY:
+        return f"{alone}: the message differs in each run. To keep some words: `match_err` 'REGEX'"
+    for option, text in (("match_err", outcome.stderr), ("match_out", outcome.stdout)):
+        lines = [line.strip() for line in text.splitlines() if re.search(rb"[A-Za-z]", line)]
+        if lines:
+            last = printable(lines[-1][:_SUGGESTED])
+            quoted = shlex.quote(re.escape(last).replace("\\ ", " "))
+            return f"{alone}: the output has no message. To keep a line of it: `{option}` {quoted}"
+    return f"{alone}: the command prints no message"

@@ -197,7 +197,7 @@ class Session:
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
         wrong = in_the_wrong(golden.criterion, claimed)
-        for said in (doubtful(golden.criterion), advice(golden), wrong):
+        for said in (doubtful(golden), advice(golden), wrong):
             if said is not None:
                 self._listen(Notice(said))
         if names := overridden(job, golden, job.text):

@@ -5,10 +5,10 @@ Pure: it records what was met; `other_failures` keeps the files.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
@@ -100,7 +100,10 @@ class SlippageTracker:
     """The sizes of the accepted texts."""
 
     def __post_init__(self) -> None:
-        self._expected = self._signature(self.golden[0])
+        kept = innermost(self.criterion)
+        self._expected = (
+            kept.expected if isinstance(kept, SameSignature) else self._signature(self.golden[0])
+        )
 
     @property
     def met(self) -> list[Met]:
@@ -133,12 +136,12 @@ class SlippageTracker:
         if interesting:
             # Where the signature is the criterion, it is the same.
             if not isinstance(self.criterion, SameSignature):
-                self._pending[text] = self._signature(outcome)
+                self._pending[text] = self._signature(outcome).without_quotes(text)
             return
         if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
             return
         found = self._signature(outcome)
-        if found != self._expected:
+        if not self._expected.covers(found):
             self._count(found, text, outcome)
 
     def accept(self, text: bytes) -> None:
@@ -149,7 +152,7 @@ class SlippageTracker:
         if found is None:
             return
         before = self.slippages[-1].after if self.slippages else self._expected
-        if found != before:
+        if found != before and not before.covers(found):
             self.slippages.append(Slippage(before, found, len(text), len(self._steps)))
 
     def go_back(self, text: bytes) -> None:
@@ -198,8 +201,7 @@ class SlippageTracker:
         """Count a failure, and keep its text if that is the smallest."""
         heard = self._heard(outcome)
         complaint = found.signal is None and found.line is not None and _crash(heard) is None
-        if complaint and found.line is not None:
-            found = replace(found, line=_without_names(found.line, text))
+        found = found.without_quotes(text)
         met = self._met.get(found)
         if met is None:
             if len(self._met) == _MOST:
@@ -226,42 +228,3 @@ def _ends(text: bytes, size: int) -> bytes:
     first = text.rfind(b"\n", 0, half) + 1 or half
     last = text.find(b"\n", len(text) - half) + 1 or len(text) - half
     return text[:first] + text[last:]
-
-
-_TOKEN = re.compile(rb"\|[^|]{0,200}\||[\w~!@$%^&*+=<>.?/-]+")
-_IN_NAMES = frozenset(
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_~!@$%^&*+=<>.?/-|"
-)
-_WORDS = frozenset(
-    # Words of messages that scripts have as well; N and T stand for numbers and times.
-    b"a an and as assert by for in is let match not of or set sort the to true N T".split()
-)
-
-
-def _without_names(line: bytes, text: bytes) -> bytes:
-    """Return a complaint without the names that it quotes from the text, which distinguish nothing.
-
-    `unknown constant x12` is the same complaint for every constant.
-    """
-
-    def mask(match: re.Match[bytes]) -> bytes:
-        token = match[0]
-        bare = token.rstrip(b".")  # the end of a sentence
-        if bare in _WORDS or not _occurs(bare, text):
-            return token
-        return b"_" + token[len(bare) :]
-
-    return re.sub(rb"_(?: _)+", b"_", _TOKEN.sub(mask, line))
-
-
-def _occurs(token: bytes, text: bytes) -> bool:
-    """Return whether a text has a token, not just as part of another."""
-    start = text.find(token) if token else -1
-    while start >= 0:
-        end = start + len(token)
-        if (start == 0 or text[start - 1] not in _IN_NAMES) and (
-            end == len(text) or text[end] not in _IN_NAMES
-        ):
-            return True
-        start = text.find(token, end)
-    return False

@@ -343,20 +343,47 @@ def test_a_baseline_that_fails_too() -> None:
         (1, None, b"cannot open it", True),
         (1, None, b"unexpected character", True),
         (1, None, b"Assertion `x' failed", False),
-        (1, None, None, False),
+        (1, None, b"ASSERTION VIOLATION File: a.h UNEXPECTED CODE WAS REACHED.", False),
         (None, 6, b"syntax error", False),
     ],
 )
 def test_a_parse_error_may_not_be_meant(
     status: int | None, signal: int | None, line: bytes | None, doubted: bool
 ) -> None:
-    said = doubtful(SameSignature(Signature(status, signal, None, line)))
+    said = doubtful(Golden(SameSignature(Signature(status, signal, None, line)), (), 0.1))
     words = (
         "this looks like a parse error, not a bug: is it the right format, and are the options "
         "of the program right?"
     )
     assert said == (words if doubted else None)
-    assert doubtful(ExitZero()) is None
+    assert doubtful(Golden(ExitZero(), (), 0.1)) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 3", "exit status 3 alone identifies this failure: the command prints no message"),
+        (
+            "echo 'total: 3'; exit 3",
+            "exit status 3 alone identifies this failure: the output has no message. To keep a "
+            "line of it: `match_out` 'total: 3'",
+        ),
+        (
+            "date +%N >&2; head -c 9 /dev/urandom | od -An -tu4 | tr 0-9 a-j >&2; exit 3",
+            "exit status 3 alone identifies this failure: the message differs in each run. To "
+            "keep some words: `match_err` 'REGEX'",
+        ),
+        ("echo 'FATAL: no way out' >&2; exit 3", None),
+        ("kill -SEGV $$", None),
+    ],
+)
+def test_a_failure_known_by_its_status_alone(script: str, said: str | None) -> None:
+    assert doubtful(golden(script)) == said
+
+
+def test_words_with_digits_may_differ_in_each_run() -> None:
+    found = golden("echo \"FATAL: job j$$ is lost\" >&2; exit 3")
+    assert found.criterion.describe() == "exit status 3, FATAL: job * is lost"
 
 
 def test_a_run_whose_steps_are_counted_has_five_seconds() -> None:

@@ -1,0 +1,192 @@
+"""Blanks out what a failure line quotes from the input: its names, numbers and terms.
+
+`unknown constant x12` is the same failure for every constant: what is left is `unknown constant *`,
+a pattern in which `*` is any text. A word is quoted if the input has it, unless it is one of those
+that messages are made of: scripts have `not` and `sort`, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+ANY = b"*"
+
+# Words that messages are made of, though inputs have some of them as well.
+_COMMON = frozenset(
+    b"""
+    a able about after all already allowed also an and any are argument arguments arity array as
+    assert assertion at bad be because been before begin bit body bool boolean bound bounds but by
+    call called can cannot case cast check class clause code command condition conflict constant
+    could context core cycle data declaration declared define defined depth did division do does
+    double duplicate each element else empty end entry equal error evaluate exceeded exists exit
+    expected expression fail failed failure false fatal feature field file find first fixed float
+    for found from full function gave get given goal got had handle handled has have if illegal
+    implement implemented implies in incompatible inconsistent index infinite input int integer
+    internal invalid invariant is it item key kind label large last length less let limit line list
+    literal location logic loop loss many map match maximum memory message method minimum
+    mismatch missing mode model module more most must N name names negative never new no node
+    non none not null number object of on one only operand operation operator option or order out
+    output over parameter parse pattern point pointer possible pre problem procedure process proof
+    property quantifier query range reached read real reason reference result return rule same sat
+    scope search set should size solver some sort source stack state step string such support
+    supported symbol syntax T table term terms test than that the then there this time to token too
+    true type types unbound undeclared undefined unexpected unknown unsat unsupported use used user
+    valid value values variable variables vector violated was were when where which while width
+    with within without word write wrong zero
+    """.split()
+)
+_LEVELS = frozenset(
+    b"""abort aborted alert and anomaly are bad bug can cannot column could crit critical crash
+    emerg emergency err error errors exit exception fail failed failure fatal file for from ftl has
+    input internal line main none not null panic root severe status that the this thread unable
+    was when while with""".split()
+)
+"""Words by which no failure is known: all messages have them."""
+_WORD = re.compile(rb"\|[^|]{1,200}\||[\w$#@%!?~.-]*\w[\w$#@!?~-]*")
+_NUMBER = re.compile(rb"N|T|[-.]?\d[\d.]*")
+_PAIRS = {b")"[0]: b"("[0], b"]"[0]: b"["[0], b"}"[0]: b"{"[0]}
+_QUOTED = re.compile(rb"'([^']{1,300})'|\"([^\"]{1,300})\"|`([^`']{1,300})['`]")
+CONDITION = rb"(?i)\bassert(?:ion)?\b.*?(?:fail|violat).*|check failure.*"
+"""An asserted condition is source text of the program: its numbers and names are not the input's.
+"""
+_OF_PROGRAM = re.compile(CONDITION)
+_CHUNK = re.compile(rb"[^\s'\"`()\[\]{}]+[^\s'\"`()\[\]{}.,:;]")
+# What is blank becomes one blank with the signs and numbers in between, and the brackets around.
+_BLANKS = re.compile(rb"(?:\b[NT]\b[^\w*]*)*\*(?:[^\w*]*(?:\*|\b[NT]\b))+")
+_AROUND = re.compile(rb"\(\*\)|\[\*\]|\{\*\}|'\*'|\"\*\"|`\*['`]|\|\*\|")
+
+
+def without_quotes(line: bytes, text: bytes) -> bytes:
+    """Return a normalised failure line with `*` for what it quotes from `text`.
+
+    If no word is left that says what failed, the first one stays that is no name by its looks. If
+    there is none and hardly another word, the line stays as it is.
+    """
+    program = _OF_PROGRAM.search(line)
+    own = len(line) if program is None else program.start()
+    head, rest = line[:own], line[own:]
+    words = [(match, _occurs(match[0], text)) for match in _WORD.finditer(head)]
+    if not any(found for _, found in words):
+        return line
+    blanked = _blanked(head, _quoted_spans(head, words, text))
+    if rest or any(map(_tells, _WORD.findall(blanked))):
+        return blanked + rest
+    for at, (match, _) in enumerate(words):
+        if _tells(match[0]) and match[0].isalpha() and match[0].islower():
+            words[at] = (match, False)
+            return _blanked(head, _quoted_spans(head, words, text))
+    return blanked if len(_WORD.findall(blanked)) > 1 else line
+
+
+def fits(line: bytes, pattern: bytes) -> bool:
+    """Return whether a line is the pattern with any text in place of each `*`."""
+    return line == pattern or (ANY in pattern and _compiled(pattern).fullmatch(line) is not None)
+
+
+def common(lines: Iterable[bytes], *, known: bool) -> bytes | None:
+    """Return the pattern of the lines that one failure printed in several runs.
+
+    Words with digits may differ, such as ids. Lines that are `known` to report a failure are of
+    several failures if they differ otherwise: None. Of any others nothing is kept.
+    """
+    different = {line: line.split() for line in lines}
+    rows = list(zip(*different.values(), strict=False))
+    if len({len(words) for words in different.values()}) == 1 and all(
+        len(set(row)) == 1 or all(re.search(rb"\d", word) for word in row) for row in rows
+    ):
+        return b" ".join(row[0] if len(set(row)) == 1 else ANY for row in rows)
+    return None if known else ANY
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(b".*".join(map(re.escape, pattern.split(ANY))), re.DOTALL)
+
+
+def _tells(word: bytes) -> bool:
+    """Return whether a word says what failed: not how bad it is, nor where."""
+    return len(word) > 2 and word[:1].isalpha() and word.lower() not in _LEVELS
+
+
+def _quoted_spans(
+    head: bytes, words: list[tuple[re.Match[bytes], bool]], text: bytes
+) -> list[tuple[int, int]]:
+    """Return where a line quotes the text."""
+    spans = [m.span() for m, found in words if found and m[0].lower() not in _COMMON]
+    # All of what stands in quotes, half of a term: a program may have rewritten it.
+    quoted = [(*match.span(), 1) for match in _QUOTED.finditer(head)]
+    for start, end, share in [*quoted, *((*span, 2) for span in _groups(head))]:
+        inside = [(m[0], found) for m, found in words if start <= m.start() < end]
+        numbers = sum(_NUMBER.fullmatch(word) is not None for word, _ in inside)
+        known = sum(found for _, found in inside)
+        error = head[start:end].startswith(b"(error")
+        if known and share * (known + numbers) >= len(inside) and not error:
+            spans.append((start, end))
+    # Of words that stick together, as in `seq<int>`, all are quoted.
+    spans += [
+        chunk.span()
+        for chunk in _CHUNK.finditer(head)
+        if any(chunk.start() <= start < chunk.end() for start, _ in spans) and chunk[0] in text
+    ]
+    return spans + _verbatim(head, words, text)
+
+
+def _verbatim(
+    head: bytes, words: list[tuple[re.Match[bytes], bool]], text: bytes
+) -> list[tuple[int, int]]:
+    """Return where three words or more stand together in the text as well: a piece of code."""
+    spans = []
+    at = 0
+    while at < len(words):
+        last = at
+        while (
+            last + 1 < len(words)
+            and words[last + 1][1]
+            and head[words[at][0].start() : words[last + 1][0].end()] in text
+        ):
+            last += 1
+        if words[at][1] and last - at >= 2:
+            spans.append((words[at][0].start(), words[last][0].end()))
+        at = last + 1
+    return spans
+
+
+def _groups(head: bytes) -> list[tuple[int, int]]:
+    """Return where brackets open and close; one that is cut off closes at the end."""
+    opened: list[int] = []
+    found = []
+    for at, sign in enumerate(head):
+        if sign in _PAIRS.values():
+            opened.append(at)
+        elif sign in _PAIRS and opened and head[opened[-1]] == _PAIRS[sign]:
+            found.append((opened.pop(), at + 1))
+    return found + [(start, len(head)) for start in opened]
+
+
+def _blanked(head: bytes, spans: list[tuple[int, int]]) -> bytes:
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if end <= at:
+            continue
+        pieces += [head[at : max(start, at)], ANY]
+        at = end
+    line = b"".join([*pieces, head[at:]])
+    while True:
+        shorter = _AROUND.sub(ANY, _BLANKS.sub(ANY, line))
+        if shorter == line:
+            return line
+        line = shorter
+
+
+def _occurs(word: bytes, text: bytes) -> bool:
+    """Return whether a text has a word, not just as part of another."""
+    return bool(word) and _as_a_whole(word).search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _as_a_whole(word: bytes) -> re.Pattern[bytes]:
+    # It begins with the word itself, which is fast to search for in megabytes.
+    own, in_names = re.escape(word), rb"[\w.!?$@#|~-]"
+    return re.compile(own + rb"(?<!" + in_names + own + rb")(?!" + in_names + rb")")
