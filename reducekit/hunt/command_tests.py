@@ -143,6 +143,7 @@ class CommandTests:
         found = findings(
             [self.commands[at] for at in judged],
             [outcomes[at] for at in judged],
+            text=given.text,
             reference=self.reference and len(self.commands) - 1 in judged,
             timeouts=self.limits.wall if self.keep_timeouts else None,
         )

@@ -76,10 +76,11 @@ def findings(
     commands: Sequence[Command],
     outcomes: Sequence[Outcome],
     *,
+    text: bytes,
     reference: bool,
     timeouts: float | None = None,
 ) -> list[Finding]:
-    """Return the bugs that the runs of the commands on one input show.
+    """Return the bugs that the runs of the commands on one input, the `text`, show.
 
     With `reference`, the last command is right if answers differ; otherwise one disagreement is
     reported: the rarest answer against the most frequent one. A timeout is a bug if `timeouts` has
@@ -93,7 +94,8 @@ def findings(
         elif is_failure(outcome):
             rejects = outcome.signal is None and outcome.limit is None
             spared = _last_taking(commands, outcomes) if rejects else None
-            found.append(Finding((command,), SameSignature(signature(outcome)), spared))
+            failure = signature(outcome).without_quotes(text)
+            found.append(Finding((command,), SameSignature(failure), spared))
     return found + _disagreements(commands, outcomes, reference)
 
 

@@ -102,7 +102,8 @@ def common(lines: Iterable[bytes], *, known: bool) -> bytes | None:
 
 @lru_cache(maxsize=64)
 def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    return re.compile(b".*".join(map(re.escape, pattern.split(ANY))), re.DOTALL)
+    # What is quoted may be empty, and a line has no blanks in a row, nor at its end.
+    return re.compile(re.escape(pattern).replace(b"\\ \\*", b"\\ ?.*").replace(b"\\*", b".*"), re.S)
 
 
 def _tells(word: bytes) -> bool:
@@ -171,7 +172,7 @@ def _blanked(head: bytes, spans: list[tuple[int, int]]) -> bytes:
         if end <= at:
             continue
         pieces += [head[at : max(start, at)], ANY]
-        at = end
+        at = end + head.startswith(b";", end)  # a statement ends with it
     line = b"".join([*pieces, head[at:]])
     while True:
         shorter = _AROUND.sub(ANY, _BLANKS.sub(ANY, line))

@@ -110,3 +110,31 @@ def test_a_folder_that_cannot_be(tool: Tool) -> None:
         assert said in done.err
         assert "Traceback" not in done.err
         assert tool.files() == before
+
+
+def test_another_message_under_the_same_status_is_another_failure(tool: Tool) -> None:
+    program = tool.script(
+        "checker",
+        f"{NEEDLE} $1 && {{ echo 'FATAL: the needle is in' >&2; exit 3; }}\n"
+        "grep -q '(assert' $1 && { echo 'FATAL: no proof for it' >&2; exit 3; }\n"
+        "echo sat",
+    )
+    tool.write("in.smt2", problem())
+    done = tool("smt2", "in.smt2", "--cmd", program, "--also-interesting", "others")
+    assert done.code == 0, done.err
+    assert "keeping this failure: exit status 3, FATAL: the needle is in" in done.err
+    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
+    assert "x exit status 3, FATAL: no proof for it (" in done.out
+    assert "exit status 3" in index(tool.folder / "others")["FATAL: no proof for it"]
+
+
+def test_a_failure_known_by_its_status_alone_is_said_to_be_so(tool: Tool) -> None:
+    program = tool.script("checker", f"{NEEDLE} $1 && {{ echo 'total: 3 terms'; exit 3; }}")
+    tool.write("in.smt2", problem())
+    done = tool("smt2", "in.smt2", "--cmd", program)
+    first, second, *_ = done.err.splitlines()
+    assert first == "keeping this failure: exit status 3"
+    assert second.endswith(
+        "exit status 3 alone identifies this failure: the output has no message. To keep a line "
+        "of it: --match-out 'total: 3 terms'"
+    )

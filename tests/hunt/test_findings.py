@@ -28,7 +28,7 @@ YES, NO = ended(10, b"sat\n"), ended(20, b"unsat\n")
 
 def test_a_failure_is_found_beside_answers() -> None:
     crash = ended(None, number=11)
-    (found,) = findings(commands("a", "b"), [YES, crash], reference=False)
+    (found,) = findings(commands("a", "b"), [YES, crash], text=b"", reference=False)
     assert found.title == "b: signal SIGSEGV"
     assert found.name.startswith("signal-sigsegv-b-")
     assert isinstance(found.criterion, SameSignature)
@@ -36,7 +36,7 @@ def test_a_failure_is_found_beside_answers() -> None:
 
 def test_a_program_that_is_a_module_keeps_its_name() -> None:
     module = Command((sys.executable, "-m", "solver"))
-    (crash,) = findings([module], [ended(None, number=11)], reference=False)
+    (crash,) = findings([module], [ended(None, number=11)], text=b"", reference=False)
     assert crash.title == f"{Path(sys.executable).name} -m solver: signal SIGSEGV"
     assert crash.name.startswith("signal-sigsegv-python")
     wrong = wrong_model(module, "checks")
@@ -59,14 +59,16 @@ def test_a_program_that_is_a_module_keeps_its_name() -> None:
     ],
 )
 def test_disagreements(outcomes: list[Outcome], reference: bool, titles: list[str]) -> None:
-    found = findings(commands("a", "b", "c")[: len(outcomes)], outcomes, reference=reference)
+    found = findings(
+        commands("a", "b", "c")[: len(outcomes)], outcomes, text=b"", reference=reference
+    )
     assert [each.title for each in found] == titles
     assert all(isinstance(each.criterion, Disagree) for each in found)
 
 
 def test_a_timeout_is_a_bug_if_asked_for() -> None:
     late = ended(None, number=9, late=True)
-    (found,) = findings(commands("a"), [late], reference=False, timeouts=2.0)
+    (found,) = findings(commands("a"), [late], text=b"", reference=False, timeouts=2.0)
     assert found == Finding(commands("a"), TimesOut(2.0))
 
 
@@ -74,7 +76,7 @@ def test_blanks_and_quotes_do_not_split_a_bug() -> None:
     """Releases of a solver differ in them, and places in one."""
 
     def name(said: bytes) -> str:
-        (found,) = findings(commands("a"), [ended(1, said)], reference=False)
+        (found,) = findings(commands("a"), [ended(1, said)], text=b"", reference=False)
         return found.name
 
     one = name(b"error: unknown kind 'foo' in term\n")

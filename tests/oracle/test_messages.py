@@ -7,8 +7,11 @@ from the input, once from the whole input and once from what is left of it.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from reducekit.api import reduce
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import signature
 
@@ -32,7 +35,7 @@ APART = {
     "spdlog": "[2026-11-28 12:00:00.123] [wolver] [critical] {}\n",
     "spdlog, place": "[12:00:00] [fold.cpp:33] [error] {}\n",
     "Boost.Log": "[2026-11-28 12:00:00.123456] [0x00007f01] [fatal]   {}\n",
-    "Qt": 'QFATAL : fold() {}\nASSERT failure in fold: "{}", file a.cpp, line 3\n',
+    "Qt": "QFATAL : fold() {}\n",
     "libc++": "libc++abi: terminating due to uncaught exception of type std::logic_error: {}\n",
     "abseil": "[FATAL] fold.cc:33: {}\n",
     "syslog": "<2>wolver[4711]: {}\n",
@@ -208,6 +211,36 @@ def test_a_message_is_not_pinned_down_by_what_it_quotes(number: int) -> None:
         assert kept.covers(signature(other)), (kept.describe(), signature(other).describe())
         assert not kept.covers(signature(run("FATAL: spindle ran out of thread", status)))
         assert not kept.covers(signature(run("", status)))
+
+
+PROGRAM = """#!/bin/sh
+grep -q needle "$1" || exit 0
+grep -q thread "$1" && said='{other}' || said="cannot fold $(head -n 1 "$1" | tr -d "'\\"\\\\")"
+cat >&2 <<END
+{message}
+END
+exit 3
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", APART)
+def test_a_reduction_ends_as_small_as_by_the_status_alone(tmp_path: Path, style: str) -> None:
+    """The program quotes the first line of its input, which gets smaller with it."""
+    program = tmp_path / "program"
+    message = APART[style].replace("{}", "$said").replace("{{", "{").replace("}}", "}")
+    program.write_text(
+        PROGRAM.format(message=message.rstrip("\n").replace("`", "\\`"), other=OTHER)
+    )
+    program.chmod(0o755)
+    lines = [f"let name_{n} = f{n} (sum_{n} + {n});" for n in range(5)]
+    text = "\n".join([*lines, "needle", "y"]).encode()
+    command = [str(program)]
+    by_message = reduce(text, command=command, format="text")
+    by_status = reduce(text, command=command, format="text", exit_code=3)
+    assert len(by_message.text) <= len(by_status.text)
+    report = reduce(text + b"\nthread\n", command=command, format="text")
+    assert b"thread" in report.text
 
 
 def test_there_are_sixty_of_each() -> None:

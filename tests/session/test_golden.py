@@ -382,7 +382,7 @@ def test_a_failure_known_by_its_status_alone(script: str, said: str | None) -> N
 
 
 def test_words_with_digits_may_differ_in_each_run() -> None:
-    found = golden("echo \"FATAL: job j$$ is lost\" >&2; exit 3")
+    found = golden('echo "FATAL: job j$$ is lost" >&2; exit 3')
     assert found.criterion.describe() == "exit status 3, FATAL: job * is lost"
 
 

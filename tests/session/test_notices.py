@@ -57,7 +57,9 @@ def test_of_a_command_that_names_the_file(source: Path) -> None:
 
 def test_of_a_command_that_does_not_fail_there_either(source: Path) -> None:
     """What is told is how it ended where the user ran it."""
-    with pytest.raises(GoldenRunError, match=r"the same way \(exit status 1, cat: in.txt: ") as caught:
+    with pytest.raises(
+        GoldenRunError, match=r"the same way \(exit status 1, cat: in.txt: "
+    ) as caught:
         said_by(source, command="sh -c 'cat in.txt'")
     assert caught.value.problem == "baseline fails too"
 
