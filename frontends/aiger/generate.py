@@ -114,7 +114,7 @@ class AigerGenerator(InputGenerator):
         self._values = values
         self.suffix = f".{values['notation']}"
         self._options = read_options(values["solver_options"], "aiger")
-        self.has_options = bool(self._options)
+        self.has_options = bool(self._options.each)
         self._mutants: Mutants[Circuit] | None = None
         if values["mutate"] is not None:
             old = values["version"] == "1.0"
@@ -130,7 +130,7 @@ class AigerGenerator(InputGenerator):
     def generate(self, seed: int) -> Generated:
         """Make the circuit of a seed. Raises UsageError if no file can be mutated."""
         made = self._circuit(seed)
-        if self._options:
+        if self._options.each:
             made += b"c\n" + in_comments(seed, self._options)
         return Generated(made)
 

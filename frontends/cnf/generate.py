@@ -279,7 +279,7 @@ class CnfGenerator(InputGenerator):
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
         self._options = read_options(values["solver_options"], "cnf")
-        self.has_options = bool(self._options)
+        self.has_options = bool(self._options.each)
         self._mutants: Mutants[Seed] | None = None
         if values["mutate"] is not None:
             notation = values["notation"]

@@ -160,6 +160,24 @@ def test_an_interpreter_of_ones_own(tool: Tool) -> None:
 
 
 @pytest.mark.slow
+def test_no_run_has_a_combination_of_options_that_the_model_forbids(tool: Tool) -> None:
+    head = "[api]\nname = 'mine'\nextends = 'lingeling'\n"
+    model = tool.write("mine.toml", head + "[options]\nforbid = [{ elim = 0, block = 0 }]\n")
+    log = tool.folder / "log"
+    fails = f"cat $1 >> {log}; echo next >> {log}\n"
+    fails += "test $(grep -c 'option elim\\|option block\\|add 0' $1) = 12 && exit 7; exit 0"
+    command = str(tool.script("interpreter", fails))
+    path = tool.write("lgl.trace", "init\noption elim 1\noption block 1\n" + 10 * "add 1\nadd 0\n")
+    done = tool("trace", path, "--model", model, "--cmd", command, "-q")
+    assert done.code == 0, done.err
+    reduced = path.with_name("lgl.reduced.trace").read_text()
+    assert reduced == "init\noption elim 0\noption block 1\n" + 10 * "add 0\n"
+    tried = log.read_text().split("next\n")
+    assert len(tried) > 5
+    assert not any("option block 0" in each and "option elim 0" in each for each in tried)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool, jobs: str) -> None:
     """Neither of the empty file, which with three jobs runs beside the input, and ends first."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -13,6 +15,8 @@ from reducekit.errors import UsageError
 from reducekit.frontends.smt2.generate.offer import ScriptGenerator
 from reducekit.frontends.solver_options import (
     Option,
+    Options,
+    drawn,
     in_commands,
     in_comments,
     known,
@@ -34,7 +38,7 @@ def generator(**values: object) -> ScriptGenerator:
 
 def test_lines_of_a_list() -> None:
     text = '# of mine\n\nsat.restart = luby ema\n :n=0..3 10\nname = "a b" x  \nd = -1..1 0.5\n'
-    assert parse(text, "f") == [
+    assert parse(text, "f").each == [
         Option("sat.restart", ["luby", "ema"]),
         Option("n", ["0", "1", "2", "3", "10"]),
         Option("name", ['"a b"', "x"]),
@@ -43,7 +47,19 @@ def test_lines_of_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["a", "a =", "= 1", "a b = 1", "a = 2..1", "a = 1..1000000", "a = (", "a = x)(y"]
+    "line",
+    [
+        "a",
+        "a =",
+        "= 1",
+        "a b = 1",
+        "a = 2..1",
+        "a = 1..1000000",
+        "a = (",
+        "a = x)(y",
+        "a = b * 0",
+        "a * 2",
+    ],
 )
 def test_other_lines_are_named(line: str) -> None:
     with pytest.raises(UsageError, match=r"line 2 of my\.txt is not `name = values`, such as"):
@@ -66,7 +82,7 @@ def test_one_to_three_options_of_a_script() -> None:
     options = read_options("z3", "smt2")
     scripts = [in_commands(Random(seed), options).decode() for seed in range(300)]
     assert {text.count("\n") for text in scripts} == {1, 2, 3}
-    of = dict(options)
+    of = dict(options.each)
     for text in scripts:
         names = []
         for line in text.splitlines():
@@ -75,7 +91,7 @@ def test_one_to_three_options_of_a_script() -> None:
             assert match[2] in of[match[1]]
             names.append(match[1])
         assert len(set(names)) == len(names)
-    assert in_commands(Random(1), options[:1]).count(b"set-option") == 1
+    assert in_commands(Random(1), Options(options.each[:1], [1.0])).count(b"set-option") == 1
 
 
 def test_they_come_first_in_random_scripts_and_mutants(tmp_path: Path) -> None:
@@ -100,15 +116,47 @@ def test_lists_that_come_with_reducekit() -> None:
     for format_name in ("smt2", "cnf"):
         for name in known(format_name):
             options = read_options(name, format_name)
-            assert len(options) > 25
-            assert all(len(values) > 1 for _, values in options)
+            assert len(options.each) > 25
+            assert all(len(values) > 1 for _, values in options.each)
 
 
 def test_words_of_a_command() -> None:
     options = parse("-rwl0 -rwl1\n--block = true\n", "f")
-    assert options == [Option("", ["-rwl0", "-rwl1"]), Option("--block", ["true"])]
+    assert options.each == [Option("", ["-rwl0", "-rwl1"]), Option("--block", ["true"])]
     found = {options_of(in_comments(seed, options, "; "))[-1] for seed in range(20)}
     assert found == {"-rwl0", "-rwl1", "--block=true"}
+
+
+LIST = """a = x y * 4
+b = 0..1
+c = z * 0.5
+forbid a=x :b=0
+-q -v
+forbid c=z -v
+"""
+
+
+def test_weights_and_forbidden_combinations() -> None:
+    options = parse(LIST, "f")
+    assert [name for name, _ in options.each] == ["a", "b", "c", ""]
+    sets = [drawn(Random(seed), options) for seed in range(2000)]
+    counts = Counter(name for each in sets for name, _ in each)
+    assert counts["a"] > 1.2 * counts["b"] > 1.5 * counts["c"] > 0
+    alone = Counter(each[0][0] for each in sets)
+    assert 3 < alone["a"] / alone["b"] < 5
+    assert 1.6 < alone["b"] / alone["c"] < 2.5
+    seen = {pair for each in sets for pair in combinations(sorted(each), 2)}
+    assert not seen & {(("a", "x"), ("b", "0")), (("", "-v"), ("c", "z"))}
+    assert seen >= {(("a", "x"), ("b", "1")), (("a", "y"), ("b", "0")), (("", "-q"), ("c", "z"))}
+    unweighted = parse("a = x y\nb = 0..1\nc = z\n", "f")
+    equal = parse("a = x y * 7\nb = 0..1 * 7\nc = z * 7\n", "f")
+    assert all(drawn(Random(n), unweighted) == drawn(Random(n), equal) for n in range(20))
+
+
+@pytest.mark.parametrize("word", ["a=z", "d=x", "-q", "a"])
+def test_what_is_forbidden_has_to_be_offered(word: str) -> None:
+    with pytest.raises(UsageError, match=rf"line 2 of f forbids {word}, which no line offers"):
+        parse(f"a = x y\nforbid a=x {word}\n", "f")
 
 
 def test_options_of_a_text_in_place_of_the_placeholder() -> None:

@@ -141,7 +141,7 @@ class BtorGenerator(InputGenerator):
         self.suffix = suffix(self._first.dialect)
         self._values = {each.name: values[each.name] for each in OPTIONS}
         self._options = read_options(values["solver_options"], "btor")
-        self.has_options = bool(self._options)
+        self.has_options = bool(self._options.each)
         self._mutants: Mutants[Dag] | None = None
         if values["mutate"] is not None:
             path, suffixes = Path(values["mutate"]), (".btor", ".btor2", ".btr")
@@ -167,7 +167,7 @@ class BtorGenerator(InputGenerator):
         if self._drawn(seed) is not None:
             return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
         found = words(self._parameters(seed))
-        if self._options:
+        if self._options.each:
             found += ["--solver-options", self._values["solver_options"]]
         return found
 

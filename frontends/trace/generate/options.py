@@ -34,7 +34,7 @@ def random_options(
     low, high = options.touch
     touched = 1 / (low + int(random() * (high - low + 1)))
     for option in fuzzed:
-        if random() < touched:
+        if random() < touched * options.weights.get(option.name, 1):
             # Without `lowered` no number is drawn for it: seeds go on to give their traces.
             lowered = options.lowered and random() < options.lowered
             moved = _lowered if lowered else _moved

@@ -162,6 +162,7 @@ class OptionModel:
     - `probability`: of setting options at all; `instead`: presets that are
       taken instead of fuzzing, `besides`: presets that are added to it.
     - `touch`: one option in m is touched, m uniform between these two.
+    - `weights`: how many times as often an option is touched as those without a weight.
     - `lowered`: how often a touched option gets a value next to its least one, however far
       the default is away: so limits and intervals become small, and what is seldom done, often.
     - `exclude`: options that are not fuzzed. `limits`: narrower ranges for
@@ -181,6 +182,7 @@ class OptionModel:
     limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     fixed_direction: Mapping[str, int] = field(default_factory=dict)
     meta: frozenset[str] = frozenset()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

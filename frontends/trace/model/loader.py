@@ -22,6 +22,7 @@ from reducekit.frontends.trace.model.definition import (
     ModelError,
     Type,
 )
+from reducekit.frontends.trace.model.forbidden import with_forbidden
 from reducekit.frontends.trace.model.rules import read_effects, read_rule, read_rules
 from reducekit.frontends.trace.model.sections import (
     read_classify,
@@ -80,7 +81,7 @@ def parse_model(text: bytes, source: str = "model", folder: Path | None = None) 
         content = tomllib.loads(text.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ModelError(f"{source}: not a TOML file: {error}") from None
-    content = _spread(_extended(content, source), source)
+    content = with_forbidden(_spread(_extended(content, source), source), source)
     return _Loader(Table(source, "", content), folder).model()
 
 

@@ -74,12 +74,22 @@ def read_options(table: Table, calls: Mapping[str, CallModel]) -> OptionModel:
         {name: limits.range(name) for name in limits.content},
         fixed,
         frozenset(table.words("meta")),
+        _weights(table.table("weights"), options),
     )
     table.done(
-        "call, table, strict, probability, instead, besides, touch, lowered, exclude, limits, "
-        "direction, meta"
+        "call, table, strict, probability, instead, besides, touch, weights, lowered, exclude, "
+        "forbid, limits, direction, meta"
     )
     return found
+
+
+def _weights(table: Table, options: Mapping[str, Option]) -> Mapping[str, float]:
+    for name, weight in table.content.items():
+        if name not in options:
+            table.fail(name, "expected the name of an option")
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
+            table.fail(name, f"expected a number of at least 0, found {shown(weight)}")
+    return dict(table.content)
 
 
 def _presets(table: Table, key: str, options: Mapping[str, Option]) -> tuple[Preset, ...]:

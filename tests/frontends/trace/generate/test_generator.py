@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
@@ -268,6 +269,50 @@ def test_option_values_are_allowed() -> None:
         for seed in range(100)
     ]
     assert 25 < sum(with_options) < 75
+
+
+FORBIDDEN = """
+[api]
+name = 'mine'
+extends = 'lingeling'
+[options]
+touch = [1, 2]
+forbid = [{ elim = 0, block = 0 }, { elim = 0, probe = 0 }, { boost = 0, gluescale = [4, 5] }]
+"""
+
+
+def options_at_least(model: Model, seed: int) -> set[str]:
+    """Return which of four options a trace leaves at 0, and "scaled" if a fifth is 4 or 5."""
+    values = {name: option.default for name, option in model.options.table.items()}
+    for call in Generator(model, options=True).generate(seed).calls:
+        if call.name == "option":
+            values |= {str(call.arguments[0]): int(call.arguments[1])}
+    low = {name for name in ("elim", "block", "probe", "boost") if values[name] == 0}
+    return low | ({"scaled"} if values["gluescale"] >= 4 else set())
+
+
+def test_forbidden_combinations_of_options_are_never_made() -> None:
+    pairs = {("elim", "block"), ("elim", "probe"), ("boost", "scaled")}
+    model = parse_model(FORBIDDEN.encode())
+    free = [options_at_least(LINGELING, seed) for seed in range(150)]
+    assert all(any({*pair} <= each for each in free) for pair in pairs)
+    kept = [options_at_least(model, seed) for seed in range(150)]
+    assert not any({*pair} <= each for each in kept for pair in pairs)
+    assert all(sum(name in each for each in kept) > 10 for name in ("elim", "block", "probe"))
+
+
+def test_weights_say_how_often_an_option_is_set() -> None:
+    text = b"[api]\nname = 'mine'\nextends = 'lingeling'\n[options]\ntouch = [10, 10]\n"
+    model = parse_model(text + b"weights = { block = 0, elim = 5, probe = 0.5, boost = 99 }\n")
+    dice, counts = Random(3).random, Counter[str]()
+    for _ in range(1000):
+        chosen = random_options(model.options, fuzzed_options(model.options), dice)
+        counts.update(name for name, _ in chosen)
+    assert counts["block"] == 0
+    usual = counts["decompose"]
+    assert 4 * usual < counts["elim"] < 6.5 * usual
+    assert 0.3 * usual < counts["probe"] < 0.7 * usual
+    assert counts["boost"] > 400  # touched each time, and lowered every other time
 
 
 def test_a_model_that_goes_in_circles_ends() -> None:

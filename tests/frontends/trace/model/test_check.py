@@ -170,3 +170,22 @@ def test_cadical(text: str, rule: str | None) -> None:
         assert found[0].startswith("state in config or")
     else:
         assert found == ([] if rule is None else [rule])
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        ("ucopt incremental", "the model forbids incremental = 1 with ucopt = 1"),
+        ("incremental ucopt", "the model forbids incremental = 1 with ucopt = 1"),
+        ("fun-just fun-dual-prop", "the model forbids fun-dual-prop = 1 with fun-just = 1"),
+        ("model-gen ucopt", "'ucopt' must not be set after 'model-gen'"),
+        ("ucopt model-gen", None),
+        ("fun-just nondestr-subst", None),
+    ],
+)
+def test_options_that_boolector_does_not_take_together(settings: str, refused: str | None) -> None:
+    calls = "".join(f"set_opt b1 0 {name} 1\n" for name in settings.split())
+    trace = read_trace(f"new\nreturn b1\n{calls}delete b1\n".encode(), "boolector")
+    found = [problem.message for problem in check(trace, load_model("boolector"))]
+    assert len(found) == (refused is not None)
+    assert all(str(refused) in message for message in found)

@@ -19,6 +19,7 @@ name = "small"
 [types]
 lit = { kind = "literal" }
 word = { kind = "word" }
+number = { kind = "int" }
 [states]
 names = ["one", "two"]
 initial = "one"
@@ -29,6 +30,8 @@ total = {}
 marked = { per = "literal" }
 [calls]
 """
+SETS = "x = { args = ['word', 'number'] }\n[options]\ncall = 'x'\n"
+TABLE = "\n[options.table]\na = [0, 0, 1]"
 
 
 def test_all_models_are_shipped() -> None:
@@ -79,7 +82,7 @@ def test_lingeling_has_the_probabilities_of_lglmbt() -> None:
         ("x = 1", r"\[calls.x\]: expected a table, found 1"),
         (
             "x = { args = ['nosuch'] }",
-            r"\[calls.x\] args: expected .* of lit, word, found 'nosuch'",
+            r"\[calls.x\] args: expected .* of lit, word, number, found 'nosuch'",
         ),
         ("x = { arguments = [] }", r"\[calls.x\] arguments: unknown key; known are: args, from"),
         ("x = { from = 'three' }", r"\[calls.x\] from: expected states .*one, two"),
@@ -118,6 +121,25 @@ def test_lingeling_has_the_probabilities_of_lglmbt() -> None:
         (
             "x = {}\n[options]\ncall = 'x'\n[options.table]\na = [3, 0, 1]",
             r"\[options.table\] a: expected least <= default <= most",
+        ),
+        (
+            "x = {}\n[options]\ncall = 'x'\nweights = { a = 1 }",
+            r"\[options.weights\] a: expected the name of an option",
+        ),
+        (
+            "x = {}\n[options]\ncall = 'x'\nweights = { a = -1 }\n[options.table]\na = [0, 0, 1]",
+            r"\[options.weights\] a: expected a number of at least 0, found -1",
+        ),
+        (SETS + "forbid = [{ b = 1 }]" + TABLE, r"\[options.forbid\[0\]\] b: expected the name of"),
+        (SETS + "forbid = [{ a = true }]" + TABLE, r"forbid\[0\]\] a: expected two whole numbers"),
+        (SETS + "forbid = [{ a = 0 }]" + TABLE, "a combination that the defaults are not"),
+        (
+            SETS + "besides = [{ set = { a = 1 } }]\nforbid = [{ a = 1 }]" + TABLE,
+            "expected a combination that no preset is, found {'a': 1}",
+        ),
+        (
+            SETS.replace("'number'", "'word'") + "forbid = [{ a = 1 }]" + TABLE,
+            r"\[calls.x\] args: expected a word, the option, and a number, its value",
         ),
         ("x = {}\n[data]\nvariables = [3, 1]", r"\[data\] .*expected"),
         ("x = {}\n[generate.a]\nnext = [{ to = 'b' }]", r"\[generate.a.next\[0\]\] to: expected"),

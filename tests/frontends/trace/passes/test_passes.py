@@ -11,7 +11,8 @@ from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.check import first_violation
-from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Shorten, Signs
 from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
@@ -53,8 +54,8 @@ release
 """
 
 
-def view_of(text: bytes, last: int | None = None) -> TraceView:
-    return TraceView(read_trace(text, "lgl"), LINGELING, lambda: last)
+def view_of(text: bytes, last: int | None = None, model: Model = LINGELING) -> TraceView:
+    return TraceView(read_trace(text, "lgl"), model, lambda: last)
 
 
 def first(problem: object) -> bytes:
@@ -66,10 +67,12 @@ def first(problem: object) -> bytes:
     return b"".join([Patched(problem.view.document).render_with(dict(change.edits))])  # type: ignore[attr-defined]
 
 
-def candidates(text: bytes, strategy: Strategy, each: object, seed: int) -> list[bytes]:
+def candidates(
+    text: bytes, strategy: Strategy, each: object, seed: int, model: Model = LINGELING
+) -> list[bytes]:
     """Return what a pass tries when some of it succeeds, at random."""
     chance = random.Random(seed)
-    view = view_of(text, 12)
+    view = view_of(text, 12, model)
     problem = each.problem(view)  # type: ignore[attr-defined]
     found: list[bytes] = []
     if problem is None:
@@ -105,7 +108,24 @@ ITEM_PASSES = [
     Units("variables", drop.variables),
     Fold(2),
 ]
+OPTION_PASSES = [Import(), Lower(), Lower(2), Default()]
 TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values()]
+
+
+@pytest.mark.parametrize("each", OPTION_PASSES, ids=lambda each: type(each).__name__)
+def test_no_candidate_has_a_combination_of_options_that_is_forbidden(each: object) -> None:
+    model = parse_model(
+        b"[api]\nname = 'mine'\nextends = 'lingeling'\n"
+        b"[options]\nforbid = [{ elim = 0, block = 0 }, { gluescale = 4, boost = 0 }]\n"
+    )
+    text = TRACE.replace(b"option elim 1\n", b"option elim 1\noption block 1\noption gluescale 5\n")
+    text = text.replace(b"option druplig 0\n", b"option druplig 0\noption boost 0\n")
+    tried = [one for seed in range(20) for one in candidates(text, adaptive, each, seed, model)]
+    assert tried
+    for one in tried:
+        assert not (b"option elim 0\n" in one and b"option block 0\n" in one)
+        # The default of gluescale is 4: what is not set counts.
+        assert not (b"option boost 0\n" in one and b"option gluescale" not in one)
 
 
 @pytest.mark.parametrize("each", ITEM_PASSES, ids=lambda each: each.name)
