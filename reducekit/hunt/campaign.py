@@ -39,6 +39,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.own_checks import OwnTests, Testing, TestsInputs
 from reducekit.session.cluster import Cluster
+from reducekit.session.output import read_input
 from reducekit.session.unpack import plain_path
 from reducekit.version import __version__
 
@@ -78,6 +79,8 @@ class Campaign:
     notes: tuple[str, ...]
     summary: Callable[[HuntStats], tuple[str, ...]]
     """Returns sentences about what the format has counted."""
+    test_file: Callable[[Path], Iterator[InputResult | None]]
+    """Tests a file as the inputs are."""
     row: int = 1
     """The number of inputs tested together: findings for one may depend on those before it."""
     cluster: Cluster | None = None
@@ -142,7 +145,7 @@ def _deciding(
     return (
         __version__, options.format, [each.words for each in commands],
         options.reference is not None, options.timeout, options.memory, options.keep_timeouts,
-        sorted(values.items()), files,
+        sorted(values.items()), files, options.like and read_input(options.like),
     )  # fmt: skip
 
 
@@ -239,6 +242,9 @@ def _by_programs(
         inputs = (made.pop(each) if each in made else make(each) for each in numbers)
         return tests.results(inputs, control)
 
+    def test_file(path: Path) -> Iterator[InputResult | None]:
+        return tests.results(iter([input_from([path], 0)]), Control(lambda: False, lambda: None))
+
     def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
         frontend = registry.frontend(options.format, **frontend_options)
         return ReductionConfig(
@@ -276,6 +282,7 @@ def _by_programs(
         _INPUT if noun == _FILE else noun,
         notes,
         summary,
+        test_file,
     )
     return _on_cluster(campaign, options, commands)
 
@@ -295,6 +302,9 @@ def _by_library(
 
     def results(numbers: range, control: Control) -> Iterator[InputResult | None]:
         return tests.files(paths, numbers, control) if paths else tests.seeds(numbers, control)
+
+    def test_file(path: Path) -> Iterator[InputResult | None]:
+        return tests.files([path], range(1), Control(lambda: False, lambda: None))
 
     def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
         found = own.reduction(criterion, text)
@@ -325,6 +335,7 @@ def _by_library(
         noun,
         own.notes,
         summary,
+        test_file,
         row=1 if paths else CHUNK,
     )
     return _on_cluster(campaign, options, ())

@@ -114,7 +114,7 @@ class ClusterTests:
         seeds = task.seeds
         options = replace(
             self.options, seed=seeds.start, count=len(seeds), jobs=1, cluster=None, ship=(),
-            local_slots=0, reduce=False, max_time=None, restart=False,
+            local_slots=0, reduce=False, max_time=None, restart=False, like=None,
         )  # fmt: skip
         placed = sent_along(self.commands, self.cluster.shipped)
         order = Order(options, placed, self.commands, os.getcwd())

@@ -29,6 +29,7 @@ from reducekit.hunt.events import (
     Reducing,
 )
 from reducekit.hunt.findings import Finding
+from reducekit.hunt.like import Like, like_file
 from reducekit.hunt.options import HuntOptions
 from reducekit.hunt.progress import Claim, Progress, open_progress
 from reducekit.hunt.reduce import Waiting, reduce, session_for
@@ -70,6 +71,7 @@ class Hunt:
         self._lock = threading.Lock()
         self._stop: str | None = None
         self._session: Session | None = None
+        self._like: Like | None = None
         self._troubled = False
         self._new: list[Waiting] = []
         self._taken_up: set[str] = set()
@@ -107,6 +109,11 @@ class Hunt:
                 restart=options.restart,
             )
             self._report_progress(campaign, progress)
+            if options.like is not None:
+                with self._guard.allowed():
+                    self._like = like_file(options.like, campaign)
+                for title in self._like.titles.values():
+                    self._listen(HuntNotice(f"looking for less than {options.like} with: {title}"))
             if campaign.cluster is not None and campaign.cluster is not self.options.cluster:
                 campaign.cluster.listen(lambda said: self._listen(HuntNotice(said)))
             self._listen(HuntStarted(options.folder))
@@ -123,6 +130,8 @@ class Hunt:
                 progress.save()
         stats.seconds += stats.elapsed
         stats.details = campaign.summary(stats)
+        if self._like is not None:
+            stats.details += (self._like.summary(stats),)
         self._listen(HuntFinished(stats))
         return stats
 
@@ -167,6 +176,8 @@ class Hunt:
     def _take(self, campaign: Campaign, progress: Progress, result: InputResult) -> None:
         """Count a result, and keep its new bugs."""
         stats, number = self.stats, result.input.number
+        if self._like is not None:
+            result = self._only_smaller(self._like, campaign, progress, result)
         met = []
         for each in result.findings:
             name = self._name(campaign, progress, each, number)
@@ -187,6 +198,22 @@ class Hunt:
         self._report_trouble(progress)
         self._listen(InputTested(stats))
         self._warn()
+
+    def _only_smaller(
+        self, like: Like, campaign: Campaign, progress: Progress, result: InputResult
+    ) -> InputResult:
+        """Return a result without larger inputs for a failure; forget those it supersedes."""
+        folder = self.options.folder
+        kept, names = like.only_smaller(result, folder, campaign.suffix, progress.pending)
+        for name in names:
+            self.stats.bugs.pop(name, None)
+            self._taken_up.discard(name)
+        self._new = [each for each in self._new if each.bug.name not in names]
+        return kept
+
+    def _is_reduced(self, bucket: str) -> bool:
+        """Return whether bugs of a bucket are reduced."""
+        return self.options.reduce and (self._like is None or bucket in self._like.titles)
 
     def _unseen(self, met: Iterable[Bug], progress: Progress) -> set[str]:
         """Return the names of the bugs that no input showed before."""
@@ -222,7 +249,8 @@ class Hunt:
         until its reduction tells whether it is that of an earlier one.
         """
         bucket = finding.name
-        if not self.options.reduce or not apart.can_tell(campaign.frontend, finding):
+        alone = self._like is not None or not self.options.reduce
+        if alone or not apart.can_tell(campaign.frontend, finding):
             return bucket
         for name, its in progress.pending.items():
             if its == number and (name == bucket or name.startswith(f"{bucket}-")):
@@ -257,8 +285,9 @@ class Hunt:
         if bug.unwritten:
             return
         self._listen(NewBug(bug, result.input.which))
-        if self.options.reduce:
-            bucket = finding.name if apart.can_tell(campaign.frontend, finding) else ""
+        if self._is_reduced(finding.name):
+            told = self._like is None and apart.can_tell(campaign.frontend, finding)
+            bucket = finding.name if told else ""
             commands = result.commands(finding)
             waiting = Waiting(bug, text, commands, finding.criterion, bucket, finding.spared)
             self._new.append(waiting)

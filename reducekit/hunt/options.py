@@ -38,6 +38,11 @@ class HuntOptions:
     seeds: Path | None = option(
         "Test the files of this folder instead of random ones.", "Inputs", metavar="DIR"
     )
+    like: Path | None = option(
+        "Hunt for a smaller input that fails like FILE; other bugs are not reduced.",
+        "Failure",
+        metavar="FILE",
+    )
     seed: int | None = None
     """The first seed; None: the format's default."""
     count: int | None = option(
