@@ -93,6 +93,12 @@ class Traces(Frontend):
             default="all",
         ),
         FormatOption(
+            "keep_calls",
+            "Keep these calls, by name or role: init,release.",
+            metavar="NAMES",
+            rare=True,
+        ),
+        FormatOption(
             "library",
             "Library that replays it (default: installed).",
             metavar="NAME|PATH",
@@ -118,6 +124,7 @@ class Traces(Frontend):
         model: Model | str | None = None,
         *,
         options: OptionMode = "all",
+        keep_calls: str | None = None,
         library: str | None = None,
         fault: str | None = None,
         faults: str | None = None,
@@ -131,6 +138,9 @@ class Traces(Frontend):
         self._model = load_model(model) if isinstance(model, str) else model
         self._target = Target(library, fault, faults, check_returns)
         self._options: OptionMode = options
+        self._keep_calls = keep_calls
+        self._kept_before = 0
+        """Calls of `keep_calls` in the first trace that was read."""
         self._format = format
         self._last = last
         self._keeps_result = keeps_result
@@ -152,6 +162,7 @@ class Traces(Frontend):
             self._format = trace.format
         if self._lawful is None:
             self._lawful = may_be_lawful(self._model, plain(trace.calls))
+            self._kept_before = self._kept_in(text)
         return TraceView(
             trace,
             self._model,
@@ -159,6 +170,7 @@ class Traces(Frontend):
             keeps_result=self._keeps_result,
             first_failing=self._first_failing,
             lawful=self._lawful,
+            keep=self._names_to_keep,
         )
 
     def check(self, text: bytes) -> FormatCheck:
@@ -182,6 +194,7 @@ class Traces(Frontend):
             return Traces(
                 model,
                 options=self._options,
+                keep_calls=self._keep_calls,
                 format=trace.format,
                 last=learnt.last,
                 keeps_result=learnt.keeps_result,
@@ -232,11 +245,15 @@ class Traces(Frontend):
         return paper_schedule(self._options)
 
     def order(self, text: bytes) -> Any:
-        """Return the key: fewer calls, then fewer options, then fewer bytes."""
+        """Return the key: fewer calls, then fewer options, then fewer bytes.
+
+        A trace without calls that stay is above all that have them.
+        """
         text = unpack(text)
+        lost = max(0, self._kept_before - self._kept_in(text))
         options = sum(1 for _ in self._option_lines.finditer(text))
         lines = sum(1 for _ in self._lines.finditer(text))
-        return lines - options, options, len(text), text
+        return lost, lines - options, options, len(text), text
 
     def measure(self, view: TraceView) -> Mapping[str, int]:
         """Count calls without options and `return` lines, options, clauses, variables and bytes."""
@@ -305,9 +322,34 @@ class Traces(Frontend):
         return re.compile(rb"^[ \t]*(?!" + other + comment + rb"[ \t\r\n])[^ \t\r\n]", re.MULTILINE)
 
     @cached_property
+    def _names_to_keep(self) -> frozenset[str]:
+        """The names of the calls that stay. Raises UsageError for a name that no call has."""
+        if self._keep_calls is None or self._model is None:
+            return frozenset()
+        calls, found = self._model.calls, set[str]()
+        for each in filter(None, self._keep_calls.replace(",", " ").split()):
+            names = {name for name, call in calls.items() if each in (name, call.role)}
+            if not names:
+                title = self._model.title
+                raise UsageError(f"`keep_calls`: {title} has no call and no role {each!r}")
+            found |= names
+        return frozenset(found)
+
+    def _kept_in(self, text: bytes) -> int:
+        """Count the calls that stay."""
+        if not self._names_to_keep:
+            return 0
+        return sum(1 for _ in self._lines_of(*self._names_to_keep).finditer(text))
+
+    @cached_property
     def _option_lines(self) -> re.Pattern[bytes]:
         """Finds the lines that set an option."""
         name = "" if self._model is None else self._model.options.call
-        if not name:
-            return re.compile(rb"(?!)")
-        return re.compile(rb"^[ \t]*(?:[0-9]+[ \t]+)?" + name.encode() + rb"[ \t]", re.MULTILINE)
+        return self._lines_of(name) if name else re.compile(rb"(?!)")
+
+    @staticmethod
+    def _lines_of(*names: str) -> re.Pattern[bytes]:
+        """Return what finds the lines that are one of these calls."""
+        some = "|".join(map(re.escape, sorted(names)))
+        pattern = rf"^[ \t]*(?:[0-9]+[ \t]+)?(?:{some})(?=[ \t\r\n]|\Z)"
+        return re.compile(pattern.encode(), re.MULTILINE)

@@ -100,6 +100,13 @@ class Drops(Alteration):
             marks[index] = 1
         return Drops(marks)
 
+    def without(self, kept: Iterable[int]) -> Drops:
+        """Return what leaves these calls."""
+        marks = bytearray(self._marks)
+        for index in kept:
+            marks[index] = 0
+        return Drops(marks)
+
     def _found(self, mark: int, start: int) -> Iterator[int]:
         find = self._marks.find
         index = find(mark, start)
@@ -164,6 +171,7 @@ class TraceView:
     `first_failing` tells of many small traces the first that fails in the same
     way, None where there is no way to play many at a time. `lawful`: the input keeps to the
     contract, whatever its calls return; so what breaks it is never what is looked for.
+    Calls whose names are in `keep` stay, whatever an alteration says.
     """
 
     def __init__(
@@ -175,6 +183,7 @@ class TraceView:
         keeps_result: bool = False,
         first_failing: FirstFailing | None = None,
         lawful: bool = True,
+        keep: frozenset[str] = frozenset(),
     ) -> None:
         self.trace = trace
         self.model = model
@@ -182,6 +191,7 @@ class TraceView:
         self.keeps_result = keeps_result
         self.first_failing = first_failing
         self.lawful = lawful
+        self._keep = keep
         self.calls: Sequence[Call] = trace.calls
         self._plain = plain(trace.calls)
         self._block = _BLOCK if isinstance(trace.calls, LongTrace) else 0
@@ -224,7 +234,8 @@ class TraceView:
         In a long trace, neighbours that are all dropped are one edit. So are neighbours that are
         all altered, unless there is no `before`: then other edits of them may follow.
         """
-        block, known = self._block, NONE if before is None else before
+        altered = self._staying(altered)
+        block, known = self._block, NONE if before is None else self._staying(before)
         if not block:
             return tuple(
                 self._edit(index + 1, calls)
@@ -271,7 +282,31 @@ class TraceView:
             self.model,
             first_failing=self.first_failing,
             lawful=self.lawful,
+            keep=self._keep,
         )
+
+    @cached_property
+    def kept(self) -> frozenset[int]:
+        """The indices of the calls that stay."""
+        return frozenset(_where(marks(self._plain, lambda call: call.name in self._keep)))
+
+    def keeps(self, calls: Iterable[Call]) -> bool:
+        """Return whether other calls have as many of those that stay."""
+        return not self._keep or self._kept_in(calls) >= len(self.kept)
+
+    def _kept_in(self, calls: Iterable[Call]) -> int:
+        return sum(call.name in self._keep for call in calls)
+
+    def _staying(self, altered: Alteration) -> Alteration:
+        """Return an alteration that drops no call that stays, unless it adds as many."""
+        if not self._keep:
+            return altered
+        if isinstance(altered, Drops):
+            return altered.without(self.kept)
+        lost = self.kept.intersection(altered)
+        if self._kept_in(call for calls in altered.values() for call in calls) >= len(lost):
+            return altered
+        return {at: calls for at, calls in altered.items() if at not in lost}
 
     @cached_property
     def last(self) -> int | None:
@@ -313,6 +348,7 @@ class TraceView:
 
     def after(self, change: Alteration) -> list[Call]:
         """Return the bare calls with others in the place of some."""
+        change = self._staying(change)
         return [new for at, old in enumerate(self.bare) for new in change.get(at, (old,))]
 
     def text_of(self, calls: Iterable[Call]) -> bytes:
@@ -351,11 +387,14 @@ class TraceView:
         stay too, unless the input keeps the contract: one of them may be what fails. None if the
         contract cannot be kept.
         """
+        altered = self._staying(altered)
         gone: set[int] = set()
         for _ in range(_ROUNDS):
             more = self._refused(altered, gone)
             if not more:
                 return frozenset(gone)
+            if self._keep and not self.kept.isdisjoint(more):
+                return None
             gone |= more
         return None
 

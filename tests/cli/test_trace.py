@@ -52,6 +52,36 @@ def test_wrong_results_are_recorded_anew_in_what_is_left(tool: Tool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("keep", "solves"), [("init,release", 0), ("solve release", 2)])
+def test_calls_that_stay_by_name_or_role(tool: Tool, keep: str, solves: int) -> None:
+    """The replay ends before them: without the option they go first."""
+    path = tool.write("lgl.trace", f"{MELTS}release\n")
+    done = tool("trace", path, *FAULT, "-q", "--keep-calls", keep)
+    assert done.code == 0, done.err
+    lines = path.with_name("lgl.reduced.trace").read_text().splitlines()
+    calls = [each for each in lines if not each.startswith("return")]
+    assert [each for each in calls if each != "sat"] == ["init", "freeze 1", "melt 1", "release"]
+    assert calls.count("sat") == solves
+    refused = tool("trace", path, *FAULT, "--keep-calls", "sat,nosuch")
+    assert refused.code == 2
+    assert "--keep-calls: Lingeling has no call and no role 'nosuch'" in refused.err
+
+
+@pytest.mark.slow
+def test_calls_that_stay_where_a_command_reads_the_trace(tool: Tool) -> None:
+    dies = 'grep -q "^freeze 1" "$1" && grep -q "^melt 1" "$1" && kill -ILL $$\nexit 0'
+    path = tool.write("lgl.trace", f"{MELTS}release\n")
+    command = str(tool.script("interpreter", dies))
+    done = tool(
+        "trace", path, "--cmd", command, "-q", "--keep-calls", "release", "--strategy", "ddmin"
+    )
+    assert done.code == 0, done.err
+    reduced = path.with_name("lgl.reduced.trace").read_text()
+    assert reduced.endswith("melt 1\nrelease\n")
+    assert len(reduced.splitlines()) < 6
+
+
+@pytest.mark.slow
 def test_a_real_failure_needs_no_option(tool: Tool) -> None:
     """Lingeling itself dies here: a solve behind a look-ahead over a variable made by incvar."""
     text = (

@@ -65,7 +65,7 @@ def _batches(
         seen.add(key)
         text = view.text_of(calls)
         size = len(calls) - given, given, len(text), text
-        if size[:what_counts] >= now[:what_counts]:
+        if size[:what_counts] >= now[:what_counts] or not view.keeps(calls):
             continue
         cost = len(calls) + 1  # the solver is released after it
         if cost > room:

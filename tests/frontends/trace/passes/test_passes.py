@@ -54,8 +54,11 @@ release
 """
 
 
-def view_of(text: bytes, last: int | None = None, model: Model = LINGELING) -> TraceView:
-    return TraceView(read_trace(text, "lgl"), model, lambda: last)
+def view_of(
+    text: bytes, last: int | None = None, model: Model = LINGELING, keep: str = ""
+) -> TraceView:
+    names = frozenset(keep.split())
+    return TraceView(read_trace(text, "lgl"), model, lambda: last, keep=names)
 
 
 def first(problem: object) -> bytes:
@@ -68,11 +71,16 @@ def first(problem: object) -> bytes:
 
 
 def candidates(
-    text: bytes, strategy: Strategy, each: object, seed: int, model: Model = LINGELING
+    text: bytes,
+    strategy: Strategy,
+    each: object,
+    seed: int,
+    model: Model = LINGELING,
+    keep: str = "",
 ) -> list[bytes]:
     """Return what a pass tries when some of it succeeds, at random."""
     chance = random.Random(seed)
-    view = view_of(text, 12, model)
+    view = view_of(text, 12, model, keep)
     problem = each.problem(view)  # type: ignore[attr-defined]
     found: list[bytes] = []
     if problem is None:
@@ -110,6 +118,16 @@ ITEM_PASSES = [
 ]
 OPTION_PASSES = [Import(), Lower(), Lower(2), Default()]
 TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values()]
+
+
+@pytest.mark.parametrize("each", [*ITEM_PASSES, *TREE_PASSES], ids=lambda each: each.name)
+@pytest.mark.parametrize("strategy", [adaptive, ddmin], ids=lambda each: each.name)
+def test_no_candidate_drops_calls_that_stay(each: object, strategy: Strategy) -> None:
+    """Unless nothing but these is left."""
+    for seed in range(10):
+        for one in candidates(TRACE, strategy, each, seed, keep="init release sat"):
+            assert [one.count(name) for name in (b"init\n", b"sat\n", b"release\n")] == [1, 1, 1]
+    assert view_of(TRACE, keep="sat").after(dict.fromkeys(range(23), ()))[0].name == "sat"
 
 
 @pytest.mark.parametrize("each", OPTION_PASSES, ids=lambda each: type(each).__name__)
