@@ -118,6 +118,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.bisect": (*ENGINE, "reducekit.session", "reducekit.strategies"),
     # The public face of the engine.
     "reducekit": (*ENGINE, "reducekit.api", "reducekit.session"),
+    "reducekit.testing": (*BASE, "reducekit.frontend", "reducekit.search"),
     "reducekit.api": (*ENGINE, "reducekit.session", "reducekit.usage"),
     # One algorithm a file, over abstract changes.
     "reducekit.strategies": (*BASE, "reducekit.search"),

@@ -13,7 +13,7 @@ from reducekit.frontend import Frontend, Schedule
 from reducekit.search.problem import IndependentItems, Items, Selection, independent
 from reducekit.search.selecting import Selecting, Selector
 from reducekit.search.strategy import Passes, Strategy
-from reducekit.strategies.levels import level_by_level
+from reducekit.strategies.topdown import top_down
 
 _WORD = re.compile(rb"^c\b.*|(\S+)", re.MULTILINE)  # comments have no group
 
@@ -146,4 +146,4 @@ def _search(items: Items) -> Selecting:
     return Selecting(items, _OneByOne(tuple(range(len(items.weights)))))
 
 
-one_by_one = Strategy("one-by-one", _search, lambda tree: level_by_level(tree, _search))
+one_by_one = Strategy("one-by-one", _search, lambda tree: top_down(tree, _search))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.cli.tool import Tool
 ENTRY_POINTS = """[reducekit.frontends]
 commented = comments:Commented
 notes = notes:Notes
+lists = lists:NestedLists
 [reducekit.strategies]
 from-the-end = from_the_end:from_the_end
 """
@@ -66,6 +69,33 @@ def test_a_format_removes_what_depends_on_a_removed_entry(extended: Tool) -> Non
 def test_a_strategy_searches_any_format(extended: Tool) -> None:
     result = reduced(extended, "notes", ".notes", NOTES, "--strategy", "from-the-end")
     assert result == "d = 1\ne = d\n"
+
+
+LISTS = """(zero (one (two e) (three) (e (four = (five d) six) seven)) eight)
+(nine (ten e (eleven = twelve (thirteen (e = d) fourteen) fifteen)) (sixteen e = (seventeen d)))
+"""
+
+
+def test_a_tree_is_searched_as_well_as_by_the_default(extended: Tool) -> None:
+    """And better than level by level, as the page says."""
+    page = PAGE.read_text()
+    shorter = reduced(extended, "lists", ".lists", LISTS, "--strategy", "from-the-end")
+    assert shorter == reduced(extended, "lists", ".lists", LISTS)
+    source = Path(extended.environment["PYTHONPATH"]) / "from_the_end.py"
+    source.write_text(
+        source.read_text().replace("topdown", "levels").replace("top_down", "level_by_level")
+    )
+    longer = reduced(extended, "lists", ".lists", LISTS, "--strategy", "from-the-end")
+    said = re.search(r"leaves (\d+) bytes .*?`top_down` (\d+), as many", page, re.DOTALL)
+    assert said is not None
+    assert [len(longer), len(shorter)] == [*map(int, said.groups())]
+
+
+def test_the_examples_keep_the_contract(extended: Tool) -> None:
+    place = extended.environment["PYTHONPATH"]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
+    assert "2 passed" in done.stdout, done.stdout
 
 
 def test_a_kind_of_failure_brings_its_option_and_contradictions(tmp_path: Path) -> None:
