@@ -33,8 +33,9 @@ class Level(IndependentItems):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return all first moves of the chosen nodes together."""
-        edits = (edit for item in sorted(chosen) for edit in self.moves[item].change.edits)
-        return Change(tuple(edits), "level")
+        changes = [self.moves[item].change for item in sorted(chosen)]
+        what = ", ".join(sorted({each.what for each in changes if each.what}))
+        return Change(tuple(edit for each in changes for edit in each.edits), what or "level")
 
     def below(self, taken: Selection) -> list[int]:
         """Return the nodes of the next level."""

@@ -103,6 +103,7 @@ class Run:
         self.frontend, self.case = frontend, case
         self.best = case.text
         self.left: list[bytes] = []
+        self.steps: list[str] = []
         self.interrupt_at: int | None = None
         executor = InProcess(self.check, width)
         self.reduction = Reduction(
@@ -125,6 +126,7 @@ class Run:
             assert self.interesting(event.text)
             self.frontend.parse(event.text)
             self.best = event.text
+            self.steps.append(event.what)
 
 
 def run(frontend: Frontend, strategy: Strategy, case: Case, width: int = 1) -> Run:
@@ -223,3 +225,17 @@ def test_what_grows_at_first_is_rolled_back_and_the_rest_is_tried_without_it() -
     result = found.reduction.run(text, 0.0)
     assert result.text == found.best == b"init\n%bsat\n" % (b"add 0\n" * 4)
     assert max(sizes) > 200
+
+
+@pytest.mark.parametrize(
+    ("frontend", "case", "said"),
+    [
+        ("btor", Case(CASES["btor"].text, (b" mul ", b" eq ")), {"zeros", "ones"}),
+        ("text", Case(b"one (two) (three four)\n", (b"one", b"four")), {"drop group"}),
+    ],
+)
+def test_steps_of_halving_say_what_they_did(frontend: str, case: Case, said: set[str]) -> None:
+    """Not only that they were about nodes or a level."""
+    steps = run(fresh(frontend), registry.strategy("halving"), case).steps
+    assert {*steps} >= said
+    assert not {"nodes", "level"}.intersection(steps)

@@ -29,6 +29,8 @@ from reducekit.search.problem import Graph, Redirect, Step, Substitute
 
 ZERO, ONES, FRESH, SHARED = range(4)
 """Kinds of substitutions: those of the thesis, and one variable for all nodes of a sort."""
+_WHAT = ("zeros", "ones", "fresh variables", "shared variables")
+"""What the steps of a journal are called, by kind."""
 _UNSEEN = -2
 _CLIMBS = 50
 """Steps for each line, on average, to find dominators: in deep graphs some may be missed."""
@@ -241,10 +243,13 @@ class LineGraph(Graph):
         """Return the graph after a step; None if it has as many nodes as before."""
         made = GraphStep(self.view, self.rules, self._facts, self._state, self.lines)
         if isinstance(step, Substitute):
+            what = _WHAT[step.kind]
             self._substitute(made, step.nodes, step.kind)
         elif isinstance(step, Redirect):
+            what = "redirect"
             made.redirect(step.node, step.position, step.target)
         else:
+            what = "drop roots"
             gone = frozenset(step.roots)
             made.roots = tuple(root for root in self._state.roots if root not in gone)
             if not made.roots:
@@ -252,7 +257,7 @@ class LineGraph(Graph):
         state, size = made.finish()
         if size >= self.size:
             return None
-        change = Change(tuple(made.edits(state)), "nodes")
+        change = Change(tuple(made.edits(state)), what)
         return LineGraph(self.view, self.rules, state, size, change, self._facts)
 
     def _substitute(self, made: GraphStep, nodes: Collection[int], kind: int) -> None:
