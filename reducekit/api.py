@@ -68,6 +68,10 @@ class ReduceOptions(TypedDict, total=False):
     width: Number | None
     fast: bool
     repeat: Repeat | str | None
+    protect: Sequence[str] | str
+    propose: Sequence[Words] | str
+    prefer: Words | None
+    prefer_first: bool
     output: Place | None
     in_place: bool
     journal: bool

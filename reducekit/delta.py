@@ -27,8 +27,8 @@ def delta(old: bytes, new: bytes) -> bytes:
     a few bytes each on top. Takes one pass over the texts, and some milliseconds
     for each megabyte between the first changed place and the last.
     """
-    front = _same_front(old, 0, new, 0)
-    tail = _same_end(old, new, min(len(old), len(new)) - front)
+    front = same_front(old, 0, new, 0)
+    tail = same_end(old, new, min(len(old), len(new)) - front)
     before, after = old[front : len(old) - tail], new[front : len(new) - tail]
     copies, fresh = _copies(before, after)
     count = len(copies)
@@ -74,7 +74,7 @@ def _copies(old: bytes, new: bytes) -> tuple[list[int], bytes]:
     fresh: list[bytes] = []
     done = here = there = searched = 0  # done: up to where the new text is said
     while here < len(new) and searched <= _EFFORT * len(old):
-        length = _same_front(old, there, new, here)
+        length = same_front(old, there, new, here)
         if length >= _ANCHOR:
             copies += here - done, there, length
             fresh.append(new[done:here])
@@ -105,7 +105,7 @@ def _copies(old: bytes, new: bytes) -> tuple[list[int], bytes]:
     return copies, b"".join(fresh)
 
 
-def _same_front(a: bytes, i: int, b: bytes, j: int) -> int:
+def same_front(a: bytes, i: int, b: bytes, j: int) -> int:
     """Return how many bytes are the same from `a[i]` and `b[j]` on."""
     most = min(len(a) - i, len(b) - j)
     equal, same, step = a.startswith, 0, 8 * _STRIDE
@@ -123,7 +123,7 @@ def _same_front(a: bytes, i: int, b: bytes, j: int) -> int:
     return same + (((other & -other).bit_length() - 1) // 8 if other else size)
 
 
-def _same_end(a: bytes, b: bytes, most: int) -> int:
+def same_end(a: bytes, b: bytes, most: int) -> int:
     """Return how many bytes are the same at the ends, at most `most`."""
     m, n = len(a), len(b)
     same, step = 0, 64

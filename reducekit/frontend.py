@@ -9,7 +9,7 @@ offer looks it up: `isinstance(frontend, Draws)`, `issubclass(found, Generates)`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -20,6 +20,8 @@ from reducekit.search.strategy import Passes
 
 Effort: TypeAlias = Literal["quick", "normal", "thorough"]
 """How much is tried."""
+Order: TypeAlias = Callable[[bytes], Any]
+"""Returns the key of a text: see `Frontend.order`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ class Frontend(ABC):
         """Return the key of a strict total order without infinite descent: smaller texts first.
 
         Only steps down are accepted, so every reduction ends, whatever the passes propose. It is
-        called for every candidate.
+        called for every candidate. A key is a tuple that ends with the text itself: where all
+        before that is equal, `--prefer` decides.
         """
         return by_size(text)
 

@@ -89,7 +89,7 @@ class Btor(Frontend):
 
     def order(self, text: bytes) -> Any:
         """Return the key of the order: lines, widths, bytes, text."""
-        return Size(text)
+        return Size(text), text
 
     def measure(self, view: BtorView) -> Mapping[str, int]:
         """Count bytes, lines, nodes (sorts and declarations of BTOR2 left out) and widths."""

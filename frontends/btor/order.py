@@ -11,7 +11,7 @@ _TWO_WIDTHS = frozenset({b"array", b"write", b"acond", b"anext", b"lambda"})
 
 @total_ordering
 class Size:
-    """The key of a text: lines, then the sum of widths, then bytes, then the text.
+    """The size of a text: lines, then the sum of widths, then bytes.
 
     So no step adds a node, and none makes nodes wider without taking some away. Of a text
     with many lines the widths count as 0: two texts are only compared by their widths if
@@ -24,12 +24,14 @@ class Size:
         self.lines = text.count(b"\n")
 
     @cached_property
-    def _rest(self) -> tuple[int, int, bytes]:
+    def _rest(self) -> tuple[int, int]:
         widths = _widths(self.text) if self.lines <= _MANY else 0
-        return widths, len(self.text), self.text
+        return widths, len(self.text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Size) and self.text == other.text
+        if not isinstance(other, Size):
+            return NotImplemented
+        return self.lines == other.lines and self._rest == other._rest
 
     def __lt__(self, other: Size) -> bool:
         if self.lines != other.lines:
@@ -37,7 +39,7 @@ class Size:
         return self._rest < other._rest
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return hash(self.lines)
 
 
 def _widths(text: bytes) -> int:

@@ -3,6 +3,7 @@
 from reducekit.reduction.control import Budget, Control, Counts
 from reducekit.reduction.loop import EARLIER, GUESSES, Reduction, Result
 from reducekit.reduction.plan import STAGES, PassChoice
+from reducekit.reduction.protection import Protection
 from reducekit.reduction.skips import Skip
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Control",
     "Counts",
     "PassChoice",
+    "Protection",
     "Reduction",
     "Result",
     "Skip",

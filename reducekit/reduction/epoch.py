@@ -22,12 +22,13 @@ from weakref import WeakKeyDictionary
 from reducekit.document import Patched
 from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
-from reducekit.frontend import Frontend, View
+from reducekit.frontend import Frontend, Order, View
 from reducekit.journal import digest
 from reducekit.offers import Compares, Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
 from reducekit.reduction.plan import SchedulePosition
+from reducekit.reduction.protection import Protection
 from reducekit.reduction.skips import Fingerprints, LocalContext, Skip
 from reducekit.reduction.verdicts import Verdict, Verdicts
 from reducekit.search.pass_search import Task
@@ -71,6 +72,9 @@ class Shared:
     """Reruns the best text. Raises Stopped, or `Refuted`, if it no longer fails."""
     useless: dict[str, bytes]
     """The passes that found nothing, each with the text on which it did."""
+    protection: Protection
+    prefer: Callable[[Order], Order]
+    """Makes the order of the frontend's, which may change."""
     round: int = 0
     """The round of the last pass that began."""
     compares: bool = field(init=False)
@@ -91,7 +95,7 @@ class Shared:
         if self.compares:
             assert isinstance(self.frontend, Compares)
             self.frontend = self.frontend.beside(text)
-            self.best.order = self.frontend.order
+            self.best.order = self.prefer(self.frontend.order)
 
     def found_nothing(self, position: SchedulePosition) -> None:
         """Record that a pass found nothing in this text, provided that it tried everything."""
@@ -220,6 +224,8 @@ class Epoch:
     def _add(self, position: SchedulePosition) -> None:
         """Search this pass as well. A pass without candidates ends at once."""
         problem = position.pass_.problem(self.view)
+        if problem is not None:
+            problem = self.shared.protection.within(problem, self.view.document)
         started = None if problem is None else self.shared.strategy.start(problem)
         if started is not None and self._batched:
             started = started.in_a_row(self.width)
@@ -373,9 +379,12 @@ class Epoch:
         """Render a task, and decide whether it is worth a run."""
         assert task.base is not None
         strict = self.shared.frontend.strict
+        keeps = self.shared.protection.keeps
         if task.partition is None:
             position = self.positions[0]
             text = task.base.render()
+            if not keeps(text):
+                return Candidate(task, position, text, skip=Skip.UNPROTECTED)
             if strict and len(self._succeeded) > 1 and not self._parses(text):
                 return Candidate(task, position, text, skip=Skip.UNREADABLE)
             return Candidate(task, position, text, digest(text))
@@ -384,10 +393,12 @@ class Epoch:
         base = self._base_text() if parent is None else self._texts[parent]
         text = task.base.render_with(task.edits) if task.edits else base
         self._texts[task] = text
-        # The order of these questions is that of `Skip`: a comparison, the frontend's order, a
+        # The order of these questions is that of `Skip`: a comparison, a few searches, the order, a
         # parse.
         if text == base:
             return Candidate(task, position, text, skip=Skip.UNCHANGED)
+        if not keeps(text):
+            return Candidate(task, position, text, skip=Skip.UNPROTECTED)
         growing = position.mode.allow_growth or task.change.probe
         if not growing and not self.shared.best.is_below(text, base):
             return Candidate(task, position, text, skip=Skip.NOT_SMALLER)

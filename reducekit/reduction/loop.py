@@ -12,7 +12,7 @@ from itertools import islice
 from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
 from reducekit.executors.executor import Executor, Finished
-from reducekit.frontend import Effort, Frontend, View
+from reducekit.frontend import Effort, Frontend, Order, View
 from reducekit.gc_tuning import collect
 from reducekit.journal import Journal, digest
 from reducekit.offers import Skips
@@ -21,6 +21,7 @@ from reducekit.reduction.best import Best
 from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 from reducekit.reduction.epoch import Epoch, Shared
 from reducekit.reduction.plan import PassChoice, first_position
+from reducekit.reduction.protection import Protection
 from reducekit.reduction.skips import Fingerprints
 from reducekit.reduction.verdicts import Sightings, Verdicts
 from reducekit.search.strategy import Strategy
@@ -99,6 +100,10 @@ class Reduction:
     """When the time budget starts, by the monotonic clock."""
     counts: Counts = field(default_factory=Counts)
     control: Control = field(default_factory=Control)
+    protection: Protection = field(default_factory=Protection)
+    """What every candidate has to contain."""
+    prefer: Callable[[Order], Order] = lambda order: order
+    """Makes the order in which texts must get smaller of the frontend's."""
     _first: Frontend = field(init=False)
     """The frontend as it was given: it may come to compare with another text (see `Compares`)."""
     _spending: Spending = field(init=False)
@@ -160,7 +165,7 @@ class Reduction:
         `close` ends its checks; all accepted texts have been passed to `listen`.
         """
         # The frontend's order is called for every candidate, so it is looked up once.
-        order = self.frontend.order
+        order = self.prefer(self.frontend.order)
         best = Best(text, seconds, order, self._spending, self.listen, self.journal)
         stopped = None if starts is None else self._try_starts(best, starts, starts_from)
         while stopped is None and self._returns < _RETURNS:
@@ -201,7 +206,7 @@ class Reduction:
         try:
             while True:
                 for text in islice(todo, self.width - len(flight)):
-                    if best.is_below(text, best.text):
+                    if self.protection.keeps(text) and best.is_below(text, best.text):
                         flight.append((digest(text), text))
                 if not flight:
                     break
@@ -258,6 +263,8 @@ class Reduction:
             self._fingerprints,
             lambda: self._look_again(best, first),
             {},
+            self.protection,
+            self.prefer,
         )
         view, self.view = self.view, None
         if view is None:
@@ -342,7 +349,7 @@ class Reduction:
         best.roll_back()
         # What was seen to pass is as doubtful.
         self.frontend = self._first
-        best.order = self.frontend.order
+        best.order = self.prefer(self.frontend.order)
         self._returns += 1
         self._looks = b"", 0
         # Successes must be found again, and confirmed by more runs if runs may differ.

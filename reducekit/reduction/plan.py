@@ -24,17 +24,22 @@ STAGES: dict[str, str] = {
 class PassChoice:
     """Which passes of a schedule to run: those in `only` if it is given, except those in `without`.
 
-    Names ignore case, and treat blanks, dashes and underscores alike.
+    Names ignore case, and treat blanks, dashes and underscores alike. The passes `own`, which are
+    the user's, come last in each round.
     """
 
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    own: tuple[Pass, ...] = ()
 
     def of(self, schedule: Schedule) -> Schedule:
         """Return the schedule restricted to these passes.
 
         Raises UsageError for an unknown name, or if no pass is left.
         """
+        if self.own:
+            alone = schedule.alone.union(each.name for each in self.own)
+            schedule = replace(schedule, rounds=(*schedule.rounds, *self.own), alone=alone)
         if not self.only and not self.without:
             return schedule
         stages = {name: getattr(schedule, name) for name in STAGES}

@@ -20,12 +20,14 @@ from reducekit.journal import digest
 class Skip(Enum):
     """A reason not to run a candidate, in the order in which `Epoch` looks for one.
 
-    The first three need its text alone, so they are looked for once. The others depend on what has
+    The first four need its text alone, so they are looked for once. The others depend on what has
     been learnt, so they are looked for again when its turn has come.
     """
 
     UNCHANGED = "changes nothing"
     """An earlier change has already removed what this one would."""
+    UNPROTECTED = "drops protected text"
+    """The user protects text that it does not contain (see `Protection`)."""
     NOT_SMALLER = "not smaller"
     """It would not be accepted anyway, except as a probe or while a preparing pass may grow."""
     UNREADABLE = "does not parse"

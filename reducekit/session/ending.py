@@ -106,6 +106,9 @@ def _lay_out(running: Running, job: Job, golden: Golden, saved: SavedBest) -> No
     if text == saved.text or not job.commands or running.control.stopped:
         return
     limits = limits_for(golden.criterion, job.limits, golden.seconds)
+    if not job.protection.keeps(text):
+        running.say("the pretty-printed result changes protected text; keeping the original layout")
+        return
     opened = running.executors.open_repeating(Oracle(job.commands, golden.criterion))
     if not run_once(opened, text, limits).interesting:
         running.say("the pretty-printed result does not fail; keeping the original layout")

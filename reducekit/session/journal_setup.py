@@ -246,6 +246,11 @@ def _head(
                 for name in ("only", "without")
                 if getattr(options, name)
             },
+            **{
+                name: repr(getattr(options, name))
+                for name in ("protect", "propose", "prefer", "prefer_first")
+                if getattr(options, name)
+            },
             **({} if options.unresolved is None else {"unresolved": str(options.unresolved)}),
         },
         files=files,

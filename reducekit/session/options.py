@@ -331,6 +331,30 @@ class Options(Failure):
     without: Sequence[str] = option(
         "Skip this pass. Repeatable.", "Search", (), read=several, metavar="PASS", rare=True
     )
+    protect: Sequence[str] = option(
+        "What REGEX matches in the file has to stay. Repeatable.",
+        "Search",
+        (),
+        read=several,
+        metavar="REGEX",
+    )
+    propose: Sequence[Words] = option(
+        "Also try what CMD prints for the best file: paths or edits, one a line. Repeatable.",
+        "Search",
+        (),
+        read=several,
+        metavar="CMD",
+        rare=True,
+    )
+    prefer: Words | None = option(
+        "Of files of one size, prefer those for which CMD prints a smaller number.",
+        "Search",
+        metavar="CMD",
+        rare=True,
+    )
+    prefer_first: bool = option(
+        "Compare the numbers of --prefer before the sizes.", "Search", False, rare=True
+    )
     output: Path | None = option(
         "The result (default: INPUT with .reduced before its suffix).",
         "Output",

@@ -7,20 +7,22 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
+from operator import itemgetter
 from pathlib import Path
 
 from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Guard
-from reducekit.frontend import Frontend, View
+from reducekit.frontend import Frontend, Order, View
 from reducekit.offers import Claims, Skips, Varies
 from reducekit.oracle.also import compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.kinds import regex
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.own_checks import ChecksCandidates, GuardsCommand, OracleRequest, OwnOracle, Subject
-from reducekit.reduction import PassChoice
+from reducekit.reduction import PassChoice, Protection
 from reducekit.search.strategy import Strategy
 from reducekit.session import journal_setup
 from reducekit.session.cluster import Cluster
@@ -35,9 +37,10 @@ from reducekit.session.files import (
 )
 from reducekit.session.fresh import FRESH
 from reducekit.session.journal_setup import Opened
-from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options
+from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options, Words
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import OutputFile
+from reducekit.session.programs import Preference, Program, Proposals
 
 _FALLBACK = "text"
 """The frontend that reads any text, by lines and tokens."""
@@ -91,12 +94,22 @@ class Job:
     """The cluster that runs them, if any."""
     subject: Callable[[], Subject] | None = None
     """What fails, for a bug report, if it is not the first command's program."""
+    protection: Protection = field(default_factory=Protection)
+    """What every candidate has to contain."""
+    programs: tuple[Program, ...] = ()
+    """The user's programs that steer the search."""
+    preference: Preference | None = None
+    """The numbers that texts are also compared by."""
     fresh: tuple[Command, ...] = ()
     """For an unstable failure: the command on variants that no check uses."""
     notes: tuple[str, ...] = ()
     """Notes for the user."""
     closing: ExitStack = field(default_factory=ExitStack)
     """Closes everything opened for this job."""
+
+    def prefer(self, order: Order) -> Order:
+        """Return the order in which texts have to get smaller, given the frontend's."""
+        return order if self.preference is None else self.preference.over(order)
 
     def take_view(self) -> View:
         """Return the parsed text, once: it is large, so nothing else may keep it."""
@@ -166,9 +179,12 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
             tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
             for some in (commands, fresh)
         )
-    choice = PassChoice(tuple(options.only), tuple(options.without))
+    protection = _protection(options, text)
     with naming(name):
         parsed, view = _parsed(options, frontend, text)
+    proposing, preferring = _programs(options, parsed.suffix, limits, guard, stack)
+    own_passes = (Proposals(proposing),) if proposing else ()
+    choice = PassChoice(tuple(options.only), tuple(options.without), own_passes)
     refused = parsed.refuses(text) if isinstance(parsed, Skips) else None
     if refused is not None:
         raise UsageError(refused)
@@ -211,11 +227,45 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         jobs=options.jobs,
         cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
         subject=getattr(own or options.known, "subject", None),
+        protection=protection,
+        programs=(*proposing, *preferring),
+        preference=next(
+            (Preference(each, first=options.prefer_first) for each in preferring), None
+        ),
         fresh=fresh,
         notes=(
             *(() if own is None else own.notes),
             *([_SEEDS_ALONE] if options.unstable and vary is None else ()),
         ),
+    )
+
+
+def _protection(options: Options, text: bytes) -> Protection:
+    """Return what has to stay. Raises UsageError for an expression that matches nothing."""
+    patterns = [regex("protect", each) for each in options.protect]
+    for given, pattern in zip(options.protect, patterns, strict=True):
+        if not any(map(itemgetter(0), pattern.finditer(text))):
+            raise UsageError(f"`protect`: {given!r} matches nothing in the input")
+    return Protection.of(text, patterns)
+
+
+def _programs(
+    options: Options, suffix: str, limits: Limits, guard: Guard, stack: ExitStack
+) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
+    """Return the user's programs that propose candidates, and the one that prefers some."""
+    if options.prefer_first and options.prefer is None:
+        raise UsageError("`prefer_first` requires `prefer`")
+
+    def made(option: str, words: Words) -> Program:
+        command = Command.of(words, shell=options.shell)
+        workdir = None if options.workdir is None else str(options.workdir.absolute())
+        program = Program(option, words, command, suffix, limits, guard, workdir)
+        stack.callback(program.close)
+        return program
+
+    return (
+        tuple(made("propose", each) for each in options.propose),
+        () if options.prefer is None else (made("prefer", options.prefer),),
     )
 
 

@@ -125,6 +125,8 @@ def search(
                 view=job.take_view(),
                 begin=running.begin,
                 control=running.control,
+                protection=job.protection,
+                prefer=job.prefer,
             )
             reduction.preload(job.frontend.baseline, interesting=failing)
             if journal is not None:

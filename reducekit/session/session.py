@@ -148,6 +148,11 @@ class Session:
                     self.options, executors, self._listen, self._guard, self.control, begin
                 )
                 self._announce(job)
+                for program in job.programs:
+                    program.attach(running)
+                if job.preference is not None:
+                    with self._guard.allowed():
+                        job.preference.require_number(job.text)
                 job, golden, failing = seen_to_fail(running, job)
                 job = self._started(job, golden)
                 slippage = slippage_of(running, job, golden)
@@ -165,8 +170,10 @@ class Session:
                 if last is not None:
                     self.last_run = last.outcomes
                 if job.own is not None and last is not None and last.interesting:
+                    finished = job.own.finish(saved.text)
                     with self._guard.held():
-                        saved.replace(job.own.finish(saved.text))
+                        if job.protection.keeps(finished):
+                            saved.replace(finished)
                 result = replace(result, text=saved.text)
                 report = report_of(running, job, golden, result, last, tries, slippage)
                 there = left(running, job, golden, steps, report.text, last)
@@ -225,7 +232,7 @@ class Session:
                 kept = journal_setup.keep_edited(job.opened, job.output)
                 self._listen(Notice(kept))
             saved = self._saved = journal_setup.saved_best(
-                job.opened.journal, job.text, job.output, job.frontend.order
+                job.opened.journal, job.text, job.output, job.prefer(job.frontend.order)
             )
         if saved.text != job.text:
             self._listen(Resumed(len(saved.text)))

@@ -65,6 +65,7 @@ HABITS: Sequence[Habit] = (
         ("--trivial-is-error --trivial-is-not-error", "no option: leave it out"),
         ("--no-clang-delta --clang-delta", "no option: leave it out"),
         ("--history --no-history", "reducekit history OUTPUT, afterwards"),
+        ("--reduce-with", "--propose CMD"),
         ("--seed", "no option: the same command gives the same result"),
     ),
 )

@@ -118,7 +118,7 @@ def test_options_of_the_call_are_those_of_a_session() -> None:
         "unresolved",
         "max_output", "jobs", "width", "repeat", "output", "also_interesting", "max_checks",
         "max_time", "until", "patience", "workdir", "ship", "local_slots", "match_out",
-        "match_err", "only", "without", "at_least", "times", "floor",
+        "match_err", "only", "without", "protect", "propose", "at_least", "times", "floor",
     }  # fmt: skip
 
 
