@@ -84,6 +84,7 @@ def guess_format(name: str, text: bytes) -> str | None:
     `text` is the file, or its beginning; None if no format is certain.
     """
     classes = [frontend_class(each) for each in names(FRONTENDS)]
+    name = name.lower()
     for chosen in (
         [each for each in classes if name.endswith(each.suffixes or (each.suffix or "\0",))],
         [each for each in classes if each.recognises(text)],

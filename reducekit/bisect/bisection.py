@@ -7,10 +7,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from reducekit import registry
 from reducekit.bisect.options import BisectOptions
 from reducekit.bisect.report import Report, Tested
 from reducekit.bisect.search import Verdict, lowest, next_version, smallest
-from reducekit.bisect.verdicts import Judge, cannot_start, ended
+from reducekit.bisect.verdicts import Differs, Judge, cannot_start, ended
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Finished, Guard, NoSignals
@@ -20,7 +21,7 @@ from reducekit.oracle.signature import signature
 from reducekit.session.executors import Executors, limits_for, local_opener
 from reducekit.session.files import format_of
 from reducekit.session.golden import Golden, GoldenRunError, establish, run_once
-from reducekit.session.options import Failure, Options
+from reducekit.session.options import Failure, KnownFailure, Options
 from reducekit.session.session import Session
 from reducekit.session.slippage import captured
 
@@ -48,13 +49,17 @@ class Bisection:
         self._template = options.template()
         self._source = options.source()
         self._text = options.input
-        self._format = "" if options.reduce is None else format_of(Path(options.name))
+        self._format = options.format or ""
+        if options.reduce is not None:
+            self._format = self._format or format_of(Path(options.name), options.input)
+            registry.frontend_class(self._format)
         first, last = self._source.ends(options.good, options.bad)
         step = 1 if first < last else -1
         self._versions = [self._source.versions[each] for each in range(first, last + step, step)]
         name = Path(options.name).name
-        opener = local_opener(Path(name).suffix, self._guard, name=name)
-        self._executors = Executors(opener, options.repeat, self._guard)
+        self._opener = local_opener(Path(name).suffix, self._guard, name=name)
+        self._executors = Executors(self._opener, options.repeat, self._guard)
+        self._reducing_runs = 0
         self._report = Report(
             input=options.name,
             fixed=step < 0,
@@ -81,7 +86,7 @@ class Bisection:
                 if not report.tested:
                     raise
                 report.interrupted = True
-            report.runs = self._executors.runs
+            report.runs = self._executors.runs + self._reducing_runs
             report.fetched = self._source.fetched
         return report
 
@@ -229,11 +234,32 @@ class Bisection:
             finished = self._run(good, self._programs[good], golden, kept, text=text)
             return judge.of(finished.outcomes, shown=finished.interesting) == "good"
 
+        commands = [
+            self._filled(
+                number, self._programs[number], self._report.kept
+            ).commands_and_criterion()[0]
+            for number in (bad, good)
+        ]
+        limits = self._limits(golden.criterion.wall)
         options = Options(
-            input=self._text, interesting=differs, format=self._format, journal=False, output=output
+            input=self._text,
+            name=self._options.name,
+            known=KnownFailure(
+                (*commands[0], *commands[1]), Differs(golden.criterion, judge, len(commands[0]))
+            ),
+            format=self._format,
+            output=output,
+            opener=self._opener,
+            repeat=self._options.repeat,
+            timeout=limits.wall,
+            cpu=limits.cpu,
+            memory=limits.memory,
+            max_output=limits.output,
         )
-        with self._guard.allowed():
-            found = Session(options, guard=self._guard).run()
+        found = Session(options, guard=self._guard).run()
+        self._reducing_runs = found.runs
+        if found.interrupted:
+            raise KeyboardInterrupt
         self._report.reduced = (len(self._text), len(found.text), str(output))
         self._text = found.text
         if self._options.keep_options:

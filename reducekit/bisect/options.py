@@ -73,6 +73,9 @@ class BisectOptions:
         read=Path,
         metavar="FILE",
     )
+    format: str | None = option(
+        "Format of INPUT, for --reduce (default: by suffix or content).", "Output", metavar="NAME"
+    )
     scan: bool = option("Test every version, not only those that bisection needs.", "Search", False)
     cache: Path | None = option(
         "Folder of downloads and clones (default: ~/.cache/reducekit).",

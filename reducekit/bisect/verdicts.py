@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reducekit.bisect.search import Verdict
 from reducekit.oracle.also import Also, innermost
-from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure
+from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure, verdict
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, is_failure, signature
@@ -53,6 +53,42 @@ class Judge:
             each.signal is not None or each.limit is not None or each.status in skipping
             for each in outcomes
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Differs(Criterion):
+    """The bad version shows the failure; the good one, which runs next, is good by its judge."""
+
+    shown: Criterion
+    judging: Judge
+    each: int
+    """The number of commands of one version."""
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the failure."""
+        return self.shown.wall
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the failure does."""
+        return self.shown.counts_steps
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask for the bad version's outcomes, then for those of the good one."""
+        bad, good = outcomes[: self.each], outcomes[self.each :]
+        if len(bad) < self.each:
+            return False if self.shown.judge(bad) is False else None
+        if not good:
+            return None if verdict(self.shown, bad) else False
+        if len(good) < self.each and self.shown.judge(good) is None:
+            return None
+        return self.judging.of(good, shown=verdict(self.shown, good)) == "good"
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return f"{self.shown.describe()}, on the bad version only"
 
 
 def cannot_start(outcomes: Sequence[Outcome]) -> bool:

@@ -13,7 +13,7 @@ from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, SECONDS, adding, declared
 from reducekit.cli.reduce_options import failure_from, oracle_options
-from reducekit.cli.streams import say
+from reducekit.cli.streams import read_text, say
 from reducekit.compare import reducer_tables, reducers, tables
 from reducekit.compare.cases import Case, labels_of, open_case
 from reducekit.compare.curves import chart
@@ -38,7 +38,7 @@ _OPTIONS = (
         "set the effort.",
     ),
     click.option(
-        "--frontend", metavar="NAME", help="Format of the files (default: by suffix or content)."
+        "--format", metavar="NAME", help="Format of the files (default: by suffix or content)."
     ),
     click.option(
         "--simplify",
@@ -121,7 +121,7 @@ def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
     interrupts, failure, labels = process.interrupts, failure_from(values), labels_of(files)
     if values["programs"]:
         return _compare_programs(process, files, labels, failure, values)
-    formats = [values["frontend"] or format_of(path) for path in files]
+    formats = [values["format"] or format_of(path, read_text(path)) for path in files]
     settings = [_SWITCH[values["simplify"]], *values["settings"]]
     algorithms = algorithms_of(values["strategies"], settings, formats)
     outputs = _outputs(values)

@@ -85,22 +85,16 @@ def read_text(path: Path) -> bytes:
     return unpacked(read_input(path), str(path))
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Path, text: bytes) -> str:
     """Return the name of the format of a file, by its suffix, otherwise by its text.
 
     Raises UsageError if no registered format recognises it.
     """
-    known = registry.names(registry.FRONTENDS)
-    classes = {name: registry.frontend_class(name) for name in known}
-    suffix = plain_path(path).suffix
-    for name, frontend in classes.items():
-        if suffix and suffix in (frontend.suffixes or (frontend.suffix,)):
-            return name
-    text = read_text(path)
-    for name, frontend in classes.items():
-        if frontend.recognises(text):
-            return name
-    raise UsageError(f"cannot tell the format of {path}: give `frontend` ({', '.join(known)})")
+    found = registry.guess_format(str(plain_path(path)), text[:_HEAD])
+    if found is None:
+        known = ", ".join(registry.names(registry.FRONTENDS))
+        raise UsageError(f"cannot tell the format of {path}: give `format` ({known})")
+    return found
 
 
 def _began_with(original: Path, source: Path, options: Options) -> bool:

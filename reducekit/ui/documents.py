@@ -63,7 +63,7 @@ class Documents:
     ) -> Document:
         """Open a text."""
         with self._lock:
-            read_as = format or format_of(name, text)
+            read_as = format or registry.guess_format(name, text[:_HEAD])
             found = Document(self.last + 1, name, text, read_as, path, origin)
             self._all[found.number] = found
             self.last = found.number
@@ -99,17 +99,3 @@ def summary(document: Document) -> dict[str, Any]:
         "size": len(document.text),
         "format": document.format,
     }
-
-
-def format_of(name: str, text: bytes) -> str | None:
-    """Return the format of a text, by its suffix or else by its content."""
-    suffix = PurePath(name).suffix.lower()
-    names = registry.names(registry.FRONTENDS)
-    for each in names:
-        found = registry.frontend_class(each)
-        if suffix and suffix in {found.suffix, *found.suffixes}:
-            return each
-    for each in names:
-        if registry.frontend_class(each).recognises(text[:_HEAD]):
-            return each
-    return None

@@ -117,6 +117,37 @@ def test_what_looks_for_words_only_skips_crashes(shell: Shell, builds: Path) -> 
     assert (found["last_good"], found["first_bad"]) == ("solver-1.3", "solver-1.4")
 
 
+@pytest.mark.parametrize("body", ["kill -SEGV $$", "exec sleep 100", "exit 127"])
+def test_what_looks_for_words_skips_what_prints_none(shell: Shell, builds: Path, body: str) -> None:
+    for number in range(1, 13):
+        words = "echo unknown" if number >= 9 else "echo sat"
+        script(builds / f"solver-1.{number}", body if number in (7, 8) else words)
+    found = bisect(shell, "--builds", "builds", "--cmd", "{solver}", "--match-out", "^unknown",
+                   "--timeout", "1")  # fmt: skip
+    assert (found["last_good"], found["first_bad"]) == ("solver-1.6", "solver-1.9")
+    assert found["between"] == ["solver-1.7", "solver-1.8"]
+
+
+def test_a_good_version_that_hangs_is_refused(shell: Shell, builds: Path) -> None:
+    script(builds / "solver-1.1", "exec sleep 100")
+    words = ["bisect", "in.smt2", "--builds", "builds", "--cmd", "{solver}", "--timeout", "1"]
+    done = shell(*words, "--good", "solver-1.1")
+    assert done.code == 2
+    assert "solver-1.1 cannot run the input (stopped after 1.0 s)" in done.err
+
+
+def test_a_failure_that_the_good_version_has_as_well_is_good(shell: Shell, builds: Path) -> None:
+    """Another failure says nothing, unless it is that of the good end."""
+    for number in range(1, 9):
+        other = "no model" if number != 5 else "no core"
+        script(builds / f"solver-1.{number}", f"echo '(error \"{other}\")'; exit 1")
+    found = bisect(shell, "--builds", "builds", "--cmd", "{solver}", "--scan")
+    assert (found["last_good"], found["first_bad"]) == ("solver-1.8", "solver-1.9")
+    assert found["between"] == []
+    skipped = [each["version"] for each in found["versions"] if each["verdict"] == "skipped"]
+    assert skipped == ["solver-1.5"]
+
+
 def test_a_test_may_skip_a_version_as_with_git_bisect(shell: Shell, builds: Path) -> None:
     script(shell.folder / "test.sh", '[ "$2" = solver-1.8 ] && exit 125; ! "$1" "$3" > /dev/null')
     found = bisect(shell, "--builds", "builds", "--oracle", "./test.sh {solver} {version}")
@@ -157,7 +188,44 @@ def test_an_input_that_cannot_be_reduced(shell: Shell, builds: Path) -> None:
     shell.write("in.strange", "bug")
     done = shell("bisect", "in.strange", *words[2:])
     assert done.code == 2
-    assert "cannot tell the format of in.strange" in done.err
+    assert "cannot tell the format of in.strange: give --format (aiger, " in done.err
+    done = shell("bisect", "in.strange", *words[2:], "--format", "none")
+    assert done.code == 2
+    assert "'none'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "result"),
+    [
+        ("in.txt", "one\ntwo bug\nthree\n", ["--format", "text"], "bug"),
+        ("in.cnf", "p cnf 2 2\n1 2 0\n-1 2 0\nc bug\n", [], "bug"),
+        ("in.strange", '(assert true)\n(echo "bug")\n(check-sat)\n', [], "bug"),
+    ],
+)
+def test_an_input_of_any_format_is_reduced(
+    shell: Shell, builds: Path, name: str, text: str, words: list[str], result: str
+) -> None:
+    shell.write(name, text)
+    to = "small" + Path(name).suffix
+    done = shell("bisect", name, "--builds", "builds", "--cmd", "{solver}", "--reduce", to, *words)
+    assert done.code == 0, done.err
+    assert result in shell.read(to)
+    assert len(shell.read(to)) < len(text)
+
+
+def test_the_reduction_keeps_a_journal_and_is_resumed(shell: Shell, builds: Path) -> None:
+    shell.write("in.smt2", "(one)\n(two)\n(bug)\n(three)\n")
+    words = ["--builds", "builds", "--cmd", "{solver}", "--reduce", "small.smt2"]
+    first = bisect(shell, *words)
+    assert shell.read("small.smt2").strip() == "(bug)"
+    history = json.loads(shell("history", "small.smt2", "--json").out)
+    assert history["current"]
+    assert history["head"]["commands"] == [
+        f"{builds}/solver-1.9 FILE", f"{builds}/solver-1.8 FILE"
+    ]  # fmt: skip
+    again = bisect(shell, *words)
+    assert again["runs"] < first["runs"]
+    assert not (shell.folder / "small.1.smt2").exists()
 
 
 def test_the_options_that_it_takes(shell: Shell, builds: Path) -> None:

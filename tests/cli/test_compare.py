@@ -149,7 +149,7 @@ def test_other_formats(tool: Tool, name: str, text: str | None, oracle: str, uni
     if text is None:
         text = "init\n" + "".join(f"add {n}\nadd 0\n" for n in range(1, 12)) + "sat\nrelease\n"
     tool.write(name, text)
-    form = ["--frontend", "lines"] if name.endswith(".txt") else []
+    form = ["--format", "lines"] if name.endswith(".txt") else []
     runs = runs_of(
         tool(
             "compare", name, *form, "--oracle", tool.script("oracle", oracle), "--json",
@@ -216,7 +216,7 @@ def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
         (["in.btor", "--set", "simplify"], 2, "expected NAME=VALUE"),
         (["in.btor", "--strategies", " , "], 2, "no algorithm is given"),
         (["in.btor", "--strategies", "ddmin:slow"], 2, "'ddmin:slow' is neither"),
-        (["in.foo"], 2, "cannot tell the format of in.foo: give --frontend"),
+        (["in.foo"], 2, "cannot tell the format of in.foo: give --format"),
         (["in.btor", "--set", "dialect=btor2"], 3, "in.btor, line "),
         (["gone.btor"], 2, "gone.btor does not exist"),
         (["in.btor", "in.btor"], 2, "a file is given twice"),

@@ -123,15 +123,11 @@ def test_backups_that_cannot_be_made(source: Path, tmp_path: Path) -> None:
 
 
 def test_a_format_that_cannot_be_told(source: Path, tmp_path: Path) -> None:
-    assert format_of(source) == "smt2"
+    assert format_of(source, b"") == "smt2"
     path = tmp_path / "in.unknown"
-    path.write_bytes(b"1 var 1\n2 root 1 1\n")
-    assert format_of(path) == "btor"
-    path.write_bytes(b"hello\n")
-    words = refused(lambda: format_of(path))
-    assert words.startswith(
-        f"cannot tell the format of {path}: give `frontend` (aiger, btor, cnf, "
-    )
+    assert format_of(path, b"1 var 1\n2 root 1 1\n") == "btor"
+    words = refused(lambda: format_of(path, b"hello\n"))
+    assert words.startswith(f"cannot tell the format of {path}: give `format` (aiger, btor, cnf, ")
     assert words.endswith("text, trace)")
 
 
