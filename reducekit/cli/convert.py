@@ -11,7 +11,7 @@ import click
 from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.streams import read_text, say
+from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Converts
 from reducekit.session.files import naming, refuse_blank
@@ -75,7 +75,7 @@ class _Convert(Command):
     "target",
     type=_Formats("writes"),
     metavar="FORMAT",
-    help="Format of OUTPUT (default: by its suffix).",
+    help="Format of OUTPUT (default: by its suffix; for -, the first of the list below).",
 )
 @click.pass_obj
 def command(
@@ -91,10 +91,10 @@ def command(
     The meaning is preserved. A construct without a counterpart is an error, or left out with a
     note. The suffix of OUTPUT (.btor: btor1, .btor2, .smt2, .aag, .aig, .trace: lgl, .mobical,
     .ipasir, .cnf, .icnf; .c, .cpp, .py: a program that makes the calls of a trace) or --to selects
-    its format.
+    its format. - is standard input or output.
     """
     known = conversions()
-    if target is None:
+    if target is None and output != STANDARD_OUTPUT:
         target = _target(known, output)
     with contextlib.suppress(OSError):
         if output.samefile(input):
@@ -103,9 +103,16 @@ def command(
         text = read_text(input)
         with naming(str(input)):
             refuse_blank(text)
-            chosen = _chosen(known, plain_path(input), text, source, target)
+            if target is None:
+                chosen = _reading(known, plain_path(input), text, source)
+                target = chosen.writes[0].name
+            else:
+                chosen = _chosen(known, plain_path(input), text, source, target)
             result = chosen.convert(text, source, target)
-    write_file(output, result.text)
+    if output == STANDARD_OUTPUT:
+        print_bytes([result.text])
+    else:
+        write_file(output, result.text)
     for note in result.notes:
         say(f"reducekit: note: {note}")
     return 0
@@ -118,6 +125,18 @@ def _target(known: list[Conversions], output: Path) -> str:
             if output.suffix in each.suffixes:
                 return each.name
     raise UsageError(f"cannot tell the format of {output} from its suffix: give --to")
+
+
+def _reading(known: list[Conversions], path: Path, text: bytes, source: str | None) -> Conversions:
+    """Return the first format that reads the input. Raises UsageError."""
+    reading = (
+        [found for found in known if source in [each.name for each in found.reads]]
+        or _by_suffix(known, path)
+        or [found for found in known if found.recognises(text)]
+    )
+    if not reading:
+        raise UsageError(f"cannot tell the format of {path}: give --from and --to")
+    return reading[0]
 
 
 def _chosen(

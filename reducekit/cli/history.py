@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
+from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
 from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of
@@ -20,7 +20,6 @@ from reducekit.session.output import write_file
 from reducekit.text import printable, shortened
 
 _COLUMNS = 100  # maximum width of a step's description
-_STDOUT = Path("-")
 
 
 @click.command("history", cls=Command)
@@ -73,13 +72,13 @@ def command(
     _refuse_several(asked)
     if output is not None and restore is None:
         raise UsageError("-o requires --restore N: which step?")
-    if output in (None, _STDOUT) and not process.output_open:
+    if output in (None, STANDARD_OUTPUT) and not process.output_open:
         raise UsageError("standard output is closed: use --restore N -o FILE")
     path, found = open_history(journal)
     if restore is not None:
-        _restore(path, found, restore, output or _STDOUT)
+        _restore(path, found, restore, output or STANDARD_OUTPUT)
     elif diff is not None:
-        _print_bytes(diff_of(found, step_of(path, found, diff)))
+        print_bytes(diff_of(found, step_of(path, found, diff)))
     elif plot is not None:
         _plot(path, found, plot)
     elif json_wanted:
@@ -91,8 +90,8 @@ def command(
 
 def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
     text = found.text(step_of(path, found, number).number)
-    if output == _STDOUT:
-        _print_bytes([text])
+    if output == STANDARD_OUTPUT:
+        print_bytes([text])
         return
     if os.path.exists(output) and output.samefile(path):
         raise UsageError(f"the output {output} is the journal itself: choose another with -o")
@@ -106,18 +105,6 @@ def _plot(path: Path, found: Contents, output: Path) -> None:
     reduction = account(found, path)
     write_file(output, picture(reduction.curve, reduction.name).encode())
     print(f"{output}: {len(reduction.curve):,} points")
-
-
-def _print_bytes(parts: Iterable[bytes]) -> None:
-    """Print bytes unchanged."""
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(parts)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        pass  # the reader has closed the pipe
-    except OSError as error:
-        raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
 def _refuse_several(asked: Mapping[str, bool]) -> None:

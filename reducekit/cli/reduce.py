@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from reducekit.cli.interrupts import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.live import watch
 from reducekit.cli.options import adding, format_option
 from reducekit.cli.reduce_options import options_from, reduce_options
-from reducekit.cli.streams import read_text, say
+from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Respells
@@ -92,8 +93,14 @@ def run(
     """
     if quiet and tui:
         raise UsageError("--tui and --quiet are mutually exclusive: give one")
-    if page is not None and not options.journal:
-        raise UsageError("--report is drawn from the journal: it does not go with --no-journal")
+    filters = options.output == STANDARD_OUTPUT
+    if page is not None and (filters or not options.journal):
+        with_ = "-o -" if filters else "--no-journal"
+        raise UsageError(f"--report is drawn from the journal: it does not go with {with_}")
+    if filters and json:
+        raise UsageError("--json and -o - are mutually exclusive: both write to standard output")
+    if filters and not process.output_open:
+        raise UsageError("standard output is closed: name a file with -o")
     with watch(options, process.interrupts, quiet=quiet, tui=tui) as watcher:
         session = Session(options, watcher.see, guard=process.interrupts)
         watcher.steer(session)
@@ -103,10 +110,12 @@ def run(
         from reducekit.cli.report import write_page  # takes a tenth of the time to start
 
         write_page(report.output, page)
+    if filters:
+        print_bytes([report.text])
     if json:
         print(report.json())
     elif not quiet:
-        print(summary(report))
+        print(summary(report), file=sys.stderr if filters else sys.stdout)
     return exit_code(report)
 
 
@@ -116,7 +125,7 @@ def exit_code(report: Report) -> int:
         return INTERRUPTED
     if report.verified is False:
         raise _Told(
-            f"{report.output} did not show the failure in any of {report.tries} more runs: "
-            "the command does not always end the same way"
+            f"{report.output or 'the result'} did not show the failure in any of {report.tries} "
+            "more runs: the command does not always end the same way"
         )
     return STOPPED_EARLY if report.early else 0

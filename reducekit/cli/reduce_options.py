@@ -12,9 +12,8 @@ from typing import Any
 
 import click
 
-from reducekit import registry
 from reducekit.cli.options import PATH, Function, GroupedOption, adding, declared
-from reducekit.cli.streams import STANDARD_INPUT, read_text
+from reducekit.cli.streams import STANDARD_INPUT, STANDARD_OUTPUT, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.session import Failure, Options
@@ -81,7 +80,7 @@ def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options
         chosen["jobs"] = 1 if values["cluster"] else _usual_jobs(values, words)
     if chosen["input"] == STANDARD_INPUT:
         chosen["input"], chosen["name"] = read_text(STANDARD_INPUT), "standard input"
-        chosen["output"] = chosen["output"] or Path(f"stdin.reduced{_suffix(frontend)}")
+        chosen["output"] = chosen["output"] or STANDARD_OUTPUT
     return Options(format=frontend, **chosen, command=_command({**values, "words": words}))
 
 
@@ -110,10 +109,6 @@ def _refuse_script(path: Path, words: Sequence[str]) -> None:
                     f"{path} is a script: for a test, name the input first: {words[0]} "
                     f"--oracle {test}"
                 )
-
-
-def _suffix(frontend: str | Frontend) -> str:
-    return (registry.frontend_class(frontend) if isinstance(frontend, str) else frontend).suffix
 
 
 def _runs(word: str) -> bool:

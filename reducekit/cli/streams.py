@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-STANDARD_INPUT = Path("-")
+STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
 
 
 class Stream(io.TextIOWrapper):
@@ -70,6 +71,20 @@ def output_trouble() -> OSError | None:
     sys.stdout.flush()
     trouble: OSError | None = getattr(sys.stdout, "trouble", None)
     return trouble
+
+
+def print_bytes(parts: Iterable[bytes]) -> None:
+    """Print bytes unchanged. Raises UsageError if they cannot be written."""
+    from reducekit.errors import UsageError
+
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        pass  # the reader has closed the pipe
+    except OSError as error:
+        raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
 @cache

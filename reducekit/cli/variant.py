@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH
-from reducekit.cli.streams import read_text
+from reducekit.cli.streams import print_bytes, read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Varies
 from reducekit.session.files import naming, refuse_blank
@@ -54,6 +53,5 @@ def command(
     if output is not None:
         write_file(output, made)
         return 0
-    sys.stdout.flush()
-    sys.stdout.buffer.write(made)
+    print_bytes([made])
     return 0

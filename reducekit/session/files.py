@@ -17,6 +17,8 @@ from reducekit.session.options import Options
 from reducekit.session.output import backup_path, original_path, read_input, reduced_path
 from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
 
+UNWRITTEN = Path("-")
+"""The output of a session whose result is only in its report."""
 _HEAD = 1 << 16  # bytes of a text that tell its format
 
 
@@ -43,10 +45,15 @@ def _refuse_compressed(named: Path | None) -> None:
 
 
 def output_path(options: Options) -> Path | None:
-    """Return the path of the result; None if none is written. Raises UsageError."""
+    """Return the path of the result; None if none is written. Raises UsageError.
+
+    That is so for a text without `output`, and for the output `-`, which is the caller's to write.
+    """
     source, output = options.input, options.output
     if options.in_place and output is not None:
         raise UsageError("`in_place` and `output` are mutually exclusive: give one")
+    if output == UNWRITTEN:
+        return None
     if isinstance(source, bytes):
         if options.in_place:
             raise UsageError("`in_place` needs a file as the input")

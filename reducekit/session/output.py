@@ -40,7 +40,7 @@ class OutputFile:
         self.path = path
         self.write_error: OSError | None = None
         if path == Path("-"):
-            raise UsageError("the output is replaced at every improvement: name a file, not -")
+            raise UsageError("the output is a file: name one, not -")
         try:
             self._target = path.resolve()
             mode = self._target.stat().st_mode if self._target.exists() else stat.S_IFREG

@@ -18,7 +18,7 @@ def summary(report: Report) -> str:
     sizes = _measured(report)
     label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
     lines = [
-        str(report.output),
+        str(report.output or "standard output"),
         *_sizes(sizes, label),
         f"  {'checks':<{label}}  {_cost(report)}",
         f"  {'failure':<{label}}  {report.failure}",

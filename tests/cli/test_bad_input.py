@@ -155,7 +155,6 @@ def test_commands_that_do_not_start(tool: Tool, text: str, said: str) -> None:
         # Nobody may write there, not even root.
         ("/proc/out", "the output /proc/out cannot be written: "),
         ("/dev/null", "the output /dev/null is not a regular file: name another with -o"),
-        ("-", "the output is replaced at every improvement: name a file, not -"),
         ("n" * 300, "File name too long"),
     ],
 )

@@ -255,9 +255,8 @@ def test_15_two_commands(files: Tool) -> None:
 
 @pytest.mark.slow
 def test_15_standard_input(files: Tool) -> None:
-    seen = typed(files, "cat in.smt2 | reducekit smt2 - --oracle ./test.sh")
-    assert "\nstdin.reduced.smt2\n" in seen
-    assert "needle" in (files.folder / "stdin.reduced.smt2").read_text()
+    seen = typed(files, "cat in.smt2 | reducekit smt2 - --oracle ./test.sh -q | grep -q needle")
+    assert seen == "[0]\n"
     assert typed(files, "cat f.btor2 | reducekit - --oracle ./eq.sh -q -o small") == "[0]\n"
     assert "5 nodes" in typed(files, "cat f.btor2 | reducekit btor - --check")
     assert "8 lines" in typed(files, "cat f.btor2 | reducekit show - | sed 's/^/8 lines /'")

@@ -81,7 +81,7 @@ def test_outputs_that_cannot_be(source: Path, tmp_path: Path) -> None:
 def test_results_that_cannot_be_written(tmp_path: Path) -> None:
     folder = tmp_path / "no"
     for path, words in (
-        (Path("-"), "the output is replaced at every improvement: name a file, not -"),
+        (Path("-"), "the output is a file: name one, not -"),
         (tmp_path, f"the output {tmp_path} is a directory: name a file with -o"),
         (
             Path("/dev/null"),
