@@ -117,7 +117,7 @@ def parse(text: bytes, format_name: str) -> None:
             raise WrongError(f"another spelling does not parse: {error}") from None
 
 
-def reduced(text: bytes, format_name: str, word: bytes) -> Report:
+def reduced(text: bytes, format_name: str, word: bytes) -> Report[bytes]:
     """Reduce a text in a few checks to what holds a word."""
     return reducekit.reduce(text, lambda each: word in each, format=format_name, max_checks=_CHECKS)
 

@@ -176,7 +176,7 @@ def regressed(program: Path) -> Case:
     return Case("regressed", base.text.replace("(check-sat)", lost), base.oracle, options)
 
 
-def by_options(case: Case, most: int) -> Report:
+def by_options(case: Case, most: int) -> Report[bytes]:
     """Reduce a query by its options instead of the oracle."""
     return reduce(case.text.encode(), journal=False, max_checks=most, **case.options)
 
@@ -200,7 +200,7 @@ AGAIN = "| query | bytes | left | runs | different results |\n|---|--:|--:|--:|-
 """The head of the table of `again`."""
 
 
-def again(name: str, text: bytes, once: Callable[[], Report], times: int) -> str:
+def again(name: str, text: bytes, once: Callable[[], Report[bytes]], times: int) -> str:
     """Reduce a query several times under load, and return its row."""
     with loaded():
         found = [once().text for _ in range(times)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.events import Event
@@ -15,7 +15,7 @@ from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import KnownFailure, Opener, Options, Words
-from reducekit.session.report import Report
+from reducekit.session.report import ENCODING, Report
 from reducekit.session.session import Session, ignore
 
 Number: TypeAlias = int | str
@@ -57,7 +57,7 @@ class ReduceOptions(TypedDict, total=False):
     memory: Number | None
     max_output: Number | None
     name: str
-    format: str | Frontend
+    format: str | Frontend | None
     strategy: str
     effort: Effort
     only: Sequence[str] | str
@@ -89,22 +89,43 @@ class ReduceOptions(TypedDict, total=False):
     opener: Opener | None
 
 
+@overload
 def reduce(
-    input: bytes | str | Path,  # noqa: A002 - what it is called everywhere
+    input: bytes | Path,
     interesting: Callable[[bytes], bool] | None = None,
     *,
     listen: Callable[[Event], None] = ignore,
     **options: Unpack[ReduceOptions],
-) -> Report:
+) -> Report[bytes]: ...
+
+
+@overload
+def reduce(
+    input: str,
+    interesting: Callable[[str], bool] | None = None,
+    *,
+    listen: Callable[[Event], None] = ignore,
+    **options: Unpack[ReduceOptions],
+) -> Report[str]: ...
+
+
+def reduce(
+    input: bytes | str | Path,  # noqa: A002 - what it is called everywhere
+    interesting: Callable[[Any], bool] | None = None,
+    *,
+    listen: Callable[[Event], None] = ignore,
+    **options: Unpack[ReduceOptions],
+) -> Report[str] | Report[bytes]:
     """Return the report of a reduction; its `text` is the smallest one found.
 
     `input` is a text (`bytes` or `str`) or the `Path` of a file. What fails is said by
-    `interesting`, a function that gets the bytes of a candidate, returns a bool and must always
-    say the same of the same text, or by the option `command` (its failure is kept) or `oracle`
-    (exit status 0 keeps a candidate). All other options are those of `reducekit.Options`, by
-    name, such as `format="btor"`, `jobs=4`, `max_time="1m"`. `listen` gets every event; without
-    it, a notebook shows the progress. To stop or pause it from another thread, make a
-    `reducekit.Session` instead.
+    `interesting`, a function that gets a candidate, returns a bool and must always say the same
+    of the same text, or by the option `command` (its failure is kept) or `oracle` (exit status 0
+    keeps a candidate). If the input is a `str`, so are the candidates and the report's `text`,
+    otherwise they are bytes. All other options are those of `reducekit.Options`, by name, such as
+    `format="btor"`, `jobs=4`, `max_time="1m"`. The format is found by the suffix of a file, or by
+    the text. `listen` gets every event; without it, a notebook shows the progress. To stop or
+    pause it from another thread, make a `reducekit.Session` instead.
 
     A file's result is written beside it, with a journal, unless `output` or `journal=False` say
     otherwise; that of a text only if `output` is given.
@@ -116,8 +137,9 @@ def reduce(
     """
     given: dict[str, Any] = dict(options)
     _refuse_unknown(given)
-    text = input.encode() if isinstance(input, str) else input
-    session = Session(Options(input=text, interesting=interesting, **given), listen)
+    predicate = _of_text(interesting) if isinstance(input, str) and interesting else interesting
+    text = _encoded(input) if isinstance(input, str) else input
+    session = Session(Options(input=text, interesting=predicate, **given), listen)
     try:
         report = session.run()
     except (NotInterestingError, ParseError) as error:
@@ -126,7 +148,18 @@ def reduce(
         raise
     if report.interrupted:
         raise KeyboardInterrupt
-    return report
+    return report.decoded() if isinstance(input, str) else report
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode(*ENCODING)
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the text cannot be written as UTF-8: {error}") from None
+
+
+def _of_text(interesting: Callable[[str], bool]) -> Callable[[bytes], bool]:
+    return lambda text: interesting(text.decode(*ENCODING))
 
 
 def _refuse_unknown(options: Mapping[str, object]) -> None:

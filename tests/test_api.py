@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
@@ -28,6 +28,61 @@ def test_reduce() -> None:
     assert len(result.text) < 25
     assert result.stopped is None
     assert 0 < result.counts.checks == result.counts.runs
+
+
+def test_a_str_in_gives_a_str_to_the_predicate_and_in_the_report() -> None:
+    seen: list[str] = []
+
+    def interesting(text: str) -> bool:
+        seen.append(text)
+        return "(mod " in text and "\u00e9" in text
+
+    text = SCRIPT.decode().replace("b", "|\u00e9|")
+    report = reducekit.reduce(text, interesting)
+    result: str = report.text
+    assert_type(report, reducekit.Report[str])
+    assert "(mod " in result
+    assert result in seen
+    assert result.strip() in report._repr_html_()
+    assert report.before["bytes"] == len(text.encode())
+    # What is no UTF-8 comes back as it was.
+    odd = b"\xff x\n".decode("utf-8", "surrogateescape")
+    assert reducekit.reduce(odd, lambda text: "\udcff" in text).text.strip() == "\udcff"
+    with pytest.raises(
+        reducekit.UsageError, match=r"the text cannot be written as UTF-8: .*surrog"
+    ):
+        reducekit.reduce("\ud800", lambda text: True)
+
+
+def test_bytes_and_files_give_bytes(tmp_path: Path) -> None:
+    source = tmp_path / "in.smt2"
+    source.write_bytes(SCRIPT)
+    for given in (SCRIPT, source):
+        report = reducekit.reduce(given, needle)
+        assert_type(report, reducekit.Report[bytes])
+        assert b"mod" in report.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "counted"),
+    [
+        ("in.smt2", "(assert true)\n; mod\n", "asserts"),
+        ("in.strange", "(assert true)\n; mod\n", "asserts"),
+        ("in.cnf", "p cnf 1 1\nc mod\n1 0\n", "clauses"),
+        ("IN.CNF", "p cnf 1 1\nc mod\n1 0\n", "clauses"),
+        ("in.c", "int mod;\nint y;\n", "lines"),
+        ("none", "1 sort bitvec 1\n2 input 1 mod\n3 bad 2\n", "nodes"),
+    ],
+)
+def test_the_format_is_found_as_on_the_command_line(
+    tmp_path: Path, name: str, text: str, counted: str
+) -> None:
+    source = tmp_path / name
+    source.write_text(text)
+    report = reducekit.reduce(source, needle, journal=False)
+    assert counted in report.before
+    if "." not in name[3:] or name == "in.strange":
+        assert counted in reducekit.reduce(text, lambda text: "mod" in text).before
 
 
 def test_by_another_algorithm_and_format() -> None:
@@ -170,5 +225,5 @@ def test_the_name_of_a_file_as_the_text(
     monkeypatch.chdir(tmp_path)
     Path("in.smt2").write_bytes(SCRIPT)
     with pytest.raises(reducekit.ReducekitError) as caught:
-        reducekit.reduce("in.smt2", needle, format=format_name)
+        reducekit.reduce("in.smt2", lambda text: "mod" in text, format=format_name)
     assert "a file in.smt2 exists: pass Path('in.smt2')" in caught.value.__notes__

@@ -119,7 +119,7 @@ def run(
     return exit_code(report)
 
 
-def exit_code(report: Report) -> int:
+def exit_code(report: Report[bytes]) -> int:
     """Return the exit code of a reduction. Raises NotInterestingError for an unstable result."""
     if report.interrupted:
         return INTERRUPTED

@@ -160,7 +160,7 @@ def report_of(
     last: Finished | None,
     tries: int,
     slippage: SlippageTracker | None,
-) -> Report:
+) -> Report[bytes]:
     """Gather the report. Raises UsageError or ResourceError if it could not be written."""
     output, collection = job.output, job.other_failures
     if output is not None and output.write_error:

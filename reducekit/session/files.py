@@ -19,7 +19,7 @@ from reducekit.session.unpack import SUFFIXES, plain_path, unpacked
 
 UNWRITTEN = Path("-")
 """The output of a session whose result is only in its report."""
-_HEAD = 1 << 16  # bytes of a text that tell its format
+HEAD = 1 << 16  # bytes of a text that tell its format
 
 
 def _refuse_special(source: Path) -> None:
@@ -97,7 +97,7 @@ def format_of(path: Path, text: bytes) -> str:
 
     Raises UsageError if no registered format recognises it.
     """
-    found = registry.guess_format(str(plain_path(path)), text[:_HEAD])
+    found = registry.guess_format(str(plain_path(path)), text[:HEAD])
     if found is None:
         known = ", ".join(registry.names(registry.FRONTENDS))
         raise UsageError(f"cannot tell the format of {path}: give `format` ({known})")
@@ -141,7 +141,7 @@ def refuse_other_format(frontend: Frontend, text: bytes, name: str) -> None:
     own = type(frontend)
     if own.recognises.__func__ is Frontend.recognises.__func__:  # type: ignore[attr-defined]
         return
-    head = text[:_HEAD]
+    head = text[:HEAD]
     if own.recognises(head):
         return
     classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))

@@ -284,7 +284,7 @@ def note_subject(journal: Journal, subject: Subject) -> None:
     journal.note(_SUBJECT, json.dumps(asdict(subject)))
 
 
-def tell(journal: Journal, report: Report) -> None:
+def tell(journal: Journal, report: Report[bytes]) -> None:
     """Record the data of the report, for readers of the journal."""
     runs = [
         {

@@ -268,8 +268,8 @@ class Options(Failure):
     """A file, or the text itself."""
     name: str = ""
     """The name of the input in messages (default: its path)."""
-    format: str | Frontend = "smt2"
-    """The name of a registered frontend, or a frontend."""
+    format: str | Frontend | None = None
+    """A frontend or its name; None: found by the suffix of the file or by the text, else `text`."""
     repeat: Repeat | None = option(
         "Flaky failure: require K failing runs out of N.", "Failure", read=_repeat, metavar="K-of-N"
     )

@@ -28,6 +28,7 @@ from reducekit.session import journal_setup
 from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
 from reducekit.session.files import (
+    HEAD,
     name_of,
     naming,
     output_path,
@@ -41,6 +42,7 @@ from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options,
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import OutputFile
 from reducekit.session.programs import Preference, Program, Proposals
+from reducekit.session.unpack import plain_path
 
 _FALLBACK = "text"
 """The frontend that reads any text, by lines and tokens."""
@@ -148,7 +150,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     strategy = registry.strategy(options.strategy)
     text, backup = read(options)
     path = output_path(options)
-    frontend = _frontend(options)
+    frontend = _frontend(options, text)
     if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
         raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
     with naming(name):
@@ -286,8 +288,13 @@ def _with_cluster(options: Options, stack: ExitStack) -> Options:
     )
 
 
-def _frontend(options: Options) -> Frontend:
+def _frontend(options: Options, text: bytes) -> Frontend:
     given = options.format
+    if given is None:
+        path = plain_path(options.input) if isinstance(options.input, Path) else Path()
+        given = registry.guess_format(str(path), text[:HEAD])
+        if given is None:
+            return registry.frontend(_FALLBACK, suffix=path.suffix)
     return registry.frontend(given) if isinstance(given, str) else given
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
@@ -14,7 +15,11 @@ from reducekit.session.fresh import Ends
 from reducekit.session.progress import stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
 
+Text = TypeVar("Text", bound=bytes | str)
+
 SCHEMA = 1
+ENCODING = "utf-8", "surrogateescape"
+"""How a `str` is written as bytes and back: any bytes come back as they were."""
 _LINES, _COLUMNS = 40, 200
 """Maximum size of a result that a notebook shows."""
 
@@ -74,8 +79,8 @@ class Remaining:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The end of a session.
+class Report(Generic[Text]):
+    """The end of a session: with texts as bytes, or as `str` if the input was given as one.
 
     `counts.checks` are runs of the oracle on candidates; `runs` are all runs of commands: a check
     may take two, and there are those on the input, the empty file and the result. `seconds` is
@@ -83,7 +88,7 @@ class Report:
     more at the end; None if it was not checked. `tries` is the number of runs that took.
     """
 
-    text: bytes
+    text: Text
     """The smallest interesting text."""
     input: Path | None
     output: Path | None
@@ -103,7 +108,7 @@ class Report:
     tries: int = 1
     changed: Sequence[FailureChanged] = ()
     others: Sequence[OtherFailure] = ()
-    passing: bytes | None = None
+    passing: Text | None = None
     """The passing text closest to the result, if the format compares the two."""
     fresh: tuple[Ends, Ends] | None = None
     """For an unstable failure: how fresh variants of input and result ended."""
@@ -117,17 +122,27 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the outcome, the result, how to reproduce the failure."""
-        before, after = self.before.get("bytes", 0), len(self.text)
+        text = self.text.encode(*ENCODING) if isinstance(self.text, str) else self.text
+        before, after = self.before.get("bytes", 0), len(text)
         said = f"{self.failure}, {self.counts.checks:,} checks"
         if self.stopped is not None:
             said += f"; {stop_in_words(self.stopped)}"
-        blocks = [excerpt(self.text, _LINES, _COLUMNS), [each.command for each in self.reproducers]]
+        blocks = [excerpt(text, _LINES, _COLUMNS), [each.command for each in self.reproducers]]
         return "\n".join(
             (
                 f"<p><b>{before:,} → {after:,} bytes</b>: {escape(printable(said))}</p>",
                 *(f"<pre>{escape(printable_lines(chr(10).join(each)))}</pre>" for each in blocks),
             )
         )
+
+    def decoded(self) -> Report[str]:
+        """Return the report with texts as `str`."""
+        texts: dict[str, Any] = {
+            name: text.decode(*ENCODING)
+            for name in ("text", "passing")
+            if isinstance(text := getattr(self, name), bytes)
+        }
+        return cast("Report[str]", replace(self, **texts))
 
     def json(self) -> str:
         """Return the report as one line of JSON."""

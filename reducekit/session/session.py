@@ -123,7 +123,7 @@ class Session:
         """Skip the rest of the current pass."""
         self.control.skip_pass()
 
-    def run(self) -> Report:
+    def run(self) -> Report[bytes]:
         """Reduce, and return the report.
 
         Raises UsageError for options, files and commands that cannot be used, ParseError if the

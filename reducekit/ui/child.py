@@ -162,7 +162,7 @@ def _tail(text: str) -> str:
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _report(report: Report) -> dict[str, Any]:
+def _report(report: Report[bytes]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(report.json())
     found["runs_again"] = [
         {

@@ -13,7 +13,7 @@ _ROWS = 8  # lines about other failures, and about changes of this one
 _PARTS = 20  # lines about what is left of the input
 
 
-def summary(report: Report) -> str:
+def summary(report: Report[bytes]) -> str:
     """Return the summary of a report, in lines suitable for a terminal and a bug report."""
     sizes = _measured(report)
     label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
@@ -48,7 +48,7 @@ def summary(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _measured(report: Report) -> dict[str, tuple[int, int]]:
+def _measured(report: Report[bytes]) -> dict[str, tuple[int, int]]:
     """Return each measure before and after, except for zeros."""
     both = {
         name: (before, report.after[name])
@@ -68,7 +68,7 @@ def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:
         yield f"  {name:<{label}}  {old} -> {new}{share}".rstrip()
 
 
-def _cost(report: Report) -> str:
+def _cost(report: Report[bytes]) -> str:
     counts = report.counts
     cost = [
         f"{counts.checks:,} (runs of commands in all: {report.runs:,})",
@@ -79,7 +79,7 @@ def _cost(report: Report) -> str:
     return ", ".join([*cost, f"{report.seconds:.1f} s"])
 
 
-def _reproduced(report: Report) -> Iterator[str]:
+def _reproduced(report: Report[bytes]) -> Iterator[str]:
     """Yield the commands that show the failure, with their results."""
     for each in report.reproducers:
         yield f"$ {each.command}"

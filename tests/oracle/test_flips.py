@@ -177,7 +177,7 @@ def test_a_flip_is_kept(tmp_path: Path) -> None:
     assert "reducekit variant" in report.reproducers[2].command
     assert report.failure == "of 3 runs at least 1 answer unsat and 2 end with unknown"
     path = tmp_path / "small.smt2"
-    path.write_bytes(report.text)
+    path.write_text(report.text)
     ends = [
         subprocess.run(["z3", f"rlimit={seed}00", path], capture_output=True).stdout
         for seed in range(3)

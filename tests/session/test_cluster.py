@@ -43,7 +43,7 @@ def cluster() -> Iterator[Machines]:
         yield found
 
 
-def reduced(oracle: Path, notices: list[str] | None = None, **more: Any) -> Report:
+def reduced(oracle: Path, notices: list[str] | None = None, **more: Any) -> Report[bytes]:
     def listen(event: Event) -> None:
         if isinstance(event, Notice) and notices is not None:
             notices.append(event.text)

@@ -41,7 +41,7 @@ def program(tmp_path: Path) -> Make:
 
 def reduce(
     text: bytes, interesting: Callable[[bytes], bool], **options: Any
-) -> tuple[Report, list[str]]:
+) -> tuple[Report[bytes], list[str]]:
     said: list[str] = []
 
     def listen(event: Event) -> None:

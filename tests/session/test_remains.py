@@ -27,7 +27,7 @@ GOOD_RUN = "z3 smt.mbqi=false rlimit=100000"
 LOST = f"{GOOD_RUN} smt.qi.max_instances=4"
 
 
-def reduced(**options: Any) -> Report:
+def reduced(**options: Any) -> Report[str]:
     return reduce(QUERY, max_checks=2, journal=options.pop("journal", False), **options)
 
 

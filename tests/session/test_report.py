@@ -41,7 +41,7 @@ def made(
     void: int = 0,
     changed: tuple[FailureChanged, ...] = (),
     others: tuple[OtherFailure, ...] = (),
-) -> Report:
+) -> Report[bytes]:
     outcome = Outcome(None, 11, stdout, b"bad\x1b[2J\xff", None, 0.1)
     return Report(
         text=b"",

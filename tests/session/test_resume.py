@@ -36,7 +36,7 @@ def holds(*numbers: int) -> str:
     return " && ".join(f'grep -q "line {n} " "$1"' for n in numbers)
 
 
-def run(folder: Path, **options: Any) -> tuple[Report, str]:
+def run(folder: Path, **options: Any) -> tuple[Report[bytes], str]:
     """Reduce `in.txt`, and return what was said; what is reported has to be in the file."""
     events: list[Event] = []
     source = folder / "in.txt"

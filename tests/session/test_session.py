@@ -105,7 +105,8 @@ def test_patience_and_no_end_of_it() -> None:
 
 
 def test_a_text_as_str() -> None:
-    assert reduce(SCRIPT.decode(), needle).text == reduce(SCRIPT, needle).text
+    report = reduce(SCRIPT.decode(), lambda text: needle(text.encode()))
+    assert report.text == reduce(SCRIPT, needle).text.decode()
 
 
 def test_options_of_the_call_are_those_of_a_session() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ SOLVER = SOLVER.replace("WORDS", "|".join(map(str, NEEDED))).replace("COUNT", st
 """Loses one of two seeds or none, as if by chance, where all needed assertions are there."""
 
 
-def passes(command: str, **options: object) -> dict[str, PassEnded]:
+def passes(command: str, **options: Any) -> dict[str, PassEnded]:
     """Return what each pass that ran once came to."""
     found: dict[str, PassEnded] = {}
 
@@ -29,7 +30,7 @@ def passes(command: str, **options: object) -> dict[str, PassEnded]:
         if isinstance(event, PassEnded) and event.name not in found:
             found[event.name] = event
 
-    reduce(SCRIPT, command=command, listen=listen, **options)  # type: ignore[arg-type]
+    reduce(SCRIPT, command=command, listen=listen, **options)
     return found
 
 

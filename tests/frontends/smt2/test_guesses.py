@@ -91,4 +91,4 @@ def test_a_reduction_starts_from_a_guess() -> None:
     )
     assert report.counts.accepted == 1
     assert report.after["asserts"] == 2
-    assert b"declare-const" not in report.text
+    assert "declare-const" not in report.text

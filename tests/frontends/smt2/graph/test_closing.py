@@ -387,6 +387,6 @@ def test_functions_go_together_where_all_can() -> None:
     def interesting(text: bytes) -> bool:
         return text.count(b"(* ") == 8 and b"(assert (> (" in text
 
-    found = reduce(f"{''.join(lines)}(assert (> {calls}))\n", interesting, listen=listen)
+    found = reduce(f"{''.join(lines)}(assert (> {calls}))\n".encode(), interesting, listen=listen)
     assert inlined == [True]
     assert b"define-fun" not in found.text

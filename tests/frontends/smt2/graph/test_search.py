@@ -254,7 +254,7 @@ def test_a_chain_of_named_terms_is_one_term() -> None:
     def interesting(text: bytes) -> bool:
         return b"(> (div x" in text and b"(assert " in text and text.count(b"(* ") >= 3
 
-    found = reduce(chain(40), interesting, listen=events.append)
+    found = reduce(chain(40).encode(), interesting, listen=events.append)
     made = [event for event in events if isinstance(event, Checked)]
     (at,) = (i for i, event in enumerate(made) if event.what == "named terms in place")
     assert made[at].interesting
@@ -273,14 +273,14 @@ def test_commands_of_named_terms_are_not_printed_for_each_candidate(
         return print_command(graph, command, *rest)
 
     monkeypatch.setattr(descent, "print_command", counted)
-    reduce(chain(60), lambda text: b"(> (div x" in text and text.count(b"(* ") >= 3)
+    reduce(chain(60), lambda text: "(> (div x" in text and text.count("(* ") >= 3)
     assert printed
     assert not {*range(1, 61)} & {*printed[:20]}
 
 
 def test_a_failure_that_needs_a_name_keeps_it() -> None:
-    found = reduce(chain(12), lambda text: b"(define-fun n" in text and b"n5" in text)
-    assert b"(define-fun n5 () Int" in found.text
+    found = reduce(chain(12), lambda text: "(define-fun n" in text and "n5" in text)
+    assert "(define-fun n5 () Int" in found.text
     assert len(found.text) < 60
 
 
@@ -296,7 +296,7 @@ def test_named_terms_stay_where_their_symbols_are_not_declared() -> None:
         tried.append(candidate)
         return b"(assert (> " in candidate and b"(* " in candidate and b"(pop" in candidate
 
-    reduce(text, interesting, only=("graph",))
+    reduce(text.encode(), interesting, only=("graph",))
     assert len(tried) > 5
     assert [each for each in tried if each.strip() and Smt2().check(each).problems] == []
 
@@ -313,7 +313,7 @@ def test_names_stay_apart_where_the_input_has_no_blanks() -> None:
         tried.append(candidate)
         return re.search(rb"\(f\b.*\bq\b", candidate) is not None
 
-    found = reduce(text, interesting, only=("graph",))
+    found = reduce(text.encode(), interesting, only=("graph",))
     assert re.search(rb"\(f \w+ \w+ \w+ q\)", found.text)
     assert len(tried) > 10
     assert [each for each in tried if Smt2().check(each).problems] == []

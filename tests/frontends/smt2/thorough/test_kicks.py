@@ -8,6 +8,7 @@ import pytest
 
 from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event, PassStarted
+from reducekit.frontend import Effort
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.listing import list_commands
@@ -44,13 +45,13 @@ def interesting(text: bytes) -> bool:
     return any(head == b"or" and depth[node] >= 3 for node, head in heads.items())
 
 
-def run(effort: str, width: int = 1) -> tuple[bytes, int, list[Event]]:
+def run(effort: Effort, width: int = 1) -> tuple[bytes, int, list[Event]]:
     events: list[Event] = []
     report = reduce(
         SCRIPT,
         interesting,
         format=Smt2(),
-        effort=effort,  # type: ignore[arg-type]  # one of three words
+        effort=effort,
         width=width,
         listen=events.append,
     )
