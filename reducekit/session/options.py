@@ -356,7 +356,7 @@ class Options(Failure):
         "Compare the numbers of --prefer before the sizes.", "Search", False, rare=True
     )
     output: Path | None = option(
-        "The result (default: INPUT with .reduced before its suffix); - is standard output.",
+        "Result, or - for stdout (default: in.reduced.SUFFIX).",
         "Output",
         read=Path,
         metavar="FILE",
