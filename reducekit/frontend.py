@@ -74,6 +74,8 @@ class FormatCheck:
     """Each with its place, such as `line 3: ...`."""
     summary: str
     """Such as `12 calls as the API allows them`."""
+    notes: Sequence[str] = ()
+    """What breaks the rules but is taken by programs, as for the problems."""
 
 
 class Frontend(ABC):

@@ -19,7 +19,7 @@ from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.status import status_of, without_status
-from reducekit.frontends.smt2.validity import problems
+from reducekit.frontends.smt2.validity import notes, problems
 from reducekit.frontends.smt2.view import ScriptView
 from reducekit.offers import Generation, Part, Probe
 from reducekit.search.strategy import Passes
@@ -106,7 +106,9 @@ class Smt2(Frontend):
 
     def check(self, text: bytes) -> FormatCheck:
         """Return the problems for which any solver rejects the script. Raises ParseError."""
-        return replace(super().check(text), problems=problems(self.parse(text), extensions=True))
+        view = self.parse(text)
+        found = problems(view, extensions=True)
+        return replace(super().check(text), problems=found, notes=notes(view))
 
     def refuses(self, text: bytes) -> str | None:
         """Return why a candidate is not a standard script, with `--strict`; None if it is one."""

@@ -20,16 +20,18 @@ from reducekit.document import Document
 _SYMBOL = re.compile(rb"""\|[^|]*\||"[^"]*"|;[^\n]*|[^\s()"|;:#0-9][^\s()"|;:]*""")
 _NAMED = re.compile(rb""":named\s+(\|[^|]*\||[^\s()"|;:]+)""")
 _DEFINES_ONE = frozenset(
-    b"declare-fun declare-const declare-sort declare-var declare-rel define-fun define-fun-rec "
-    b"define-const define-sort define-sort-parameter declare-sort-parameter declare-oracle-fun "
-    b"synth-fun".split()
+    b"declare-fun declare-const declare-sort declare-var declare-rel declare-map declare-pool "
+    b"declare-tactic declare-type-var declare-sort-parameter declare-oracle-fun define-fun "
+    b"define-fun-rec define-const define-sort define-sort-parameter define synth-fun "
+    b"synth-inv".split()
 )
 _DEFINES_MANY = frozenset(
     b"declare-datatype declare-datatypes declare-codatatype declare-codatatypes "
     b"define-funs-rec".split()
 )
 _SORT_WORDS = frozenset(
-    b"_ par Bool Int Real Array BitVec String RegLan Seq Set Bag Tuple FloatingPoint RoundingMode "
+    b"_ par Bool Int Real Array BitVec String RegLan Seq Set FiniteSet Bag Tuple Relation Table "
+    b"Nullable FiniteField FloatingPoint RoundingMode "
     b"Float16 Float32 Float64 Float128 Unit Char -> as".split()
 )
 

@@ -123,7 +123,7 @@ def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
     return sorted(dict.fromkeys(nullary or applied), key=len)
 
 
-_NUMBER = rb"[0-9]+(?:\.[0-9]+)?"
+_NUMBER = rb"-?[0-9]+(?:\.[0-9]*|/[0-9]+)?"
 _LITERAL = re.compile(
     rb"""%s | \#b[01]+ | \#x[0-9a-fA-F]+ | \#f[0-9]+m[0-9]+ | "[^"]*(?:""[^"]*)*"
        | \( \s* - \s+ %s \s* \)
@@ -192,7 +192,7 @@ def _is_literal(document: Document, script: Script, node: int) -> bool:
     source = document.source(node)
     if source in _NAMES:
         return script.refs[node] < 0
-    return _LITERAL.fullmatch(source) is not None
+    return script.refs[node] < 0 and _LITERAL.fullmatch(source) is not None
 
 
 def _names_constructor(script: Script, node: int) -> bool:

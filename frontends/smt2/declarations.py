@@ -115,6 +115,26 @@ def _declare_rel(walk: Inference, command: int) -> None:
     walk.scopes.show(definition)
 
 
+def _declare_map(walk: Inference, command: int) -> None:
+    """(declare-map m (S ...) f), of Z3: f pointwise over arrays; also (f (T ...) R) for f."""
+    arguments = _arguments(walk, command)
+    if len(arguments) != 3 or _is_list(walk, arguments[0]):
+        _ignore(walk, arguments)
+        return
+    scopes, function = walk.scopes, arguments[2]
+    indices = _sorts(walk, arguments[1])
+    parts = list(walk.document.children(function)) if _is_list(walk, function) else [function]
+    _ignore(walk, parts[:1])
+    used = scopes.definitions[scopes.refs[function]] if scopes.refs[function] >= 0 else None
+    elements: list[Sort | None] = []
+    if len(parts) == 3:
+        elements = [*_sorts(walk, parts[1]), scopes.sort_at(parts[2])]
+    elif used is not None:
+        elements = [*used.parameters, used.sort]
+    *parameters, sort = [compound("Array", *indices, each) for each in elements] or [None]
+    scopes.show(_declare(walk, command, arguments[0], "map", parameters, sort))
+
+
 def _define_fun(walk: Inference, command: int) -> None:
     """(define-fun f ((x S) ...) R t): not visible in its own body."""
     arguments = _arguments(walk, command)
@@ -460,8 +480,10 @@ HANDLERS: Mapping[bytes, Handler] = {
     b"declare-const": _declare_const,
     b"declare-var": _declare_const,
     b"declare-rel": _declare_rel,
+    b"declare-map": _declare_map,
     b"declare-sort": _declare_sort,
     b"declare-sort-parameter": _declare_sort_parameter,
+    b"declare-type-var": _declare_sort_parameter,
     b"declare-datatype": _declare_datatype,
     b"declare-codatatype": _declare_datatype,
     b"declare-datatypes": _declare_datatypes,

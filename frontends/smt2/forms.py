@@ -123,7 +123,10 @@ def _annotation(walk: Inference, node: int) -> Iterator[Segment]:
             scopes.show(definition)
             walk.named.append(definition)
         elif key == b":pattern" and nested:
-            yield after + 1, child
+            # Z3 takes a term in place of a list of terms.
+            head = document.source(after + 1) if stop[after + 1] == after + 2 < child else b""
+            applied = scopes.functions.get(head, NOTHING)[2] is not None
+            yield (after if applied else after + 1), child
         elif key in (b":no-pattern", b":nopattern", b":pattern"):
             yield after, child
     walk.sort[node] = walk.sort[term]
@@ -196,6 +199,11 @@ def _pattern_variable(walk: Inference, node: int, case: int, sort: Sort | None) 
     walk.scopes.bind(walk.scopes.definitions[definition].name, (sort, definition, None, None))
 
 
+def _root(walk: Inference, node: int) -> None:
+    """`(root-obj polynomial n)` of Z3, an algebraic number: the variable in it is its own."""
+    walk.sort[node] = "Real"
+
+
 def _par(walk: Inference, node: int) -> Iterator[Segment]:
     """`(par (X ...) t)` around a term, as in TIP: sort variables."""
     document, scopes = walk.document, walk.scopes
@@ -222,4 +230,5 @@ FORMS: Mapping[bytes, Form] = {
     b"!": _annotation,
     b"match": _match,
     b"par": _par,
+    b"root-obj": _root,
 }

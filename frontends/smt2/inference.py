@@ -33,13 +33,19 @@ _THEORIES: Mapping[bytes, Meaning] = {
     name: (_CONSTANTS.get(name), -1, _OPERATORS.get(name), None)
     for name in (*_OPERATORS, *_CONSTANTS)
 }
+OPERATOR_NAMES = frozenset((*_THEORIES, *_INDEXED))
 _BINARY = re.compile(rb"#b[01]+")
 _HEXADECIMAL = re.compile(rb"#x[0-9a-fA-F]+")
-_NUMERAL = re.compile(rb"[0-9]+")
-_DECIMAL = re.compile(rb"[0-9]+\.[0-9]*")
+# A sign and a fraction are no SMT-LIB, but Z3 and cvc5 read them unless declared as symbols.
+_NUMERAL = re.compile(rb"-?[0-9]+")
+_DECIMAL = re.compile(rb"-?[0-9]+(?:\.[0-9]*|/[0-9]+)")
 _FIELD_ELEMENT = re.compile(rb"#f[0-9]+m([0-9]{1,999})")
 _BV_CONSTANT = re.compile(rb"bv[0-9]+")
 _ARROW = re.compile(rb"\(->\s|HO_")
+
+
+_NAMING = frozenset(b"is map update update-field as-array nullable.lift transitive-closure".split())
+"""The operators with an index that names a function."""
 
 
 class Inference:
@@ -175,7 +181,7 @@ class Inference:
         sort: Sort | None = None
         if first == b"|":
             return functions.get(canonical(token), NOTHING)
-        if first.isdigit():
+        if first.isdigit() or first == b"-":
             if _NUMERAL.fullmatch(token):
                 sort = self.numeral
             elif _DECIMAL.fullmatch(token):
@@ -245,38 +251,38 @@ class Inference:
         scopes = self.scopes
         tokens = self._tokens(head, 64)
         symbol = tokens[1] if len(tokens) > 2 else b""
-        special = symbol in (b"is", b"map", b"update", b"update-field", b"as-array")
-        if not special and symbol not in scopes.functions:
+        if symbol not in _NAMING and symbol not in scopes.functions:
             rule = self._heads[source] = _rule_of(symbol, tokens[2:])
             return rule
         scopes.note_uses(head + 2, self.document.stop[head])
         if symbol in (b"update", b"update-field"):
             return lambda sorts: sorts[0] if len(sorts) == 2 else None
         if symbol == b"map":
-            return self._mapped(head)
+            element = self._function(head)
+            return lambda sorts: _array_like(sorts, element([_element(sort) for sort in sorts]))
+        if symbol == b"nullable.lift":
+            return theory_collections.lifted(self._function(head))
+        if symbol == b"transitive-closure":
+            return self._function(head)
         if symbol == b"is":
             return lambda sorts: "Bool" if len(sorts) == 1 else None
         return unknown if scopes.refs[head + 2] >= 0 else _rule_of(symbol, tokens[2:])
 
-    def _mapped(self, head: int) -> Rule:
-        """Return the rule of Z3's `(_ map f)`: f pointwise over arrays."""
+    def _function(self, head: int) -> Rule:
+        """Return the rule of the function f that `(_ map f)` and the like apply."""
         document, scopes = self.document, self.scopes
         function = head + 3
         if document.text[document.start[function]] == _OPEN:
             # (f (S ...) R)
             parts = list(document.children(function))
             result = scopes.sort_at(parts[2]) if len(parts) == 3 else None
-            return lambda sorts: _array_like(sorts, result)
+            return lambda _: result
         token = canonical(document.source(function))
         rule = scopes.functions.get(token, NOTHING)[2]
 
-        def mapped(sorts: Sorts) -> Sort | None:
-            elements: Sorts = [_element(sort) for sort in sorts]
-            if isinstance(rule, list):
-                return _array_like(sorts, self._overloaded(rule, elements, function))
-            return _array_like(sorts, rule(elements)) if rule is not None else None
-
-        return mapped
+        if isinstance(rule, list):
+            return lambda sorts: self._overloaded(rule, sorts, function)
+        return rule or unknown
 
     def _indexed_constant(self, node: int) -> None:
         """`(_ bv5 8)`, `(_ +oo 8 24)`, `(_ char #x41)` as a term."""
@@ -304,6 +310,8 @@ class Inference:
                 used = scopes.definitions[scopes.refs[node + 3]]
                 if used.parameters and used.sort is not None:
                     sort = compound("Array", *used.parameters, used.sort)
+            elif symbol == b"fmf.card" and len(tokens) == 4 and scopes.sort_at(node + 3):
+                sort = "Bool"
             self.sort[node] = sort
             return
         self.sort[node] = self._constants[source] = sort

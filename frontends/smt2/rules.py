@@ -16,6 +16,9 @@ from reducekit.frontends.smt2.sorts import Sort, compound, is_open, match, subst
 Sorts: TypeAlias = "list[Sort | None]"
 Rule: TypeAlias = "Callable[[Sorts], Sort | None]"
 
+SETS = ("Set", "FiniteSet")
+"""The sorts of sets: cvc5's, which is an array of Bool in Z3, and the finite sets of Z3."""
+
 
 def join(first: Sort | None, second: Sort | None) -> tuple[bool, Sort | None]:
     """Return whether two terms can be the sides of an equality, and their common sort.
@@ -31,6 +34,8 @@ def join(first: Sort | None, second: Sort | None) -> tuple[bool, Sort | None]:
         return (True, "Real") if {first, second} == {"Int", "Real"} else (False, None)
     if first[0] in ("Array", "->") and second[0] in ("Array", "->") and first[1:] == second[1:]:
         return True, first
+    if first[0] in SETS and second[0] in SETS and first[1:] == second[1:]:
+        return True, first  # Z3 makes both kinds of sets with the same operators
     if ("Set", *second[1:-1]) == first and second[-1] == "Bool":
         return True, first  # a set is an array of Bool in Z3
     if ("Set", *first[1:-1]) == second and first[-1] == "Bool":

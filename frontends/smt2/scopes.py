@@ -30,7 +30,7 @@ from reducekit.frontends.smt2.sorts import (
 class Definition(NamedTuple):
     """A symbol that a script introduces.
 
-    `name` is canonical: |x| is x. `kind` is one of fun, define, sort,
+    `name` is canonical: |x| is x. `kind` is one of fun, define, map, sort,
     constructor, selector, let, quantifier, parameter, pattern, named. `node`
     is the symbol, `binder` the form that binds it: the command, the let or
     quantifier, the `!`, the match case. `parameters` are the argument sorts,

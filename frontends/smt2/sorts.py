@@ -46,6 +46,8 @@ _ATOMIC: Mapping[bytes, Sort] = {
     b"Float128": ("FloatingPoint", 15, 113),
     b"UnitTuple": ("Tuple",),
     b"Tuple": ("Tuple",),
+    b"Relation": ("Set", ("Tuple",)),
+    b"Table": ("Bag", ("Tuple",)),
     b"Char": "Char",
     b"Unicode": "Char",
 }
@@ -55,6 +57,7 @@ _COMPOUND: Mapping[bytes, tuple[int, int | None]] = {
     b"->": (2, None),
     b"Seq": (1, 1),
     b"Set": (1, 1),
+    b"FiniteSet": (1, 1),
     b"Bag": (1, 1),
     b"Nullable": (1, 1),
     b"Tuple": (0, None),

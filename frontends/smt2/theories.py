@@ -144,6 +144,7 @@ _ARRAYS: Mapping[bytes, Rule] = {
     b"select": _select,
     b"store": _store,
     b"default": _default,
+    b"fmf.card": function((_I, "Int"), "Bool"),  # of the sort of a term, in CVC4
     b"array-ext": function((("Array", _I, _E), ("Array", _I, _E)), _I),
     b"eqrange": function((("Array", _I, _E), ("Array", _I, _E), _I, _I), "Bool"),
 }

@@ -6,9 +6,9 @@ Tables from symbol to rule, as in `theories`. Strings: theory UnicodeStrings
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from reducekit.frontends.smt2.rules import Rule, Sorts, common, every, function
+from reducekit.frontends.smt2.rules import SETS, Rule, Sorts, apply_value, common, every, function
 from reducekit.frontends.smt2.sorts import Sort, compound
 from reducekit.frontends.smt2.theories import Indexed
 
@@ -17,6 +17,7 @@ _X, _Y = "'X", "'Y"
 _SEQ: Sort = ("Seq", _X)
 _SET: Sort = ("Set", _X)
 _BAG: Sort = ("Bag", _X)
+_FINITE: Sort = ("FiniteSet", _X)
 
 
 def _optional(parameters: tuple[Sort, ...], result: Sort) -> Rule:
@@ -54,7 +55,7 @@ _STRINGS: Mapping[bytes, Rule] = {
     **_names("str.unit", function((_C,), _S)),
     **_names("re.++ re.union re.inter re.or re.and", every(_R, _R)),
     **_names("re.* re.+ re.opt re.comp re.complement re.reverse re.derivative", every(_R, _R)),
-    **_names("re.diff", every(_R, _R, 2)),
+    **_names("re.diff re.xor", every(_R, _R, 2)),
     **_names("re.range", function((_S, _S), _R)),
     **_names("re.^", function((_R, _I), _R)),
     **_names("re.loop", _optional((_R, _I, _I), _R)),
@@ -125,7 +126,7 @@ def _sets(least: int) -> Rule:
 
     def rule(sorts: Sorts) -> Sort | None:
         sort = common(sorts)[1] if len(sorts) >= least else None
-        if isinstance(sort, tuple) and (sort[0] == "Set" or sort[-1] == "Bool"):
+        if isinstance(sort, tuple) and (sort[0] in SETS or sort[-1] == "Bool"):
             return sort
         return None
 
@@ -135,7 +136,7 @@ def _sets(least: int) -> Rule:
 def _insert(sorts: Sorts) -> Sort | None:
     """(set.insert element ... set)."""
     sort = sorts[-1] if len(sorts) > 1 else None
-    return sort if isinstance(sort, tuple) and sort[0] == "Set" else None
+    return sort if isinstance(sort, tuple) and sort[0] in SETS else None
 
 
 def _filter(sorts: Sorts) -> Sort | None:
@@ -145,10 +146,11 @@ def _filter(sorts: Sorts) -> Sort | None:
 
 def _about(collection: str, result: Sort) -> Rule:
     """A function of one or more values of which one is a collection of this kind."""
+    kinds = ("Array", *(SETS if collection == "Set" else (collection,)))
 
     def rule(sorts: Sorts) -> Sort | None:
         for sort in sorts:
-            if sort is None or (isinstance(sort, tuple) and sort[0] in (collection, "Array")):
+            if sort is None or (isinstance(sort, tuple) and sort[0] in kinds):
                 return result
         return None
 
@@ -165,6 +167,9 @@ _SETS: Mapping[bytes, Rule] = {
     **_names("set.singleton singleton", function((_X,), _SET)),
     **_names("set.insert insert", _insert),
     **_names("set.card card", function((_SET,), _I)),
+    b"set.in": function((_X, _FINITE), _B),
+    b"set.size": function((_FINITE,), _I),
+    b"set.range": function((_I, _I), ("FiniteSet", _I)),
     **_names("set.choose choose", function((_SET,), _X)),
     b"set.map": _image("Set"),
     b"set.filter": _filter,
@@ -242,6 +247,74 @@ def _column(sorts: Sorts) -> Sort | None:
     return compound("Set", compound("Tuple", *columns))
 
 
+def _joined(collection: str) -> Indexed:
+    """Two relations side by side, joined on the columns that the indices pair."""
+    product = _product(collection, 0)
+
+    def indexed(indices: list[int]) -> Rule | None:
+        def rule(sorts: Sorts) -> Sort | None:
+            if len(sorts) != 2 or None in sorts or len(indices) % 2:
+                return None
+            left, right = _fields(sorts[0], collection), _fields(sorts[1], collection)
+            pairs = zip(indices[::2], indices[1::2], strict=True)
+            if (
+                left is None
+                or right is None
+                or not all(
+                    one < len(left) and other < len(right) and left[one] == right[other]
+                    for one, other in pairs
+                )
+            ):
+                return None
+            return product(sorts)
+
+        return rule
+
+    return indexed
+
+
+def _grouped(collection: str) -> Indexed:
+    """A relation in parts, the rows of each alike in the chosen columns."""
+
+    def indexed(indices: list[int]) -> Rule | None:
+        def rule(sorts: Sorts) -> Sort | None:
+            fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
+            fits = fields is not None and all(each < len(fields) for each in indices)
+            return compound(collection, sorts[0]) if fits else None
+
+        return rule
+
+    return indexed
+
+
+def _aggregate(collection: str) -> Indexed:
+    """A fold of each group of rows: the function, its start value, the relation."""
+
+    def indexed(indices: list[int]) -> Rule | None:
+        return lambda sorts: compound(collection, sorts[1]) if len(sorts) == 3 else None
+
+    return indexed
+
+
+def lifted(element: Callable[[Sorts], Sort | None]) -> Rule:
+    """Return the rule of a function that takes and gives nullable values, by that of the values."""
+
+    def rule(sorts: Sorts) -> Sort | None:
+        inner: Sorts = []
+        for sort in sorts:
+            if not isinstance(sort, tuple) or sort[0] != "Nullable":
+                return None
+            inner.append(sort[1])  # type: ignore[arg-type]  # a sort
+        return compound("Nullable", element(inner)) if sorts else None
+
+    return rule
+
+
+def _lift(sorts: Sorts) -> Sort | None:
+    """(nullable.lift f x ...): f on nullable values."""
+    return lifted(lambda inner: apply_value([sorts[0], *inner]))(sorts[1:]) if sorts else None
+
+
 _RELATIONS: Mapping[bytes, Rule] = {
     **_names("rel.join join", _product("Set", 1)),
     **_names("rel.product product", _product("Set", 0)),
@@ -250,7 +323,8 @@ _RELATIONS: Mapping[bytes, Rule] = {
     **_names("rel.tclosure tclosure", lambda sorts: sorts[0] if len(sorts) == 1 else None),
     **_names("rel.iden iden", _column),
     **_names("rel.join_image join_image", _column),
-    **_names("tuple mkTuple", lambda sorts: compound("Tuple", *sorts) if sorts else None),
+    **_names("tuple mkTuple", lambda sorts: compound("Tuple", *sorts)),
+    b"nullable.lift": _lift,
     b"nullable.some": function((_X,), ("Nullable", _X)),
     b"nullable.val": function((("Nullable", _X),), _X),
     **_names("nullable.is_null nullable.is_some", function((("Nullable", _X),), _B)),
@@ -297,6 +371,21 @@ _SEPARATION: Mapping[bytes, Rule] = {
     b"pto": function((_X, _Y), _B),
 }
 
+INDEXED: Mapping[bytes, Indexed] = {
+    **dict.fromkeys((b"tuple.select", b"tupSel", b"tuple_select"), _tuple_select),
+    **dict.fromkeys((b"tuple.update", b"tuple_update"), _tuple_update),
+    **dict.fromkeys((b"tuple.project", b"tuple_project"), _project("")),
+    b"rel.project": _project("Set"),
+    b"table.project": _project("Bag"),
+    b"rel.table_join": _joined("Set"),
+    b"table.join": _joined("Bag"),
+    b"rel.group": _grouped("Set"),
+    b"table.group": _grouped("Bag"),
+    b"rel.aggr": _aggregate("Set"),
+    b"table.aggr": _aggregate("Bag"),
+    **dict.fromkeys((b"re.^", b"re.loop"), _power),
+}
+
 OPERATORS: Mapping[bytes, Rule] = {
     **_STRINGS,
     **_SEQUENCES,
@@ -304,19 +393,15 @@ OPERATORS: Mapping[bytes, Rule] = {
     **_BAGS,
     **_RELATIONS,
     **_SEPARATION,
-}
-
-INDEXED: Mapping[bytes, Indexed] = {
-    **dict.fromkeys((b"tuple.select", b"tupSel", b"tuple_select"), _tuple_select),
-    **dict.fromkeys((b"tuple.update", b"tuple_update"), _tuple_update),
-    **dict.fromkeys((b"tuple.project", b"tuple_project"), _project("")),
-    b"rel.project": _project("Set"),
-    b"table.project": _project("Bag"),
-    **dict.fromkeys((b"re.^", b"re.loop"), _power),
+    **{
+        name: rule
+        for name, make in INDEXED.items()
+        if name.startswith((b"rel.", b"table.", b"tuple.p")) and (rule := make([])) is not None
+    },  # without indices: no column is chosen
 }
 
 CONSTANTS: Mapping[bytes, Sort] = {
     **dict.fromkeys(b"re.none re.nostr re.all re.allchar re.empty re.full".split(), _R),
-    b"tuple.unit": ("Tuple",),
+    **dict.fromkeys((b"tuple.unit", b"tuple"), ("Tuple",)),
     b"sep.emp": "Bool",
 }

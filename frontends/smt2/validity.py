@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import inf
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.commands import count_levels
+from reducekit.frontends.smt2.inference import OPERATOR_NAMES
 from reducekit.frontends.smt2.view import ScriptView
 
 _OPEN = ord("(")
@@ -44,73 +48,125 @@ _ARGUMENTS: Mapping[bytes, tuple[int, int]] = {
     b"set-option": (1, 2),
 }
 """The commands of the standard (2.7, section 3.9), with their numbers of arguments."""
+_ALSO: Mapping[bytes, tuple[int, float]] = {
+    b"check-sat": (0, inf),
+    b"declare-sort": (1, 2),
+    b"get-model": (0, 1),
+    b"get-proof": (0, 1),
+    b"get-value": (1, 3),
+    b"pop": (0, 1),
+    b"push": (0, 1),
+}
+"""The numbers of arguments that Z3 or cvc5 take besides."""
 _BODIES = frozenset((b"define-fun", b"define-fun-rec", b"define-const"))
-_NUMERAL = re.compile(rb"0|[1-9][0-9]*")
+_NUMERAL = re.compile(rb"[0-9]+")
+_ONE = frozenset(b"< <= > >= distinct bvadd bvmul bvand bvor bvxor".split())
+_NUMERIC = frozenset(b"+ - * / div mod rem abs < <= > >= = distinct".split())
+_NUMBERS = frozenset(("Bool", "Int", "Real"))
+_THEORIES = frozenset(name.partition(b".")[0] for name in OPERATOR_NAMES if b"." in name)
 _SHOWN = 60
 _MOST = 20
 """The maximum number of problems to report."""
 
 
+class Violation(NamedTuple):
+    """What breaks a rule of the standard, at a node; in a `dialect`, solvers take it."""
+
+    node: int
+    what: str
+    dialect: bool = False
+
+
 def problems(view: ScriptView, *, extensions: bool = False) -> list[str]:
-    """Return the first few problems of a script, each with its line.
+    """Return the first few violations of the standard in a script, each with its line.
 
-    With `extensions`, commands that are not in the standard are accepted.
+    With `extensions`, those that Z3 or cvc5 take are left out.
     """
-    found: list[str] = []
-    document = view.document
-    for node, what in _problems(view, extensions):
-        line = document.text.count(b"\n", 0, document.start[node]) + 1
-        found.append(f"line {line}: {what}")
-        if len(found) == _MOST:
-            break
-    return found
+    found = _violations(view)
+    return _described(view, (each for each in found if not (extensions and each.dialect)))
 
 
-def _wrong_command(name: bytes, count: int, extensions: bool) -> str:
-    """Say why a name with that many arguments is no command; empty if it is one."""
+def notes(view: ScriptView) -> list[str]:
+    """Return the first few violations of the standard that Z3 or cvc5 take."""
+    taken = (each for each in _violations(view) if each.dialect)
+    return [f"{each}; solvers may accept it" for each in _described(view, taken)]
+
+
+def _described(view: ScriptView, found: Iterable[Violation]) -> list[str]:
+    text, start = view.document.text, view.document.start
+    return [
+        f"line {text.count(10, 0, start[each.node]) + 1}: {each.what}"
+        for each in islice(found, _MOST)
+    ]
+
+
+def _wrong_command(name: bytes, count: int) -> tuple[str, bool]:
+    """Return why a name with that many arguments is no command, and whether solvers take it."""
     shown = f"`{name.decode(errors='replace')}`"
-    if not name:
-        return "is not a command"
     if name not in _ARGUMENTS:
-        return "" if extensions else f"{shown} is not a command of the standard"
+        return f"{shown} is not a command of the standard", True
     least, most = _ARGUMENTS[name]
-    return "" if least <= count <= most else f"{shown} takes {_count(least, most)}"
+    if least <= count <= most:
+        return "", False
+    fewest, many = _ALSO.get(name, (least, most))
+    return f"{shown} takes {_count(least, most)}", fewest <= count <= many
 
 
-def _content(view: ScriptView, name: bytes, children: list[int]) -> Iterator[tuple[int, str]]:
-    if name == b"assert" and view.script.sort[children[1]] not in (None, "Bool"):
-        yield children[1], f"`{_shown(view, children[1])}` is not Bool"
-    elif name in _BODIES:
-        yield from _body(view, children)
-
-
-def _problems(view: ScriptView, extensions: bool) -> Iterator[tuple[int, str]]:
-    """Yield the node and the description of each problem."""
+def _violations(view: ScriptView) -> Iterator[Violation]:
+    """Yield what breaks the rules of the standard."""
     document, script = view.document, view.script
     open_levels = 0
     for node, name in zip(script.commands, script.names, strict=True):
         children = list(document.children(node))
-        wrong = _wrong_command(name, len(children) - 1, extensions)
-        if wrong:
-            yield node, wrong if name else f"`{_shown(view, node)}` {wrong}"
+        if not name:
+            yield Violation(node, f"`{_shown(view, node)}` is not a command")
             continue
+        wrong, taken = _wrong_command(name, len(children) - 1)
+        if wrong:
+            yield Violation(node, wrong, taken)
+            if not taken:
+                continue
         if name in (b"push", b"pop"):
-            if _NUMERAL.fullmatch(document.source(children[1])) is None:
-                yield node, f"`{name.decode()}` takes a numeral"
+            if children[1:] and _NUMERAL.fullmatch(document.source(children[1])) is None:
+                yield Violation(node, f"`{name.decode()}` takes a numeral")
             levels = count_levels(document, node)
             open_levels += levels if name == b"push" else -levels
             if open_levels < 0:
-                yield node, "`pop` of more levels than are open"
+                yield Violation(node, "`pop` of more levels than are open")
                 open_levels = 0
         elif name == b"reset":
             open_levels = 0
-        else:
-            yield from _content(view, name, children)
+        elif name == b"assert" and script.sort[children[1]] not in (None, "Bool"):
+            yield Violation(children[1], f"`{_shown(view, children[1])}` is not Bool")
+        elif name in _BODIES:
+            yield from _body(view, children)
     for node in _unsorted(view):
-        yield node, f"`{_shown(view, node)}` has no sort"
+        yield Violation(node, f"`{_shown(view, node)}` has no sort", _is_taken(view, node))
 
 
-def _body(view: ScriptView, children: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _is_taken(view: ScriptView, node: int) -> bool:
+    """Return whether a solver may take a term that has no sort.
+
+    Z3 takes one argument in place of two, and a Bool as a number. A name that begins like those of
+    a theory may be an operator of a release that is not known here.
+    """
+    document, script = view.document, view.script
+    head, *arguments = list(document.children(node)) or [node]
+    words = list(document.children(head))
+    name = document.source(words[1] if len(words) > 1 else head)
+    if name == b"_" and arguments:
+        name = document.source(arguments[0])
+    if script.refs[head] >= 0:
+        return False
+    if name not in OPERATOR_NAMES and name.partition(b".")[0] in _THEORIES:
+        return True
+    sorts = [script.sort[each] for each in arguments]
+    if not sorts or None in sorts:
+        return False
+    return (len(sorts) == 1 and name in _ONE) or (name in _NUMERIC and _NUMBERS.issuperset(sorts))
+
+
+def _body(view: ScriptView, children: Sequence[int]) -> Iterator[Violation]:
     """Yield the body of a definition if it does not have the declared sort."""
     script = view.script
     for definition in script.definitions:
@@ -118,7 +174,7 @@ def _body(view: ScriptView, children: Sequence[int]) -> Iterator[tuple[int, str]
             own = script.sort[children[-1]]
             if own is not None and definition.sort not in (None, own):
                 shown = _shown(view, children[-1])
-                yield children[-1], f"`{shown}` does not have the declared sort"
+                yield Violation(children[-1], f"`{shown}` does not have the declared sort")
 
 
 def _unsorted(view: ScriptView) -> Iterator[int]:

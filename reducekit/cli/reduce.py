@@ -73,6 +73,8 @@ def check(frontend: Frontend, path: Path, process: ProcessContext, *, quiet: boo
         found = frontend.check(text)
     for problem in found.problems:
         say(f"{path}, {problem}")
+    for note in () if quiet else found.notes:
+        say(f"note: {path}, {note}")
     if not found.problems and not quiet:
         print(f"{path}: {found.summary}")
     return ParseError.exit_code if found.problems else 0

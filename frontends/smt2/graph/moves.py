@@ -25,7 +25,7 @@ HUGE, LARGE = 0.5, 0.1
 _MANY_DIRECT = 8
 _MEASURED = 24
 """The number of subterms of a node that are measured to find some of certain sizes."""
-_GLOBAL = frozenset(("fun", "define", "constructor", "selector", "sort", "named"))
+_GLOBAL = frozenset(("fun", "define", "map", "constructor", "selector", "sort", "named"))
 # What the theories of the standard declare as :left-assoc, :right-assoc or :chainable, and what
 # solvers take in the same way. With one argument left, that stands for the term if it has the same
 # sort.

@@ -15,13 +15,22 @@ DECLARATIONS = b"""
 (declare-const s String) (declare-const l RegLan) (declare-const q (Seq Int))
 (declare-const t (Set Int)) (declare-const g (Bag Int)) (declare-const c Char)
 (declare-const tt (Tuple Int Bool)) (declare-const rel (Relation Int Bool))
+(declare-const tb (Table Int Int)) (declare-const nn (Nullable Int)) (declare-const un Relation)
 (declare-const ff (_ FiniteField 7)) (declare-sort U 0) (declare-const u U)
 (declare-fun f (Int Bool) U) (declare-const h (-> Int Bool U))
 (declare-datatypes ((List 1)) ((par (X) ((nil) (cons (head X) (tail (List X)))))))
 (declare-const li (List Int))
 (declare-datatype Pair ((mk (fst Int) (snd Bool))))
 (declare-const pr Pair)
+(declare-fun above (Int Int) Bool)
+(declare-const fs (FiniteSet Int))
+(declare-map beyond (Int) (and (Bool Bool) Bool))
 """
+NO_CVC5 = (
+    b"(declare-const c Char)",
+    b"(declare-const fs (FiniteSet Int))",
+    b"(declare-map beyond (Int) (and (Bool Bool) Bool))",
+)
 
 TABLE = """
 Bool: true false p (not p) (and p p p) (or p) (xor p p) (=> p p p) (implies p p) (iff p p)
@@ -91,6 +100,30 @@ Int: (set.card t) (set.choose t) (bag.count 1 g) (bag.card g) (bag.choose g)
 (Set (Tuple Bool Int)): (rel.transpose rel)
 (Tuple Int Bool): tt (tuple i p) ((_ tuple.update 0) tt i)
 Int: ((_ tuple.select 0) tt)
+UnitTuple: (tuple.project tt) tuple.unit (tuple)
+(Tuple Bool Int): ((_ tuple.project 1 0) tt)
+(Set (Tuple Bool Bool)): ((_ rel.project 1 1) rel)
+(Set UnitTuple): (rel.project rel) un
+(Set (Tuple Int Bool Int Bool)): ((_ rel.table_join 0 0) rel rel) (rel.table_join rel rel)
+(Set (Set (Tuple Int Bool))): ((_ rel.group 1) rel) (rel.group rel)
+(Set Int): ((_ rel.aggr 1) (lambda ((y (Tuple Int Bool)) (z Int)) (+ z 1)) 0 rel)
+(Bag (Tuple Int Int Int Int)): ((_ table.join 0 1) tb tb) (table.join tb tb) (table.product tb tb)
+(Bag (Bag (Tuple Int Int))): ((_ table.group 0) tb) (table.group tb)
+(Bag Int): ((_ table.aggr 0 1) (lambda ((y (Tuple Int Int)) (z Int)) (+ z 1)) 0 tb)
+(Bag (Tuple Int)): ((_ table.project 1) tb)
+(Bag UnitTuple): (table.project tb)
+(Nullable Int): nn (nullable.some 1) (as nullable.null (Nullable Int)) ((_ nullable.lift +) nn nn)
+(Nullable Int): (nullable.lift (lambda ((y Int) (z Int)) (- y z)) nn nn)
+(Nullable Bool): ((_ nullable.lift <) nn nn)
+(Nullable U): ((_ nullable.lift f) nn (nullable.some p))
+Int: (nullable.val nn)
+Bool: (nullable.is_null nn) (nullable.is_some nn) (_ fmf.card U 3) (fmf.card u 3)
+Bool: ((_ transitive-closure above) i i) (str.in_re s (re.xor l l))
+Int: -5 (set.size fs)
+Real: -2.5 1/3 (root-obj (+ (^ y 2) (- 2)) 1)
+(FiniteSet Int): fs (set.range 1 2) (set.union fs (set.singleton 1)) (as set.empty (FiniteSet Int))
+Bool: (set.in 1 fs) (set.subset fs fs) (forall ((z Int)) (! (> z 0) :pattern (f z p)))
+(Array Int Bool): (beyond a a)
 (_ FiniteField 7): ff #f3m7 (as ff3 (_ FiniteField 7)) (ff.add ff ff) (ff.mul ff ff) (ff.neg ff)
 U: u (f i p) (h i p) (@ h i p) ((h i) p) (choice ((z U)) (= z u))
 (-> Bool U): (h i) (@ h i) (f i)
@@ -113,6 +146,10 @@ NOT_IN_CVC5 = """
 (int.to.str i) (seq.unit c) (str.to.int s) (str.indexof s s) (str.in.re s l) re.nostr (str.to.re s)
 (re.loop l 1 3) (union t t) (member i t) ((h i) p) (choice ((z U)) (= z u))
 ((_ update-field head) li 1) ((_ at-most 2) p p p) ((_ pbge 2 1 1) p p)
+(root-obj (+ (^ y 2) (- 2)) 1) ((_ transitive-closure above) i i) (str.in_re s (re.xor l l))
+(set.size fs) fs (set.range 1 2) (set.union fs (set.singleton 1)) (as set.empty (FiniteSet Int))
+(set.in 1 fs) (set.subset fs fs) (forall ((z Int)) (! (> z 0) :pattern (f z p))) (beyond a a)
+(_ fmf.card U 3) (fmf.card u 3)
 """
 
 ILL_FORMED = """
@@ -159,7 +196,9 @@ def test_sort(term: bytes, expected: bytes) -> None:
     ids=bytes.decode,
 )
 def test_cvc5_agrees(term: bytes, expected: bytes) -> None:
-    declarations = DECLARATIONS.replace(b"(declare-const c Char)", b"")
+    declarations = DECLARATIONS
+    for each in NO_CVC5:
+        declarations = declarations.replace(each, b"")
     text = b"(set-logic HO_ALL)%s(define-fun result () %s %s)" % (declarations, expected, term)
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("fp-exp", "true")
@@ -186,6 +225,12 @@ def test_every_use_of_an_unknown_is_given_the_benefit_of_the_doubt() -> None:
     first, second = document.children(script.commands[-1] + 2)
     assert script.sort[first] == "Bool"
     assert script.sort[second] == ("BitVec", 8)
+
+
+def test_a_pointwise_function_of_a_declared_one() -> None:
+    text = b"(declare-fun g (Int) U)(declare-map m (Bool) g)(declare-const a (Array Bool Int))"
+    script = analyse(parse(b"(declare-sort U)" + text + b"(get-value ((m a)))"))
+    assert script.sort[script.commands[-1] + 3] == ("Array", "Bool", "U")
 
 
 def test_numerals_are_real_in_logics_without_integers() -> None:

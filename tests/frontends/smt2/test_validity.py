@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import z3
 
 from reducekit.api import reduce
 from reducekit.errors import UsageError
 from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.commands import read_commands
 from reducekit.frontends.smt2.parser import parse
 from reducekit.frontends.smt2.validity import problems
 from reducekit.frontends.smt2.view import ScriptView
+from tests.cli.tool import Tool
 
 SCRIPT = b"""(set-logic QF_BV)
 (declare-fun a () (_ BitVec 8))
@@ -44,9 +47,80 @@ def test_problems(text: str, expected: list[str]) -> None:
     assert problems(ScriptView(parse(text.encode()))) == expected
 
 
-def test_the_check_of_a_file_takes_the_commands_of_solvers() -> None:
-    assert not Smt2().check(b"(minimize 1)\n(check-sat-using smt)\n").problems
-    assert Smt2().check(b"(assert y)\n").problems
+DIALECTS = """(declare-sort T)
+(declare-const a T)
+(declare-const i Int)
+(push)
+(assert (distinct a))
+(assert (= i -5))
+(check-sat (= i -5))
+(get-model 0)
+(get-value (i) :model-index 0)
+(pop)
+(push 01)
+(minimize i)
+"""
+NOTED = """line 1: `declare-sort` takes 2 arguments
+line 4: `push` takes 1 argument
+line 7: `check-sat` takes no arguments
+line 8: `get-model` takes no arguments
+line 9: `get-value` takes 1 argument
+line 10: `pop` takes 1 argument
+line 12: `minimize` is not a command of the standard
+line 5: `(distinct a)` has no sort"""
+
+
+def test_what_solvers_accept_is_noted_and_no_fault() -> None:
+    found = Smt2().check(DIALECTS.encode())
+    assert (list(found.problems), found.summary.partition(",")[0]) == ([], f"{len(DIALECTS)} bytes")
+    assert list(found.notes) == [f"{each}; solvers may accept it" for each in NOTED.split("\n")]
+    context = z3.Context()
+    assert "error" not in z3.Z3_eval_smtlib2_string(context.ref(), DIALECTS)
+
+
+@pytest.mark.parametrize(
+    "term", ["(set.frob 1)", "((_ str.frob 3) 1)", "seq.frob", "(_ ff.frob 3)"]
+)
+def test_an_operator_of_a_newer_release_is_noted(term: str) -> None:
+    found = Smt2().check(f"(assert (= {term} 1))".encode())
+    assert not found.problems
+    assert list(found.notes) == [f"line 1: `{term}` has no sort; solvers may accept it"]
+
+
+def test_what_no_solver_accepts_is_a_fault() -> None:
+    for text in ("(assert y)", "(assert (str.len 1))", "(push x)", "(get-model 0 1)"):
+        found = Smt2().check(text.encode())
+        assert (len(found.problems), len(found.notes)) == (1, 0), text
+
+
+def test_the_command_line_says_notes_and_succeeds(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    tool.write("in.smt2", "(push)\n(pop)\n")
+    done = tool("smt2", "--check", "in.smt2")
+    assert (done.code, done.out) == (0, "in.smt2: 13 bytes, 2 commands, 0 asserts, 0 terms\n")
+    assert done.err == (
+        "note: in.smt2, line 1: `push` takes 1 argument; solvers may accept it\n"
+        "note: in.smt2, line 2: `pop` takes 1 argument; solvers may accept it\n"
+    )
+
+
+def test_scopes_without_numbers_are_removed_as_a_whole() -> None:
+    text = b"(declare-sort T)(declare-const a T)(push)(assert (= a a))(check-sat)(pop)"
+    seen: list[bytes] = []
+
+    def interesting(candidate: bytes) -> bool:
+        seen.append(candidate)
+        return b"(check-sat)" in candidate
+
+    assert reduce(text, interesting, format=Smt2()).text == b"(check-sat)"
+    assert all(each.count(b"(pop)") <= each.count(b"(push)") for each in seen)
+    assert [each for each in seen if problems(Smt2().parse(each), extensions=True)] == []
+
+
+def test_a_definition_of_a_dialect_and_its_uses_go_together() -> None:
+    text = b"(define n 3)(declare-map m (Int) (not (Bool) Bool))(assert (> n 2))(check-sat)"
+    commands = read_commands(parse(text))
+    assert [list(each) for each in commands.users] == [[2], [], [], []]
 
 
 def lax(text: bytes) -> bool:
