@@ -20,6 +20,7 @@ from reducekit.frontends.smt2.passes.graph import (
 )
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
+from reducekit.frontends.smt2.passes.numerals import numerals
 from reducekit.frontends.smt2.passes.scopes import Scopes, blocks
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
@@ -113,6 +114,7 @@ def own_schedule(
             *last,
             fine_graph,
             narrow,
+            *size_limited(numerals),
             Resorted(),
             Untyped(unchecked=unchecked),
             Layout(),  # removed text that is not a command leaves its line breaks
