@@ -1,6 +1,6 @@
 """What tests of models have in common: run a solver on a file, judge its output, exit with a code.
 
-Each is a module of its format, for `--oracle 'python -m ...model_check SOLVER [OPTION...]'`.
+Each is a module of its format, which `--wrong-model` runs as a test.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import ParseError
+
+FILE = "{file}"
+"""As `reducekit.oracle.command.FILE`: the placeholder for the path in the solver's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,16 @@ def main(
 
 
 def printed(solver: Sequence[str], text: bytes, suffix: str) -> bytes:
-    """Return what a solver prints to stdout for a text, as a file with that suffix."""
+    """Return what a solver prints to stdout for a text, as a file with that suffix.
+
+    The path replaces `{file}` in the solver's words; otherwise it comes last.
+    """
     with tempfile.NamedTemporaryFile(suffix=suffix) as file:
         file.write(text)
         file.flush()
-        return subprocess.run([*solver, file.name], capture_output=True, check=False).stdout
+        words = [word.replace(FILE, file.name) for word in solver]
+        words += [] if words != list(solver) else [file.name]
+        return subprocess.run(words, capture_output=True, check=False).stdout
 
 
 def is_wrong(judge: Callable[[bytes, bytes], Finding], text: bytes, output: bytes) -> bool:

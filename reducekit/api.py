@@ -31,6 +31,7 @@ class ReduceOptions(TypedDict, total=False):
     oracle: Words | None
     known: KnownFailure | None
     reference: Words | None
+    wrong_model: bool
     slower_than: Quantity | None
     slower_ratio: float | None
     unstable: int | None

@@ -433,10 +433,20 @@ class ReadsFailures(Protocol):
 
 @runtime_checkable
 class ChecksModels(Protocol):
-    """A frontend that evaluates the models that programs print by themselves."""
+    """A frontend with a test for models: `--wrong-model`."""
 
     model_check: str
-    """The module that does so as an interestingness test: its words are a program's, and a file."""
+    """The module that evaluates models as an interestingness test.
+
+    Its words are a program's, after `--` those of one that may check models, and a file.
+    """
+    asks_checkers: bool
+    """Whether it asks another program about a model that it cannot evaluate."""
+
+
+@runtime_checkable
+class EvaluatesModels(ChecksModels, Protocol):
+    """A frontend that evaluates by itself the models that programs print in a hunt."""
 
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the model in a program's output violates the text."""

@@ -43,6 +43,7 @@ class Btor(Frontend):
     unit = "nodes"
     strict = True
     model_check = "reducekit.frontends.btor.model_check"
+    asks_checkers = False
     options = (
         FormatOption(
             "dialect",

@@ -1,9 +1,9 @@
 """Checks that the witness that a model checker prints for a BTOR2 file is one.
 
-A test for `--oracle`: `python -m reducekit.frontends.btor.model_check CHECKER [OPTION...] FILE`.
-The exit code is 0 if the simulation does not reach the property, breaks a constraint, or finds
-other values of states: the witness is wrong. It is 1 if there is no witness or a correct one, and 2
-if that cannot be decided; a line on stderr says why.
+The test of `--wrong-model`: `python -m reducekit.frontends.btor.model_check CHECKER [OPTION...]
+FILE`. The exit code is 0 if the simulation does not reach the property, breaks a constraint, or
+finds other values of states: the witness is wrong. It is 1 if there is no witness or a correct one,
+and 2 if that cannot be decided; a line on stderr says why.
 """
 
 from __future__ import annotations

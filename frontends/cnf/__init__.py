@@ -33,6 +33,7 @@ class Cnf(Frontend):
     unit = "literals"
     strict = True
     model_check = "reducekit.frontends.cnf.model_check"
+    asks_checkers = False
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:

@@ -1,8 +1,8 @@
 """Checks that the model that a SAT or MaxSAT solver prints satisfies its clauses.
 
-A test for `--oracle`: `python -m reducekit.frontends.cnf.model_check SOLVER [OPTION...] FILE`. The
-exit code is 0 if a clause is false, so the model is wrong. It is 1 if there is no model or it is
-correct, and 2 if that cannot be decided; a line on stderr says why.
+The test of `--wrong-model`: `python -m reducekit.frontends.cnf.model_check SOLVER [OPTION...]
+FILE`. The exit code is 0 if a clause is false, so the model is wrong. It is 1 if there is no model
+or it is correct, and 2 if that cannot be decided; a line on stderr says why.
 
 A model is what the SAT and MaxSAT competitions ask of solvers: `s SATISFIABLE` or `s OPTIMUM
 FOUND`, and lines with `v` that hold literals, the last one 0, or since MaxSAT 2022 a digit for each

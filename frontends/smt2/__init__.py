@@ -50,6 +50,8 @@ class Smt2(Frontend):
     title = "an SMT-LIB v2 script"
     suffix = ".smt2"
     suffixes = (".smt2", ".smt", ".sl")
+    model_check = "reducekit.frontends.smt2.model_check"
+    asks_checkers = True
     help = (
         "Candidates are well sorted. Other text is tried only with --unchecked, if the failure is "
         "a parse or sort error, or if the command is not a solver."

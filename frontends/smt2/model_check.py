@@ -1,28 +1,39 @@
-"""Checks that the model that a solver prints satisfies its script, without another solver.
+"""Checks that the model that a solver prints satisfies its script.
 
-A test for `--oracle`: `python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...] FILE`
-asks the solver for a model of the script, substitutes its definitions for the declarations, and
-evaluates each assertion. The exit code is 0 if one is false, so the model is wrong. It is 1 if
-there is no model or it is correct, and 2 if that cannot be decided; a line on stderr says why.
+The test of `--wrong-model`: `python -m reducekit.frontends.smt2.model_check SOLVER [OPTION...]
+[-- CHECKER [OPTION...]] FILE` asks the solver for a model of the script, substitutes its
+definitions for the declarations, and evaluates each assertion. The exit code is 0 if one is false,
+so the model is wrong. It is 1 if there is no model or it is correct, and 2 if that cannot be
+decided; a line on stderr says why.
 
 sexpdata reads the answer (`reducekit.oracle.responses`) and pySMT evaluates: Booleans, bit-vectors,
-integers, reals, arrays of constants, and functions that the model defines. Of several `check-sat`
-the first one counts.
+integers, reals, arrays of constants, and functions that the model defines. What it cannot evaluate,
+such as floating-point numbers, `mod`, declared sorts and datatypes, the checker is asked about: the
+model is wrong if the script with the model substituted is unsat. Without a checker those of z3 and
+cvc5 are asked that are in PATH or beside Python, the solver itself last. Of several `check-sat` the
+first one counts.
 """
 
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from reducekit.frontends import model_test
 from reducekit.frontends.model_test import Finding
-from reducekit.frontends.smt2.parser import parse
-from reducekit.oracle.responses import Answer, Definition, Error, Model, read_responses
+from reducekit.frontends.smt2.model_script import commands_of, with_model
+from reducekit.oracle.responses import Answer, Error, Model, read_answers, read_responses
 
-_DECLARES = (b"declare-fun", b"declare-const")
-_LEFT_OUT = (b"set-info", b"set-option", b"set-logic", b"get-info", b"get-option", b"echo")
+MODULE = "reducekit.frontends.smt2.model_check"
+_CHECKERS = {
+    "z3": ("-T:10",),
+    "cvc5": ("--lang=smt2", "--tlimit=10000", "--fp-exp", "--strings-exp", "--arrays-exp"),
+}
+"""The programs that are asked about models, with a limit of ten seconds."""
 _UNSCOPED = (b"push", b"pop", b"reset", b"reset-assertions")
 
 
@@ -32,7 +43,7 @@ def question(text: bytes) -> bytes:
     Raises ParseError if the text is no script.
     """
     asked = [b"(set-option :produce-models true)"]
-    for name, command in _commands(text):
+    for name, command in commands_of(text):
         if name == b"check-sat":
             break
         if name != b"exit":
@@ -40,29 +51,51 @@ def question(text: bytes) -> bytes:
     return b"\n".join([*asked, b"(check-sat)", b"(get-model)", b""])
 
 
-def judge(text: bytes, output: bytes) -> Finding:
+def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) -> Finding:
     """Evaluate the assertions of a script under the model in a solver's output.
 
-    Raises ParseError if the text is no script.
+    The `checkers` are asked in turn what cannot be evaluated. Raises ParseError if the text is no
+    script.
     """
     responses = read_responses(output)
     if Answer("sat") not in responses:
         return Finding()
-    models = [each for each in responses if isinstance(each, Model)]
-    if not models:
+    model = next((each for each in responses if isinstance(each, Model)), None)
+    if model is None:
         said = [each.message for each in responses if isinstance(each, Error)]
         return Finding(unknown=f"no model: {(*said, 'none printed')[0]}")
-    definitions = {each.name: each for each in models[0].definitions}
-    script = [_definition(each).encode() for each in _callees_first(definitions)]
-    for name, command in _commands(text):
-        if name == b"check-sat":
-            break
-        if name in _UNSCOPED:
-            return Finding(unknown=f"{name.decode()} before the first check-sat")
-        declared = name in _DECLARES and _declared(command) in definitions
-        if not declared and name not in _LEFT_OUT:
-            script.append(command)
-    return _evaluated(b"\n".join(script).decode("utf-8", "replace"))
+    script = with_model(text, model)
+    unscoped = [name for name, _ in commands_of(script) if name in _UNSCOPED]
+    if unscoped:
+        found = Finding(unknown=f"{unscoped[0].decode()} before the first check-sat")
+    else:
+        found = _evaluated(script.decode("utf-8", "replace"))
+    for checker in checkers if found.unknown else ():
+        answers = read_answers(model_test.printed(checker, _asked(script), ".smt2"))
+        if answers == (b"sat",):
+            return Finding()
+        name = Path(checker[0]).name
+        if answers == (b"unsat",):
+            return Finding(wrong=f"{name} refutes the assertions under the model")
+        answered = answers[-1].decode() if answers else "no answer"
+        found = Finding(unknown=f"{found.unknown}; {name}: {answered}")
+    return found
+
+
+def _asked(script: bytes) -> bytes:
+    logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
+    return b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
+
+
+def known_checkers(solver: str) -> list[tuple[str, ...]]:
+    """Return the programs to ask about models of a solver, which comes last if it is one."""
+    beside = Path(sys.executable).parent
+    found = [
+        (path, *options)
+        for name, options in _CHECKERS.items()
+        if (path := shutil.which(name) or shutil.which(name, path=str(beside))) is not None
+    ]
+    return sorted(found, key=lambda each: Path(each[0]).name in Path(solver).name)
 
 
 def _evaluated(script: str) -> Finding:
@@ -86,47 +119,13 @@ def _evaluated(script: str) -> Finding:
     return Finding(unknown=unknown)
 
 
-def _commands(text: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the name and the text of each command."""
-    document = parse(text)
-    return [
-        (
-            document.source(node + 1) if document.stop[node] > node + 1 else b"",
-            document.source(node),
-        )
-        for node in document.children(0)
-    ]
-
-
-def _declared(command: bytes) -> str:
-    document = parse(command)
-    return document.source(3).decode("utf-8", "replace") if len(document) > 3 else ""
-
-
-def _definition(each: Definition) -> str:
-    return f"(define-fun {each.name} {each.parameters} {each.sort} {each.value})"
-
-
-def _callees_first(definitions: dict[str, Definition]) -> list[Definition]:
-    """Return the definitions of a model so that each comes after those that it uses."""
-    found: dict[str, Definition] = {}
-    waiting = list(reversed(definitions.values()))
-    opened: set[str] = set()
-    while waiting:
-        each = waiting[-1]
-        words = each.value.replace("(", " ").replace(")", " ").split()
-        inner = [definitions[w] for w in words if w in definitions and w not in opened]
-        if each.name in opened or not inner:
-            found.setdefault(each.name, waiting.pop())
-        else:
-            waiting += inner
-        opened.add(each.name)
-    return list(found.values())
-
-
 def main(words: Sequence[str]) -> int:
     """Run the solver on the file, check its model, and return the exit code."""
-    return model_test.main(words, "reducekit.frontends.smt2.model_check", judge, question)
+    *program, path = words or ("",)
+    at = program.index("--") if "--" in program else len(program)
+    solver, checker = program[:at], program[at + 1 :]
+    checkers = [checker] if checker else known_checkers(solver[0]) if solver else []
+    return model_test.main([*solver, path], MODULE, partial(judge, checkers=checkers), question)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from reducekit.hunt.reduce import ReductionConfig
 from reducekit.hunt.results import Control, InputResult
 from reducekit.hunt.stats import MANY_REJECTED, HuntStats, rejections
 from reducekit.hunt.workers import CHUNK
-from reducekit.offers import KILLED, ChecksModels, Generation, ReadsFailures, with_defaults
+from reducekit.offers import KILLED, EvaluatesModels, Generation, ReadsFailures, with_defaults
 from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
@@ -234,7 +234,7 @@ def _by_programs(
         options.keep_timeouts or options.seeds is not None,
         breaks_rules,
         rejects,
-        frontend if isinstance(frontend, ChecksModels) else None,
+        frontend if isinstance(frontend, EvaluatesModels) else None,
         foreign=not well_formed,
     )
 

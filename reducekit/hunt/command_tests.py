@@ -14,7 +14,7 @@ from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.hunt.inputs import Input
 from reducekit.hunt.pace import Pace
 from reducekit.hunt.results import Control, InputResult, Rejection
-from reducekit.offers import KILLED, ChecksModels
+from reducekit.offers import KILLED, EvaluatesModels
 from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -64,7 +64,7 @@ class CommandTests:
     of the time (`pace`)."""
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
-    models: ChecksModels | None = None
+    models: EvaluatesModels | None = None
     foreign: bool = False
 
     def _filled(

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.oracle.also import accepts
-from reducekit.oracle.command import Command
+from reducekit.oracle.command import Command, checking_model, tested_words
 from reducekit.oracle.criterion import (
+    WRONG_MODEL,
     Criterion,
     Disagree,
-    ExitZero,
     SameSignature,
     TimesOut,
     answers,
@@ -51,10 +50,9 @@ class Finding:
         return f"{names[0]}: {self.criterion.describe()}"
 
     @property
-    def _programs(self) -> list[tuple[str, ...]]:
-        """The words of the programs under test; a check of models puts three of its own before."""
-        ours = 3 if isinstance(self.criterion, ExitZero) else 0
-        return [each.words[ours:] for each in self.commands]
+    def _programs(self) -> list[Sequence[str]]:
+        """The words of the programs under test, without those of a test of models."""
+        return [tested_words(list(each.words)) for each in self.commands]
 
     @property
     def name(self) -> str:
@@ -107,8 +105,7 @@ def _last_taking(commands: Sequence[Command], outcomes: Sequence[Outcome]) -> Co
 
 def wrong_model(command: Command, module: str) -> Finding:
     """Return the bug that the model of a command is wrong, as `module` of a format finds out."""
-    words = (sys.executable, "-m", module, *command.words)
-    return Finding((replace(command, words=words),), ExitZero(words="a wrong model"))
+    return Finding((checking_model(module, command),), WRONG_MODEL)
 
 
 def _most_contradicted(

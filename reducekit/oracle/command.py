@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -111,6 +112,33 @@ class Command:
         else:
             line = shlex.join(self.argv(path))
         return f"{line} < {shlex.quote(path)}" if self.stdin else line
+
+
+_TEST = ["-P", "-m"]
+FILE = "{file}"
+"""The placeholder for the path of a file that a test of models writes for the program."""
+
+
+def checking_model(module: str, command: Command, checker: Command | None = None) -> Command:
+    """Return the command of a test that runs `module` on a command's model; 0 means a wrong model.
+
+    `checker` is the program that is asked about models, if one is given. Raises UsageError for
+    commands that read standard input.
+    """
+    words = [sys.executable, *_TEST, module]
+    for each in (command, checker):
+        if each is not None:
+            if each.stdin:
+                raise UsageError("`wrong_model` passes the file as an argument: omit `stdin`")
+            words += ["--"] if each is checker else []
+            words += [word.replace(PLACE, FILE) for word in each.words]
+    return Command(tuple(words))
+
+
+def tested_words(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of the program under test, those before it of a test of models left out."""
+    ours = list(words[1:3]) == _TEST and words[3].endswith("model_check")
+    return words[len(_TEST) + 2 :] if ours else words
 
 
 def options_of(candidate: bytes) -> list[str]:

@@ -106,7 +106,17 @@ class ExitZero(Criterion):
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Report the test's exit status."""
+        if self.words == WRONG_MODEL.words and run[0].status in (1, 2):
+            return _NO_WRONG_MODEL[run[0].status - 1]
         return f"the test said no: {run[0].describe()}; exit status 0 means yes"
+
+
+WRONG_MODEL = ExitZero(words="a wrong model")
+"""The test of models says that a model is wrong."""
+_NO_WRONG_MODEL = (
+    "the model is right, or there is none",
+    "the model is not checked, for the reason below; `reference` names another solver to check it",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from reducekit.oracle.counters import (
     solver_of,
 )
 from reducekit.oracle.criterion import (
+    WRONG_MODEL,
     Criterion,
     Disagree,
     ExitZero,
@@ -132,6 +133,20 @@ class Disagreement(OfCommand):
     def criterion(self) -> Criterion:
         """Return the criterion: their answers differ."""
         return Disagree()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongModel(Disagreement):
+    """A program prints a model that violates the input."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("wrong_model",)
+    wrong_model: bool = option(
+        "The failure: --cmd prints a wrong model (--reference may check it).", "Failure", False
+    )
+
+    def criterion(self) -> Criterion:
+        """Return the criterion: the test of models says so."""
+        return WRONG_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,6 +402,7 @@ KINDS: tuple[type[Kind], ...] = (
     Test,
     Predicate,
     Disagreement,
+    WrongModel,
     Slow,
     Costly,
     Unstable,

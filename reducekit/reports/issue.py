@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from reducekit.oracle.command import tested_words
 from reducekit.oracle.last_words import last_words
 from reducekit.oracle.quotes import fits
 from reducekit.oracle.signature import failure_line, normalise
@@ -33,7 +34,7 @@ def program(account: Account) -> str | None:
     head = account.found.head
     assert head is not None
     try:
-        words = shlex.split(head.commands[0]) if head.commands else []
+        words = tested_words(shlex.split(head.commands[0]) if head.commands else [])
     except ValueError:
         return None
     return words[0] if words else None

@@ -15,9 +15,10 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
+from reducekit.offers import ChecksModels
 from reducekit.option import given_fields, option, read_fields, several
 from reducekit.oracle.also import Accepts, Also
-from reducekit.oracle.command import Command, Vary
+from reducekit.oracle.command import Command, Vary, checking_model
 from reducekit.oracle.counters import Words as Words
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.kinds import (
@@ -32,6 +33,7 @@ from reducekit.oracle.kinds import (
     Slow,
     Test,
     Unstable,
+    WrongModel,
     kind_of,
     regex,
 )
@@ -99,7 +101,7 @@ _KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCommand):
+class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate, Test, OfCommand):
     """What is preserved, and the limits of each run. Times are in seconds, sizes in bytes.
 
     All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. The options
@@ -203,18 +205,21 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
         return Limits(given.wall, given.cpu, given.memory, self.max_output)
 
     def commands_and_criterion(
-        self, vary: Vary | None = None
+        self, vary: Vary | None = None, models: ChecksModels | None = None
     ) -> tuple[tuple[Command, ...], Criterion]:
         """Return the commands of the oracle, and the criterion that judges their outcomes.
 
-        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`). Raises
-        UsageError for options that contradict each other.
+        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`); `models`
+        is the frontend if it checks models. Raises UsageError for options that contradict each
+        other.
         """
         if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
         kind = kind_of(given_fields(self), _KINDS)
         made = self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
+        if isinstance(kind, WrongModel):
+            commands = (_checking(commands, models),)
         if self.unresolved is not None:
             if not commands:
                 raise UsageError("`unresolved` requires `command` or `oracle`")
@@ -241,6 +246,18 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, Known, Predicate, Test, OfCo
 
     def _made(self, words: Words) -> Command:
         return Command.of(words, stdin=self.stdin, shell=self.shell)
+
+
+def _checking(commands: Sequence[Command], models: ChecksModels | None) -> Command:
+    """Return the command of the test of models, by the format and perhaps by the last command.
+
+    Raises UsageError.
+    """
+    if models is None:
+        raise UsageError("`wrong_model`: models of this format are not checked")
+    if commands[1:] and not models.asks_checkers:
+        raise UsageError("`wrong_model` needs no `reference` for this format: omit it")
+    return checking_model(models.model_check, *commands)
 
 
 def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:

@@ -14,7 +14,7 @@ from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend, Order, View
-from reducekit.offers import Claims, Skips, Varies
+from reducekit.offers import ChecksModels, Claims, Skips, Varies
 from reducekit.oracle.also import compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
@@ -173,7 +173,8 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     else:
         limits = options.limits()
     vary = frontend.variant if isinstance(frontend, Varies) else None
-    commands, criterion = options.commands_and_criterion(vary)
+    models = frontend if isinstance(frontend, ChecksModels) else None
+    commands, criterion = options.commands_and_criterion(vary, models)
     fresh = options.fresh_commands(FRESH, vary)
     compares = compares_answers(criterion)
     if compares and isinstance(frontend, Claims) and frontend.unclaimed(text) != text:

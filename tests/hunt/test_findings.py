@@ -39,7 +39,7 @@ def test_a_program_that_is_a_module_keeps_its_name() -> None:
     (crash,) = findings([module], [ended(None, number=11)], text=b"", reference=False)
     assert crash.title == f"{Path(sys.executable).name} -m solver: signal SIGSEGV"
     assert crash.name.startswith("signal-sigsegv-python")
-    wrong = wrong_model(module, "checks")
+    wrong = wrong_model(module, "a.model_check")
     assert wrong.title == f"{Path(sys.executable).name} -m solver: a wrong model"
 
 

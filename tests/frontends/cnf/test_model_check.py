@@ -51,8 +51,7 @@ def test_a_wrong_model_is_told_and_reduced(tmp_path: Path) -> None:
     assert exit_code(path, "cadical") == (1, "")
     assert exit_code(path, str(liar)) == (0, "clause 4 is false under the model\n")
     subprocess.run(
-        [sys.executable, "-m", "reducekit", "cnf", path, "-o", out, "--oracle",
-         f"{sys.executable} -m reducekit.frontends.cnf.model_check {liar}"],
+        [sys.executable, "-m", "reducekit", "cnf", path, "-o", out, "--cmd", liar, "--wrong-model"],
         capture_output=True, check=True,
     )  # fmt: skip
     assert out.read_bytes() == b"p cnf 4 1\n4 0\n"
