@@ -23,6 +23,11 @@ _LACKING = re.compile(
     | \btactic[ ]failed:[ ](?:Uninterpreted|recursive[ ]predicate|Rule[ ]contains[ ]negative)\b
       # z3 tried its Horn solver on what are no Horn clauses
     | \bnot[ ]correspond[ ]to[ ]a[ ]supported\b
+    | \binvalid[ ]indexed[ ]identifier,[ ]integer\b  # (_ char #x0), which z3 4.8.5 does not know
+    | \bexpected[ ]values?[ ]for[ ]parameter\b | \blegal[ ]values[ ]are\b
+    | \bdid[ ]not[ ]parse[ ]as\b
+    | \binvalid[ ](?:\w+[ ]){1,3}(?:heuristic|strategy|solver:)  # the value of an option of z3
+    | \billegal[ ](?:\w+[ ]){1,3}numeral\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from reducekit.frontend import Frontend
 from reducekit.hunt.findings import Finding
 from reducekit.offers import ReadsFailures
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, Disagree, SameSignature
+from reducekit.oracle.criterion import Criterion, Disagree, MemoryFault, SameSignature
 
 SAMPLES = 20
 """The number of inputs of a bucket that are reduced to distinguish bugs; others are only counted.
@@ -38,7 +38,10 @@ _NO_PLACE = re.compile(
     re.IGNORECASE,
 )
 _FRAME = re.compile(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*?) ?\(", re.MULTILINE)
-_SYSTEM = re.compile(r"_|(?:raise|abort|kill|tgkill|main|start_thread|clone\d?)$|std::|operator ")
+_SYSTEM = re.compile(
+    r"_|(?:raise|abort|kill|tgkill|main|start_thread|clone\d?"
+    r"|malloc\w*|calloc|realloc|c?free|munmap_chunk|unlink_chunk|sysmalloc)$|std::|operator ",
+)
 """Functions of the C and C++ libraries, which are on many stacks."""
 
 
@@ -50,7 +53,7 @@ def can_tell(frontend: Frontend, finding: Finding) -> bool:
     if isinstance(criterion, SameSignature) and criterion.expected.limit is None:
         line = criterion.expected.line
         return line is None or _NO_PLACE.search(line) is not None
-    return isinstance(criterion, Disagree)
+    return isinstance(criterion, (Disagree, MemoryFault))
 
 
 def mark_of(
@@ -61,7 +64,9 @@ def mark_of(
     `path` is the file with the text.
     """
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
-    if crashed and (stack := _stack(commands[0].with_options_of(text), path)):
+    if (crashed or isinstance(criterion, MemoryFault)) and (
+        stack := _stack(commands[0].with_options_of(text), path)
+    ):
         return f"in {stack}"
     assert isinstance(frontend, ReadsFailures)
     try:

@@ -18,6 +18,7 @@ from reducekit.oracle.criterion import (
     WRONG_MODEL,
     Criterion,
     Disagree,
+    MemoryFault,
     SameSignature,
     TimesOut,
     answers,
@@ -25,9 +26,10 @@ from reducekit.oracle.criterion import (
     understands,
 )
 from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.signature import is_failure, signature
+from reducekit.oracle.signature import is_failure, is_memory_fault, signature
 
 _QUOTES = re.compile(rb"[\"'`]")
+_FAULT = "signal SIGSEGV"
 _LONGEST = 50  # characters of a file name that describe the failure
 
 
@@ -65,7 +67,8 @@ class Finding:
         key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
         # The failure comes first: the end of a long command line is cut off.
         programs = [Path(each[0]).name for each in self._programs]
-        said = " ".join([self.criterion.describe(), *programs]).lower()
+        fault = isinstance(self.criterion, MemoryFault)  # one bug, whichever way it shows
+        said = " ".join([_FAULT if fault else self.criterion.describe(), *programs]).lower()
         shown = re.sub(r"[^a-z0-9]+", "-", said).strip("-")
         return f"{shown[:_LONGEST].strip('-')}-{key}"
 
@@ -92,8 +95,10 @@ def findings(
         elif is_failure(outcome):
             rejects = outcome.signal is None and outcome.limit is None
             spared = _last_taking(commands, outcomes) if rejects else None
-            failure = signature(outcome).without_quotes(text)
-            found.append(Finding((command,), SameSignature(failure), spared))
+            failure = signature(outcome)
+            same = SameSignature(failure.without_quotes(text))
+            criterion = MemoryFault(failure) if is_memory_fault(failure) else same
+            found.append(Finding((command,), criterion, spared))
     return found + _disagreements(commands, outcomes, reference)
 
 

@@ -10,7 +10,13 @@ from typing import Protocol
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.responses import read_answers
-from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
+from reducekit.oracle.signature import (
+    Signature,
+    failure_line,
+    is_failure,
+    is_memory_fault,
+    signature,
+)
 
 
 class Criterion(Protocol):
@@ -153,6 +159,28 @@ class SameSignature(Criterion):
     def describe(self) -> str:
         """Describe the preserved failure."""
         return self.expected.describe()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFault(Criterion):
+    """A crash by a memory error: SIGSEGV without a message, or any abort for a corrupt heap."""
+
+    found: Signature = field(compare=False, repr=False)
+    """How it was first seen."""
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the run ended in one of these ways."""
+        return is_memory_fault(signature(outcomes[0]))
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the run failed in another way."""
+        return is_failure(outcomes[0])
+
+    def describe(self) -> str:
+        """Describe how it was first seen."""
+        return self.found.describe()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,23 @@ def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signat
     )
 
 
+_HEAP = re.compile(
+    rb"(?:\*\*\* Error in .{0,200}?: )?(?:double free or corruption"
+    rb"|corrupted (?:size|double-linked)"
+    rb"|(?:free|malloc|realloc|calloc|munmap_chunk|malloc_consolidate|unlink_chunk)\(\):)"
+)
+
+
+def is_memory_fault(found: Signature) -> bool:
+    """Return whether a run ended by SIGSEGV without a word, or as glibc found its heap corrupted.
+
+    A write out of bounds ends in one of these ways as chance has it.
+    """
+    if found.line is None:
+        return found.signal == signals.SIGSEGV
+    return found.signal == signals.SIGABRT and _HEAP.match(found.line) is not None
+
+
 _ABORTED = (None, signals.SIGABRT, signals.SIGTRAP, signals.SIGTERM)
 """How a program ends itself, after it has said why; other signals surprise it."""
 
@@ -322,6 +339,8 @@ _PATH = rb"""(?:(?<![\w.>)])(?:~|\.{1,2})?/(?:[^\s/:'"()<>,;`]+/)*(?=[\w.+-])
 _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        # A formula, as Z3 prints it, is another one for each input; a condition in C++ stays.
+        (rb"(?i)(failed to verify:) ?\((?!.*(?:==|!=|&&|\|\||->|::|;))[^\s()]+ .*", rb"\1"),
         (rb"^==\d+==\s*", b""),  # the process id of sanitizers and valgrind
         (rb"\(core dumped\)", b""),
         (rb"(?i)\b(pid|tid|thread|process)([ =:#]+)\d+", rb"\1\2N"),

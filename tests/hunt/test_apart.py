@@ -58,6 +58,27 @@ def kept(folder: Path) -> dict[str, str]:
     }
 
 
+FAULTS = """grep -q 'div ' $1 || { echo sat; exit; }
+case $(grep -c declare $1) in
+1) kill -SEGV $$;;
+2) echo 'free(): invalid pointer' >&2; kill -ABRT $$;;
+*) echo 'double free or corruption (out)' >&2; kill -ABRT $$;;
+esac"""
+"""A memory error in div that shows in another way for each layout of the memory."""
+
+
+@pytest.mark.slow
+def test_a_memory_error_that_shows_in_several_ways_is_one_bug(tmp_path: Path) -> None:
+    program = script(tmp_path / "solver", FAULTS)
+    folder = seeds(tmp_path, *(text("div", number) for number in range(6)))
+    options = HuntOptions(
+        format="smt2", folder=tmp_path / "found", programs=(program,), seeds=folder
+    )
+    (bug,) = Hunt(options, lambda _: None).run().bugs.values()
+    assert (bug.count, bug.mark) == (6, "with div")
+    assert bug.reduced_path.read_bytes().count(b"declare") <= 1
+
+
 @pytest.mark.slow
 def test_by_the_operators_that_are_left(tmp_path: Path) -> None:
     texts = [text("div", 1), text("div", 2), text("mod", 3), text("div", 4), text("mod", 5)]

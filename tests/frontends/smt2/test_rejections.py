@@ -8,6 +8,16 @@ from reducekit.frontends.smt2.rejections import rejects
 from reducekit.frontends.smt2.skeleton import skeleton
 
 LACKING = (
+    "(error \"line 2 column 21: invalid indexed identifier, integer, identifier or '(' expected\")",
+    '(error "line 4 column 31: Invalid string solver value. Legal values are z3str3, seq, empty")',
+    '(error "line 5 column 33: illegal phase selection numeral")',
+    "(error \"line 1 column 18: invalid branching heuristic: accepted heuristics are 'vsids'\")",
+    '(error "line 1 column 18: invalid PB solver: solver, totalizer, circuit, sorting")',
+    '(error "line 1 column 18: invalid restart strategy")',
+    '(error "line 7 column 29: Expected values for parameter random_seed is an unsigned integer. It'
+    " was given argument '-1'\")",
+    "ERROR: Expected values for parameter random_seed is an unsigned integer",
+    "(error \"Argument 'x' for uint64_t option tlimit did not parse as uint64_t\")",
     '(error "line 3 column 4: unknown function/constant str.replace")',
     "(error \"line 1 column 2: unknown parameter 'bv_solver', this is an old parameter name\")",
     '(error "line 5 column 1: invalid tactic, unknown tactic miniscope")',
