@@ -201,8 +201,8 @@ class Smt2(Frontend):
             return None
         return (
             "the failure needs (set-info :status ...), which may be wrong for a smaller script: "
-            "a solver that compares its answer with it also fails then. For a wrong answer, remove "
-            "the line from the input and compare with another solver: `reference`"
+            "a solver that compares its answer with it also fails then. To keep a wrong answer, "
+            "compare with another solver, without the line: `reference`"
         )
 
     def claimed(self, text: bytes) -> str | None:

@@ -23,7 +23,7 @@ def test_a_result_that_needs_the_line(shell: Shell) -> None:
     done = shell("smt2", "in.smt2", "--cmd", "cvc5 -q")
     assert done.code == 0
     assert "the failure needs (set-info :status ...)" in done.err
-    assert "remove the line from the input" in done.err
+    assert "remove" not in done.err
     assert done.err.rstrip().endswith("--reference")
 
 

@@ -42,7 +42,8 @@ def remark(line: str) -> str | None:
 def test_the_status() -> None:
     said = remark("(set-info :status sat)")
     assert said is not None
-    assert "remove the line from the input and compare with another solver" in said
+    assert "compare with another solver, without the line: `reference`" in said
+    assert "remove" not in said
     assert remark("(set-info :source |x|)") is None
 
 
