@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import logging
+import os
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing import spawn
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +157,7 @@ def _closed(make: Callable[..., Any], arguments: Mapping[str, Any], stack: ExitS
     import dask
 
     _needed("cryptography")
+    _keep_out_current_folder()
     folder = RunDirectory(tempfile.gettempdir())  # not in memory: files to ship may be large
     stack.callback(folder.remove)
     settings = {
@@ -164,11 +169,55 @@ def _closed(make: Callable[..., Any], arguments: Mapping[str, Any], stack: ExitS
         return make(
             **arguments,
             host="127.0.0.1",
-            security=True,  # Security.temporary()
+            security=_keys(stack),
             dashboard_address=None,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             config=settings,  # of the workers
         )
+
+
+def _keys(stack: ExitStack) -> Any:
+    """Return fresh keys for the connections of a cluster, in files that only memory holds.
+
+    Dask writes keys that it gets as text to a temporary folder, in each process and for a moment:
+    a process that is killed in this moment leaves them there.
+    """
+    security: Any = _needed("distributed").Security
+    made = security.temporary()
+    files = {text: _in_memory(text) for text in (made.tls_ca_file, made.tls_client_key)}
+    for fd in files.values():
+        stack.callback(os.close, fd)
+    certificate, key = map(_path_of, files.values())
+    roles = {f"tls_{role}_key": key for role in ("client", "scheduler", "worker")}
+    roles |= {f"tls_{role}_cert": certificate for role in ("client", "scheduler", "worker")}
+    return security(require_encryption=True, tls_ca_file=certificate, **roles)
+
+
+@cache
+def _keep_out_current_folder() -> None:
+    """Have `multiprocessing`, by which Dask starts workers, import nothing from there.
+
+    It starts Python with `-c` and the options of this process, which has no `-P`. A variable
+    would serve, too, but the commands that workers run would get it as well.
+    """
+    if not sys.flags.safe_path:
+        python = shlex.join([os.fsdecode(spawn.get_executable()), "-P"])
+        fd = _in_memory(f'#!/bin/sh\nexec {python} "$@"\n', mode=0o500)
+        if os.access(_path_of(fd), os.X_OK):
+            spawn.set_executable(_path_of(fd))
+
+
+def _in_memory(text: str, mode: int = 0o400) -> int:
+    """Return a file that ends with this process: nothing of it is ever on a disk."""
+    fd = os.memfd_create("reducekit")
+    os.write(fd, text.encode())
+    os.fchmod(fd, mode)
+    return fd
+
+
+def _path_of(fd: int) -> str:
+    """Return the path of an open file for this process and its children; others may not use it."""
+    return f"/proc/{os.getpid()}/fd/{fd}"
 
 
 def _needed(module: str) -> Any:
