@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -35,6 +34,7 @@ from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, han
 from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
 from reducekit.frontends.trace.replay.subject import subject_of
 from reducekit.frontends.trace.view import FirstFailing
+from reducekit.interpreter import own_python
 from reducekit.oracle.criterion import Matches, TimesOut, verdict
 from reducekit.oracle.kinds import Pattern
 from reducekit.oracle.limits import Limits
@@ -345,7 +345,7 @@ def _replay_command(target: Target, named_model: str | None, model: Model) -> tu
     """
     api = named_model or (None if model.name == _USUAL else model.name)
     program = shutil.which("reducekit")
-    words = [program] if program else [sys.executable, "-m", "reducekit"]
+    words = [program] if program else own_python("-m", "reducekit")
     words.append("replay")
     for name, value in (
         ("--model", api),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import shutil
 import sys
 import venv
@@ -20,6 +21,7 @@ from reducekit.bisect.versions import (
     the_program,
 )
 from reducekit.errors import UsageError
+from reducekit.interpreter import own_python
 
 _LISTED = re.compile(r"^Available versions:\s*(.+)$", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
@@ -39,7 +41,7 @@ class Wheels(Source):
         if not _NAME.fullmatch(package):
             raise UsageError(f"`wheels`: {package!r} is not the name of a package")
         if importlib.util.find_spec("pip") is None:
-            raise UsageError(f"`wheels` needs pip: {sys.executable} -m ensurepip")
+            raise UsageError(f"`wheels` needs pip: {shlex.join(own_python('-m', 'ensurepip'))}")
         self._package = package
         self._program = program
         python = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -98,7 +100,7 @@ class Wheels(Source):
 
 
 def _pip(*words: str) -> tuple[int, str, str]:
-    return run([sys.executable, "-m", "pip", *words])
+    return run(own_python("-m", "pip", *words))
 
 
 def _of_environment(path: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import select
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from reducekit.executors.cluster.checker import checkers
 from reducekit.hunt.options import HuntOptions
 from reducekit.hunt.results import InputResult
+from reducekit.interpreter import own_python
 from reducekit.oracle.command import Command
 
 _GLANCE = 0.5  # seconds between two looks whether the client is there
@@ -43,7 +43,7 @@ class Tested(NamedTuple):
 def run(client: str, order: Order) -> Tested:
     """Have a process test the seeds, and end it when the client is gone."""
     folder = checkers[client].folder
-    words = [sys.executable, "-c", "from reducekit.hunt.chunk_process import main; main()", folder]
+    words = own_python("-c", "from reducekit.hunt.chunk_process import main; main()", folder)
     process = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )

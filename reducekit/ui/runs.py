@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+from reducekit.interpreter import own_python
 
 MOST_POINTS = 2000
 """Points of a curve. Above that, every other one is dropped: screens have no more columns."""
@@ -132,7 +133,7 @@ class Child:
     ) -> None:
         self._receive = receive
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "reducekit.ui.child"],
+            own_python("-m", "reducekit.ui.child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -13,7 +13,6 @@ import pickle
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import weakref
@@ -23,6 +22,7 @@ from multiprocessing import Pipe
 from typing import Any
 
 from reducekit.executors.cluster.checking import ABANDONED, Cancel
+from reducekit.interpreter import own_python
 from reducekit.version import __version__
 
 HEAD = struct.Struct("<QQ")
@@ -131,7 +131,7 @@ class _Process:
         self._reports, mine = Pipe(duplex=False)
         with theirs, mine:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _MAIN, folder],
+                own_python("-c", _MAIN, folder),
                 stdin=theirs.fileno(),
                 stdout=mine.fileno(),
                 start_new_session=True,
