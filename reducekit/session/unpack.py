@@ -16,6 +16,10 @@ from reducekit.errors import ReducekitError, UsageError
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
+_PIECE = 1 << 16
+"""Bytes unpacked at a time. What follows the end of a frame is copied, and frames may be short."""
+
+
 class UnpackError(ReducekitError):
     """A compressed file that is damaged."""
 
@@ -34,11 +38,19 @@ def _zstd(packed: bytes) -> bytes:
         raise UsageError(
             "the input is compressed with zstd: install reducekit[zstd], or unpack it first"
         ) from None
+    method, view, at, parts = zstandard.ZstdDecompressor(), memoryview(packed), 0, []
     try:
-        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            return bytes(reader.read())
+        while at < len(packed):
+            frame = method.decompressobj()
+            while not frame.eof:
+                piece = view[at : at + _PIECE]
+                if not piece:
+                    raise EOFError
+                parts.append(frame.decompress(piece))
+                at += len(piece) - len(frame.unused_data)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
+    return b"".join(parts)
 
 
 def _zip(packed: bytes) -> bytes:
@@ -72,11 +84,13 @@ def unpacked(data: bytes, name: str) -> bytes:
         if data.startswith(magic):
             try:
                 return method.unpack(data)
-            except EOFError:
-                raise UnpackError(
-                    f"{name}: the {method.name} archive is cut off: expected its end"
-                ) from None
-            except (OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+            except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+                # bz2 and lzma have no class of their own for it.
+                if isinstance(error, EOFError) or "ended before" in str(error):
+                    raise UnpackError(
+                        f"{name}: the {method.name} archive is cut off after {len(data):,} bytes: "
+                        "expected more"
+                    ) from None
                 raise UnpackError(
                     f"{name}: the {method.name} archive is damaged: {error}"
                 ) from None
