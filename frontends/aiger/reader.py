@@ -19,6 +19,7 @@ _NAMES = {
     "j": "justice properties", "f": "fairness properties",
 }  # fmt: skip
 _NEW, _OPEN, _DONE = 0, 1, 2
+_SHIFT = 35  # of the last byte of a difference; numbers have 32 bits, and some writers pad them
 
 
 class View:
@@ -207,7 +208,7 @@ class _Reader:
             rest = own
             for operands in (left, right):
                 begin, delta, shift = at, 0, 0
-                while at < size and text[at] & 0x80:
+                while at < size and text[at] & 0x80 and shift <= _SHIFT:
                     delta |= (text[at] & 0x7F) << shift
                     shift += 7
                     at += 1
@@ -215,11 +216,12 @@ class _Reader:
                     raise ParseError(f"byte {at}: expected gate {own}, found the end", text, size)
                 delta |= text[at] << shift
                 at += 1
-                if delta > rest or (delta == 0 and operands is left) or shift > 35:
+                if delta > rest or (delta == 0 and operands is left) or shift > _SHIFT:
                     wanted = "1" if operands is left else "0"
+                    found = delta if shift <= _SHIFT else f"a number of over {_SHIFT + 7} bits"
                     raise ParseError(
                         f"byte {begin}: expected a difference of {wanted} to {rest} for an operand "
-                        f"of gate {own}, found {delta}",
+                        f"of gate {own}, found {found}",
                         text,
                         begin,
                     )
