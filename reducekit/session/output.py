@@ -256,12 +256,21 @@ class SavedBest:
                 error.add_note(f"the best result so far ({size}) is in {self.file.path}")
             raise
 
-    def save(self) -> None:
-        """Write the file again if it does not hold the best text."""
+    def save(self) -> bool:
+        """Write the file again if it does not hold the best text; return whether that was so."""
         if self.file is None:
-            return
+            return False
         with contextlib.suppress(OSError):
             if self.file.path.read_bytes() == self.text:
                 self.file.write_error = None
-                return
-        self.file.write(self.text)
+                return False
+        return self.file.write(self.text)
+
+    def restore(self) -> str | None:
+        """Save it after the last run, as commands can do anything to the file.
+
+        Returns a message if one did.
+        """
+        if not self.save() or self.file is None:
+            return None
+        return f"a run of the command changed or removed {self.file.path}: it was written again"

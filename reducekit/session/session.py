@@ -175,8 +175,10 @@ class Session:
                         if job.protection.keeps(finished):
                             saved.replace(finished)
                 result = replace(result, text=saved.text)
+                there = left(running, job, golden, steps, result.text, last)
+                with self._guard.held():
+                    running.say(saved.restore())
                 report = report_of(running, job, golden, result, last, tries, slippage)
-                there = left(running, job, golden, steps, report.text, last)
                 report = replace(report, fresh=fresh, left=there, runs=executors.runs)
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
