@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,11 @@ from reducekit.reports.issue import VERSION_OPTIONS, program
 from reducekit.session.history import open_history
 from reducekit.session.output import write_file
 
+_VERSION = 20_000  # bytes
+_LINE = 120  # characters of its first line at most
+_COMPLAINT = re.compile(
+    r"(?i)error|cannot|could not|unable|unknown|invalid|unrecogni[sz]ed|usage|no such|not found"
+)
 _SECONDS = 5  # time limit for printing a solver's version
 
 
@@ -116,11 +122,15 @@ def solver_version(reduction: Account) -> str | None:
         done = subprocess.run(
             [found, option],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             timeout=_SECONDS,
-            check=False,
+            check=True,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout[:20_000].decode("utf-8", "backslashreplace") if not done.returncode else None
+    said = (done.stdout.strip() or done.stderr.strip())[:_VERSION]
+    text = said.decode("utf-8", "backslashreplace")
+    first = text.partition("\n")[0]
+    # A script may take the option for a file, complain, and end with 0 all the same.
+    plain = len(first) <= _LINE and _COMPLAINT.search(first) is None
+    return text if plain and (re.search("[0-9]", first) or len(first.split()) == 1) else None

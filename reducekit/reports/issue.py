@@ -97,7 +97,7 @@ def _cvc5(account: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield "\n**`configure.sh` options**  "
     yield "<as built, or: release binary>"
     yield "\n**`configure.sh` output**  "
-    yield from _fenced((version or "<paste it here>").splitlines(), "")
+    yield from _fenced(_without_folders(version or "<paste it here>").splitlines(), "")
 
 
 def _transcript(account: Account, last: Ending, version: str | None) -> Iterator[str]:
@@ -150,7 +150,7 @@ _FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`
 
 
 def _without_folders(line: str) -> str:
-    """Return a command without the folders of this machine, which nobody else has."""
+    """Return a command or its output without the folders of this machine: nobody else has them."""
     return _FOLDERS.sub("", line)
 
 
@@ -235,7 +235,7 @@ def _ticks(line: str) -> Iterator[str]:
 
 def _version(version: str | None) -> str:
     known = version and version.strip()
-    return printable_lines(known) if known else "<version or commit>"
+    return printable_lines(_without_folders(known)) if known else "<version or commit>"
 
 
 def _system(last: Ending) -> str:
