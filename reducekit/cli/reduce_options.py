@@ -17,6 +17,7 @@ from reducekit.cli.streams import STANDARD_INPUT, STANDARD_OUTPUT, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.session import Failure, Options
+from reducekit.session.earlier import earlier_run
 
 _BINARY = b"\x7fELF"
 
@@ -74,6 +75,7 @@ def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options
     _refuse_script(values["input"], words)
     if not chosen["output"] and _begins_with_output(values, words):
         # As ddSMT spells it: the input, the output, the command.
+        _refuse_foreign(words[0])
         chosen["output"], words = Path(words[0]), words[1:]
     if chosen["jobs"] is None:
         # On a cluster 1 stands for all that its workers can run.
@@ -109,6 +111,19 @@ def _refuse_script(path: Path, words: Sequence[str]) -> None:
                     f"{path} is a script: for a test, name the input first: {words[0]} "
                     f"--oracle {test}"
                 )
+
+
+def _refuse_foreign(output: str) -> None:
+    """Raise UsageError for an output without -o that is somebody's file.
+
+    C-Vise takes several files to reduce.
+    """
+    path = Path(output)
+    if path.is_file() and path.stat().st_size and earlier_run(path) is None:
+        raise UsageError(
+            f"{path} exists and is not a result of reducekit. One file is reduced at a time: leave "
+            f"{path} out; or type -o {shlex.quote(output)} to write there, and rename what is there"
+        )
 
 
 def _runs(word: str) -> bool:
