@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reducekit.errors import ParseError
+from reducekit.errors import ParseError, missing_package
 
 FILE = "{file}"
 """As `reducekit.oracle.command.FILE`: the placeholder for the path in the solver's words."""
@@ -47,8 +47,8 @@ def main(
     try:
         text = Path(path).read_bytes()
         finding = judge(text, printed(solver, question(text), Path(path).suffix))
-    except (OSError, ParseError) as error:
-        finding = Finding(unknown=str(error))
+    except (OSError, ParseError, ModuleNotFoundError) as error:
+        finding = Finding(unknown=str(missing_package(error) or error))
     return ended(finding)
 
 

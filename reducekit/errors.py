@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Self
@@ -81,6 +82,21 @@ def lack_of_resources(error: BaseException) -> ResourceError | None:
     for note in getattr(error, "__notes__", ()):
         found.add_note(note)
     return found
+
+
+def missing_package(error: BaseException) -> UsageError | None:
+    """Return what to install if an error only says that a package is not there."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return None
+    name = error.name.partition(".")[0]
+    if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
+        return None
+    package = _PACKAGES.get(name, name)
+    return UsageError(f"the package {package} is not installed: pip install {package}")
+
+
+_PACKAGES = {"elftools": "pyelftools", "pysat": "python-sat", "yaml": "pyyaml"}
+"""Packages whose modules have other names."""
 
 
 class Unresolved(ReducekitError):
