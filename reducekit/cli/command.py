@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
@@ -168,9 +169,16 @@ def _answered(
     # Of `-timeout` the parser complains as of `-t`.
     whole = (word.partition("=")[0] for word in words if word.startswith(name))
     typed = name if name.startswith("--") else next(whole, name)
-    said = answer(typed, known)
+    said = for_file(name, words) or answer(typed, known)
     said = said or " ".join(filter(None, (_alike(typed, known), _of_the_program(typed, words))))
     return click.UsageError(f"No such option '{typed}'. {said}".strip(), ctx)
+
+
+def for_file(option: str, words: Sequence[str]) -> str:
+    """Return how to type the file that was taken for an option; empty if there is none."""
+    there = (word for word in words if word.startswith(option) and os.path.lexists(word))
+    file = next(there, None)
+    return "" if file is None else f"For the file, type {shlex.quote('./' + file)}"
 
 
 def _of_the_program(typed: str, words: Sequence[str]) -> str:

@@ -18,10 +18,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from reducekit import NOTHING_YET, __version__, registry
+from reducekit.cli.command import for_file
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import files
 from reducekit.cli.streams import say
-from reducekit.errors import ReducekitError, lack_of_resources
+from reducekit.errors import ReducekitError, lack_of_resources, missing_package
 
 _COMMANDS = {
     "bisect": "Find the version of a solver since which a file fails.",
@@ -92,13 +93,17 @@ class _Commands(click.Group):
             args = [*args[1:], "--help"]
         elif args == ["version"]:
             args = ["--version"]
+        words = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
+            file = for_file(error.option_name, words)
+            where = (
+                " here: options come after the command or the file, as in reducekit in.smt2 "
+                "--cmd ./solver --jobs 4."
+            )
             raise click.UsageError(
-                f"No such option '{error.option_name}' here: options come after the command or "
-                "the file, as in reducekit in.smt2 --cmd ./solver --jobs 4.",
-                ctx,
+                f"No such option '{error.option_name}'" + (f". {file}" if file else where), ctx
             ) from None
 
     def resolve_command(
@@ -237,7 +242,7 @@ def _with_usage(message: str, context: click.Context | None) -> str:
 
 def _unexpected(error: Exception) -> tuple[str, int]:
     """Print what the machine lacks, or that this is a bug; return the message and exit code."""
-    lacking = lack_of_resources(error)
+    lacking = lack_of_resources(error) or missing_package(error)
     if lacking is None:
         return str(error) or type(error).__name__, _bug(error)
     return _answer(lacking), lacking.exit_code

@@ -98,6 +98,8 @@ class Command:
         """
         if candidate is not None:
             return self.with_options_of(candidate).shell_line(path)
+        if path.startswith("-"):  # no program would take it for a file
+            path = f"./{path}"
         if self.variant:
             root, suffix = os.path.splitext(path)
             other = f"{root}.v{self.variant}{suffix}"
