@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,7 +104,12 @@ def lock(path: Path, handle: int) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UsageError(f"the journal {path} is in use by another reduction") from None
+        output = path.with_name(path.name.removesuffix(_ENDING))
+        other = output.with_name(f"{output.stem}-2{output.suffix}")
+        raise UsageError(
+            f"the journal {path} is in use by another reduction: wait for it, or write elsewhere "
+            f"(`output` {shlex.quote(str(other))})"
+        ) from None
     except OSError:
         pass  # the file system does not support locks
 

@@ -19,6 +19,7 @@ from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
     Everything,
+    Matches,
     OwnFailure,
     SameSignature,
     verdict,
@@ -37,6 +38,8 @@ _SHOWN = 2000  # bytes of each stream in a message
 
 _TWICE = Repeat(2, 2)
 _EXAMPLES = 3  # runs shown of those that ended differently
+SLOW = 10.0
+"""Seconds of a run on the input after which it is called slow."""
 
 
 Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "baseline fails too"]
@@ -81,6 +84,7 @@ def establish(
     repeat: Repeat | None = None,
     recorded: Sequence[tuple[Outcome, ...]] = (),
     baseline: bytes = b"",
+    slow: Callable[[], None] = lambda: None,
 ) -> Golden:
     """Run the commands on the input and return what to keep alive.
 
@@ -90,7 +94,8 @@ def establish(
     It has to show in as many runs as `repeat` says, else in two of two; they run
     side by side as far as the executor has room. What they show is up to the
     criterion; if they show several things, the most frequent one is kept, of equally
-    frequent ones the first by its words. `path` is the input's name in messages.
+    frequent ones the first by its words. `path` is the input's name in messages. `slow` is called
+    once if no run has ended after some seconds.
     Raises NotInterestingError if the input does not fail, or not so often.
     """
     repeat = repeat or _TWICE
@@ -100,7 +105,7 @@ def establish(
     runs, other = list(recorded), None
     if len(runs) != repeat.runs:
         with open_executor(Oracle(commands, Everything(len(commands)))) as executor:
-            runs, other = _runs(executor, text, baseline, limits, repeat.runs)
+            runs, other = _runs(executor, text, baseline, limits, repeat.runs, slow)
     kinds = _of_one_failure([criterion.shown_by(run, limits) for run in runs], runs, text)
 
     def refuse(problem: Problem, reason: str, shown: Sequence[Sequence[Outcome]]) -> GoldenRunError:
@@ -219,11 +224,23 @@ def fails_too(criterion: Criterion, baseline: bytes) -> str:
     return f"{which} fails in the same way ({criterion.describe()})"
 
 
+def _by_status_alone(criterion: Criterion) -> bool:
+    """Return whether a failure is known by an exit status, and by nothing that is printed."""
+    if isinstance(criterion, SameSignature):
+        return criterion.expected.signal is None and criterion.expected.line is None
+    return isinstance(criterion, Matches) and not criterion.captures
+
+
 def unfit_baseline(
     criterion: Criterion, baseline: bytes, question: str, command: str | None = None
 ) -> GoldenRunError:
     """Return the error that the baseline fails too; the `question` is asked of an empty one."""
     hint = "give one that passes" if baseline else f"there is nothing to reduce. {question}"
+    if _by_status_alone(innermost(criterion)):
+        hint += (
+            " If the program says something else on the input, one status stands for several "
+            "failures: name the right one with `match_err` 'REGEX' (or `match_out`)"
+        )
     where = "" if command is None else f"\ncommand: {command}"
     return GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}{where}", "baseline fails too")
 
@@ -237,7 +254,12 @@ def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
 
 
 def _runs(
-    executor: Executor, text: bytes, baseline: bytes, limits: Limits, number: int
+    executor: Executor,
+    text: bytes,
+    baseline: bytes,
+    limits: Limits,
+    number: int,
+    slow: Callable[[], None],
 ) -> tuple[list[tuple[Outcome, ...]], tuple[Outcome, ...] | None]:
     """Run a text `number` times, and the baseline alongside if there is room.
 
@@ -246,11 +268,17 @@ def _runs(
     """
     ended: dict[int, tuple[Outcome, ...]] = {}
     started = 0
+    patience: float | None = SLOW
+    begin = time.monotonic()
     while any(each not in ended for each in range(number)):
         while started <= number and executor.free:
             executor.submit(started, text if started < number else baseline, limits)
             started += 1
-        ended |= {finished.ticket: finished.outcomes for finished in executor.wait()}
+        left = patience and max(0.0, begin + patience - time.monotonic())
+        ended |= {finished.ticket: finished.outcomes for finished in executor.wait(left)}
+        if patience and not ended and time.monotonic() - begin >= patience:
+            slow()
+            patience = None
     executor.cancel(number)
     return [ended[each] for each in range(number)], ended.get(number)
 

@@ -19,6 +19,7 @@ from reducekit.reduction.control import Stopped
 from reducekit.session import journal_setup
 from reducekit.session.executors import Running
 from reducekit.session.golden import (
+    SLOW,
     Golden,
     GoldenRunError,
     ask_predicate,
@@ -101,6 +102,7 @@ def _golden(running: Running, job: Job) -> tuple[Job, Golden, bool]:
         repeat=options.repeat,
         recorded=known.runs if known is not None and known.whole else (),
         baseline=baseline,
+        slow=(lambda: None) if given else partial(running.say, _slow(wall)),
     )
     if isinstance(innermost(golden.criterion), TimesOut) and not given:
         raise GoldenRunError(
@@ -131,6 +133,13 @@ def _golden(running: Running, job: Job) -> tuple[Job, Golden, bool]:
     if fails:
         _accept_failing_baseline(running, job, golden.criterion)
     return job, golden, fails
+
+
+def _slow(wall: float) -> str:
+    return (
+        f"the command has run for {SLOW:g} s on the input; it is stopped after {wall:g} s. To keep "
+        f"that it hangs, set `timeout` {SLOW:g}; to keep that it is slow, `slower_than` {SLOW:g}"
+    )
 
 
 def _accept_failing_baseline(running: Running, job: Job, criterion: Criterion) -> None:

@@ -90,8 +90,9 @@ def _own_files(options: Options, output: Path) -> set[str]:
 
 
 def _resuming(output: Path, found: Contents) -> str:
+    begun = "already finished:" if _ENDED in found.notes else "resuming from"
     return (
-        f"resuming from {output} ({found.steps[found.current].size:,} bytes, "
+        f"{begun} {output} ({found.steps[found.current].size:,} bytes, "
         f"{len(found.verdicts):,} checks known); `restart` starts over"
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
@@ -193,7 +195,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         raise UsageError(refused)
     choice.of(parsed.schedule(strategy.passes))
     with guard.held():
-        output = None if path is None else OutputFile(path)
+        output = None if path is None else _writable(path)
     folder = options.also_interesting
     others = None if folder is None else OtherFailures(folder, parsed.suffix)
     options = _with_cluster(options, stack)
@@ -270,6 +272,17 @@ def _programs(
         tuple(made("propose", each) for each in options.propose),
         () if options.prefer is None else (made("prefer", options.prefer),),
     )
+
+
+def _writable(path: Path) -> OutputFile:
+    """Return the output. Raises UsageError, with what to type if its folder is read-only."""
+    try:
+        return OutputFile(path)
+    except UsageError as error:
+        if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+            other = Path(tempfile.gettempdir(), path.name)
+            error.add_note(f"write elsewhere: `output` {shlex.quote(str(other))}")
+        raise
 
 
 def _with_cluster(options: Options, stack: ExitStack) -> Options:

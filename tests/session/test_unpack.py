@@ -8,6 +8,7 @@ import io
 import lzma
 import random
 import zipfile
+from collections.abc import Callable
 
 import pytest
 import zstandard
@@ -26,7 +27,7 @@ def archive(*names: str) -> bytes:
     return packed.getvalue()
 
 
-METHODS = {
+METHODS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
     "xz": lzma.compress,
@@ -52,7 +53,9 @@ def test_an_archive_that_is_cut_off_anywhere_is_refused(method: str) -> None:
     first, second = METHODS[method](noise), METHODS[method](TEXT)
     assert unpacked(first + second, "a") == noise + TEXT
     for end in (10, len(first) // 2, len(first) - 1, len(first) + len(second) - 1):
-        with pytest.raises(UnpackError, match=rf"^a: the {method} archive is cut off after {end:,}"):
+        with pytest.raises(
+            UnpackError, match=rf"^a: the {method} archive is cut off after {end:,}"
+        ):
             unpacked((first + second)[:end], "a")
 
 
