@@ -24,6 +24,7 @@ from reducekit.session import Failure, Options
 from reducekit.session.cluster import Cluster
 from reducekit.session.files import format_of
 from reducekit.session.output import OutputFile
+from reducekit.text import printable_lines
 
 _STRATEGIES = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto"
 _SWITCH = {"on": "simplify=on", "off": "simplify=off", "both": "simplify=on,off"}
@@ -248,6 +249,6 @@ def _write(
     """Write the files. Raises UsageError if one could not be written."""
     for name, file in outputs.items():
         with process.interrupts.held():
-            file.write(texts[name].encode())
+            file.write(printable_lines(texts[name]).encode())
         if file.write_error is not None:
             raise UsageError(f"{file.path} cannot be written: {file.write_error.strerror}")

@@ -14,7 +14,7 @@ from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, Interrupts, ProcessContext
 from reducekit.cli.lazy import LazyGroup
 from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding, format_option
-from reducekit.cli.streams import say
+from reducekit.cli.streams import print_bytes, say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
 from reducekit.offers import Generation
@@ -142,7 +142,7 @@ class _Destination:
         elif self.output is not None:
             write_file(self.output, text)
         else:
-            print(text.decode("ascii", "surrogateescape"), end="")
+            print_bytes([text])
 
 
 def _destination(values: dict[str, Any], noun: str, suffix: str) -> _Destination:

@@ -18,6 +18,7 @@ from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Progress
+from reducekit.text import printable, printable_lines
 from reducekit.usage.advice import spelled
 from reducekit.usage.block import SLOW, Watched, rows
 from reducekit.usage.keys import keys
@@ -140,7 +141,8 @@ class _Screen:
     def say(self, message: str) -> None:
         """Print a message above the block, or later if the full screen is shown."""
         if self._closed.is_set():
-            self.live.console.print(message, markup=False, highlight=False)
+            shown = printable_lines(message)
+            self.live.console.print(shown, markup=False, highlight=False)
         else:
             self.waiting.append(message)
 
@@ -269,7 +271,7 @@ def _live(watched: Watched) -> Iterator[_Screen]:
 
     from reducekit.usage.redrawing import Redrawing
 
-    console: Console = Console(stderr=True)
+    console: Console = Console(file=getattr(sys.stderr, "styled", sys.stderr))
     live = Redrawing(lambda: _styled(watched, console), console)
     with live.stoppable(), live:
         yield _Screen(watched, live, full=_full(watched))
@@ -283,7 +285,9 @@ def _styled(watched: Watched, console: Console) -> list[Text]:
     styles = {} if console.no_color else _STYLES
     return [
         Text.assemble(
-            *((text, styles.get(style, "")) for text, style in row), no_wrap=True, overflow="crop"
+            *((printable(text), styles.get(style, "")) for text, style in row),
+            no_wrap=True,
+            overflow="crop",
         )
         for row in rows(watched, console.width - 1, unicode=unicode)
     ]

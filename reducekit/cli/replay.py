@@ -15,7 +15,7 @@ from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH, SECONDS, adding, format_option
-from reducekit.cli.streams import read_text, say
+from reducekit.cli.streams import print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Playing, PlayRequest, Plays
 from reducekit.oracle.limits import Limits
@@ -73,11 +73,8 @@ def command(
         say(f"replay: note: {note}")
     for line in end.lines:
         print(line)
-    sys.stdout.flush()
-    sys.stdout.buffer.write(end.stdout)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    sys.stderr.buffer.write(end.stderr)
+    print_bytes([end.stdout])
+    print_bytes([end.stderr], sys.stderr)
     say(f"replay: {end.summary}")
     if end.signal is not None:
         _die_by(end.signal)

@@ -8,20 +8,40 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import IO, Any, cast
+
+from reducekit.text import printable, printable_lines
 
 STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
 
 
-class Stream(io.TextIOWrapper):
-    """A text stream that records its first failure in `trouble`, and then discards all output.
+_BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
+"""The bytes of file names that are no text, as Python has them."""
 
-    An unreadable output is no reason to stop halfway.
+
+class Stream(io.TextIOWrapper):
+    """A text stream that shows control characters, and survives an output that cannot be written.
+
+    What programs, inputs and file names bring could else clear a terminal, rename its window or
+    type into it. An unreadable output is no reason to stop halfway: the first failure is recorded
+    in `trouble`, and all further output discarded.
     """
 
     trouble: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write a text; return its length."""
+        """Write a text, printable; return its length."""
+        exact = self.errors == "surrogateescape" and not self.isatty()
+        self.write_styled(printable(text, keep="\n\t" + _BYTES * exact))
+        return len(text)
+
+    @property
+    def styled(self) -> IO[str]:
+        """The same stream for what moves the cursor and has colours."""
+        return cast("IO[str]", Styled(self))
+
+    def write_styled(self, text: str) -> int:
+        """Write a text as it is, with our own colours and cursor movements."""
         try:
             return super().write(text)
         except OSError as error:
@@ -40,6 +60,17 @@ class Stream(io.TextIOWrapper):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, self.fileno())  # receives what is left in the buffer
         os.close(null)
+
+
+class Styled:
+    """A stream as Rich and Textual need it: who gives them text makes that printable first."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.write = stream.write_styled
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def prepare() -> bool:
@@ -73,14 +104,22 @@ def output_trouble() -> OSError | None:
     return trouble
 
 
-def print_bytes(parts: Iterable[bytes]) -> None:
-    """Print bytes unchanged. Raises UsageError if they cannot be written."""
+def print_bytes(parts: Iterable[bytes], stream: IO[str] | None = None) -> None:
+    """Print bytes: unchanged, but printable on a terminal. Raises UsageError if that fails.
+
+    They go to standard output unless another stream is given.
+    """
     from reducekit.errors import UsageError
 
+    out: Any = stream or sys.stdout
     try:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(parts)
-        sys.stdout.buffer.flush()
+        out.flush()
+        if out.isatty():
+            out.writelines(map(printable_lines, parts))
+            out.flush()
+        else:
+            out.buffer.writelines(parts)
+            out.buffer.flush()
     except BrokenPipeError:
         pass  # the reader has closed the pipe
     except OSError as error:

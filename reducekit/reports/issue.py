@@ -59,7 +59,7 @@ def issue(account: Account, version: str | None) -> str:
         f"Reduced from {account.size_before:,} to {len(account.after):,} bytes by reducekit "
         f"{head.version} ({account.checks:,} checks).",
     ]
-    return "\n".join([*lines, ""])
+    return printable_lines("\n".join([*lines, ""]))
 
 
 def _z3(account: Account, last: Ending, version: str | None) -> Iterator[str]:

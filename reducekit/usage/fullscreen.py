@@ -299,4 +299,5 @@ class _Driver(linux_driver.LinuxDriver):
         vars(linux_driver)["signal"] = _Signals()
         super().__init__(*args, **kwargs)
         # The process may have replaced the stream that Python opened.
-        self._file = sys.stderr  # type: ignore[assignment]
+        stream: Any = sys.stderr
+        self._file = getattr(stream, "styled", stream)
