@@ -32,8 +32,9 @@ class Stream(io.TextIOWrapper):
     def write(self, text: str) -> int:
         """Write a text, printable; return its length."""
         exact = self.errors == "surrogateescape" and not self.isatty()
-        self.write_styled(printable(text, keep="\n\t" + _BYTES * exact))
-        return len(text)
+        if isinstance(text, str):  # click tries bytes, to see that they are refused
+            text = printable(text, keep="\n\t" + _BYTES * exact)
+        return self.write_styled(text)
 
     @property
     def styled(self) -> IO[str]:

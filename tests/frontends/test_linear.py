@@ -172,7 +172,7 @@ def test_fifty_megabytes(name: str, byte: bytes) -> None:
     count = min(seconds(lambda text: text.count(b"\x01"), text) for _ in range(3))
     took, memory = peak(READERS[name], text)
     assert took < 20_000 * count
-    assert memory < 400
+    assert memory < 100
 
 
 def test_an_archive_is_read_once() -> None:
