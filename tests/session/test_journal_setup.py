@@ -78,7 +78,7 @@ def test_it_says_that_it_resumes_only_if_it_does(tmp_path: Path) -> None:
     assert reduced(tmp_path, resume=True)[1] == [alone]
     said, again = reduced(tmp_path)[1]
     assert again == alone
-    assert said.startswith(f"resuming from {tmp_path / 'in.reduced.txt'} (7 bytes, ")
+    assert said.startswith(f"already finished: {tmp_path / 'in.reduced.txt'} (7 bytes, ")
 
 
 @pytest.mark.slow

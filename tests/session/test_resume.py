@@ -282,7 +282,7 @@ def test_another_path_that_stops_above_the_earlier_result(tmp_path: Path) -> Non
     assert found.text(found.current) == first.text
     third, said = run(tmp_path, **options, max_checks=0)
     assert third.text == first.text
-    assert f"resuming from {tmp_path / 'in.reduced.txt'} ({len(first.text):,} bytes" in said
+    assert f"already finished: {tmp_path / 'in.reduced.txt'} ({len(first.text):,} bytes" in said
 
 
 def test_a_stop_after_the_test_has_changed_is_resumed(tmp_path: Path) -> None:
