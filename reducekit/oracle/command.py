@@ -6,12 +6,12 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reducekit.errors import UsageError
+from reducekit.interpreter import own_python
 
 PLACE = "{}"
 """The placeholder for the candidate's path, anywhere in any argument."""
@@ -116,7 +116,6 @@ class Command:
         return f"{line} < {shlex.quote(path)}" if self.stdin else line
 
 
-_TEST = ["-P", "-m"]
 FILE = "{file}"
 """The placeholder for the path of a file that a test of models writes for the program."""
 
@@ -127,7 +126,7 @@ def checking_model(module: str, command: Command, checker: Command | None = None
     `checker` is the program that is asked about models, if one is given. Raises UsageError for
     commands that read standard input.
     """
-    words = [sys.executable, *_TEST, module]
+    words = own_python("-m", module)
     for each in (command, checker):
         if each is not None:
             if each.stdin:
@@ -139,8 +138,9 @@ def checking_model(module: str, command: Command, checker: Command | None = None
 
 def tested_words(words: Sequence[str]) -> Sequence[str]:
     """Return the words of the program under test, those before it of a test of models left out."""
-    ours = list(words[1:3]) == _TEST and words[3].endswith("model_check")
-    return words[len(_TEST) + 2 :] if ours else words
+    ours = own_python("-m", "MODULE")
+    is_test = list(words[1:3]) == ours[1:3] and words[3].endswith("model_check")
+    return words[len(ours) :] if is_test else words
 
 
 def options_of(candidate: bytes) -> list[str]:

@@ -18,7 +18,7 @@ import pytest
 
 from reducekit import registry
 from reducekit.errors import ReducekitError
-from reducekit.offers import ChecksModels, Converts, Inspects, Skips, Varies
+from reducekit.offers import Converts, EvaluatesModels, Inspects, Skips, Varies
 from reducekit.oracle.responses import error_end, read_answers, read_responses
 from reducekit.oracle.signature import failure_line, normalise
 from reducekit.session.unpack import unpacked
@@ -74,7 +74,7 @@ def of_format(name: str) -> dict[str, Reader]:
         found["fingerprint"] = frontend.fingerprint
     if isinstance(frontend, Varies):
         found["variant"] = lambda text: frontend.variant(text, 1)
-    if isinstance(frontend, ChecksModels):
+    if isinstance(frontend, EvaluatesModels):
         found["model"] = lambda text: frontend.wrong_model(b"p cnf 1 1\n1 0\n", text)
     if issubclass(kind, Inspects):
         found["inspect"] = lambda text: list(islice(kind.inspect(text, None, None).lines(), 99))
