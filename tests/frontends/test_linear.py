@@ -11,7 +11,7 @@ import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import pytest
@@ -40,7 +40,7 @@ MORE = [
     b"a\n", b"1 0\n", b"(a ", b"((a ", b"(a)\n", b"/a", b"a:1:", b"\\\n", b'""', b"||", b"; \n",
     b"add 1\n", b"(push)\n", b"-1 0\n", b"(let ((a ", b"Assertion ", b"error: ", b"\x80\x01",
 ]  # fmt: skip
-_SIZE = 30_000
+_SIZES = (30_000, 120_000, 480_000)
 
 
 def readers() -> dict[str, Reader]:
@@ -108,20 +108,26 @@ def one_by_one(text: bytes) -> None:
         pass
 
 
+def grows(reader: Reader, text: bytes, longer: bytes) -> bool:
+    """Return whether a text of four times the length takes more than ten times as long."""
+    return all(seconds(reader, longer, n) > 10 * seconds(reader, text, n) for n in (1, 3, 9))
+
+
 def superlinear(name: str, units: Sequence[bytes]) -> list[str]:
     """Return for which texts the time grows faster than their length.
 
     Those that take at most some ten times as long as to look at each byte need no second look.
     """
     reader, found = READERS[name], []
-    quick = 40 * seconds(one_by_one, bytes(_SIZE), 5)
+    quick = 40 * seconds(one_by_one, bytes(_SIZES[0]), 5)
+    with suppress(ReducekitError):
+        reader(b"")  # may import
     for start in (b"", *STARTS.get(name.split()[0], ())):
         for unit in units:
-            text = start + unit * (_SIZE // len(unit))
-            longer = start + unit * (4 * _SIZE // len(unit))
-            if seconds(reader, text) > quick and not any(
-                seconds(reader, longer, runs) <= 10 * seconds(reader, text, runs)
-                for runs in (1, 3, 9)
+            texts = [start + unit * (size // len(unit)) for size in _SIZES]
+            # Twice: once, what fits into a cache or an arena may end.
+            if seconds(reader, texts[0]) > quick and all(
+                grows(reader, text, longer) for text, longer in pairwise(texts)
             ):
                 found.append(f"{start!r} {unit!r}")
     return found
