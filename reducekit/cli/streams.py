@@ -56,6 +56,19 @@ class Stream(io.TextIOWrapper):
         except OSError as error:
             self._give_up(error)
 
+    def write_bytes(self, parts: Iterable[bytes]) -> None:
+        """Write bytes after the text so far: unchanged, but printable on a terminal."""
+        self.flush()
+        if self.isatty():
+            self.writelines(map(printable_lines, parts))
+            self.flush()
+            return
+        try:
+            self.buffer.writelines(parts)
+            self.buffer.flush()
+        except OSError as error:
+            self._give_up(error)
+
     def _give_up(self, error: OSError) -> None:
         self.trouble = self.trouble or error
         null = os.open(os.devnull, os.O_WRONLY)
@@ -98,33 +111,21 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def print_bytes(parts: Iterable[bytes], stream: IO[str] | None = None) -> None:
+    """Write bytes to standard output, or a stream; they are lost if it cannot be written."""
+    out: Any = stream or sys.stdout
+    if isinstance(out, Stream):
+        out.write_bytes(parts)
+        return
+    out.flush()
+    out.buffer.writelines(parts)
+
+
 def output_trouble() -> OSError | None:
     """Flush standard output; return the error if not all of it could be written."""
     sys.stdout.flush()
     trouble: OSError | None = getattr(sys.stdout, "trouble", None)
     return trouble
-
-
-def print_bytes(parts: Iterable[bytes], stream: IO[str] | None = None) -> None:
-    """Print bytes: unchanged, but printable on a terminal. Raises UsageError if that fails.
-
-    They go to standard output unless another stream is given.
-    """
-    from reducekit.errors import UsageError
-
-    out: Any = stream or sys.stdout
-    try:
-        out.flush()
-        if out.isatty():
-            out.writelines(map(printable_lines, parts))
-            out.flush()
-        else:
-            out.buffer.writelines(parts)
-            out.buffer.flush()
-    except BrokenPipeError:
-        pass  # the reader has closed the pipe
-    except OSError as error:
-        raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
 @cache

@@ -189,7 +189,11 @@ def test_what_cannot_be_done(tool: Tool, journal: Path, arguments: str, said: st
     assert tool.files() == before
 
 
-def test_standard_output_that_is_full_closed_or_not_read(tool: Tool, journal: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_is_full_closed_or_not_read(
+    tool: Tool, journal: Path, unbuffered: str
+) -> None:
+    tool.environment["PYTHONUNBUFFERED"] = unbuffered
     with open("/dev/full", "wb") as full:
         done = tool("history", "out.smt2", "--restore", "1", stdout=full)
     assert done.code == 2

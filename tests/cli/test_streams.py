@@ -91,6 +91,16 @@ def test_a_full_output(tool: Tool, source: Path, option: list[str]) -> None:
     assert (tool.folder / "in.reduced.smt2").exists() == (option != ["--help"])
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_more_than_a_buffer_to_a_full_output(tool: Tool, unbuffered: str) -> None:
+    tool.write("in.smt2", problem(400))
+    tool.environment["PYTHONUNBUFFERED"] = unbuffered
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = tool("variant", "in.smt2", "1", stdout=full)
+    said = "reducekit: standard output cannot be written: No space left on device\n"
+    assert (done.code, done.err) == (2, said)
+
+
 @pytest.mark.parametrize("option", ["--json", "--help"])
 def test_nobody_reads_the_output(tool: Tool, source: Path, option: str) -> None:
     read, write = os.pipe()
