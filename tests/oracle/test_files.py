@@ -18,10 +18,14 @@ def script(path: Path, *lines: str) -> Path:
     return path
 
 
+SYSTEM = ("/usr/", "/bin/", *(f"{folder}/" for folder in os.get_exec_path()))
+"""Where the programs of the system are."""
+
+
 def names(line: str, *, shell: bool = False) -> set[str]:
-    """Return the files of a command by name, those in the folder of the system's programs apart."""
+    """Return the files of a command by name, without those of the system."""
     found = files_of([Command.of(line, shell=shell)])
-    return {os.path.basename(path) for path in found if not path.startswith(("/usr/", "/bin/"))}
+    return {os.path.basename(path) for path in found if not path.startswith(SYSTEM)}
 
 
 def test_what_the_words_of_a_command_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

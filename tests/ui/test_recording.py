@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from docs.animation import Screen, animation
 from tests.ui.browser import chromium
 
@@ -22,6 +24,7 @@ VISIBLE = """milliseconds => {
 }"""
 
 
+@pytest.mark.debian("chromium")
 def test_it_shows_each_screen_in_its_time() -> None:
     drawn = animation(SCREENS, 20, "reducekit --tui")
     assert drawn.count("<g id=") == 6  # each line once, and the second in two colours
@@ -40,6 +43,7 @@ def test_it_shows_each_screen_in_its_time() -> None:
         assert page.evaluate(VISIBLE, 0) == ["done", "7 <b> bytes"]
 
 
+@pytest.mark.debian("chromium")
 def test_the_one_in_the_readme_is_small_and_ends_with_the_result() -> None:
     assert "](docs/terminal.svg)" in README.read_text("utf-8")
     assert RECORDING.stat().st_size <= 150_000
