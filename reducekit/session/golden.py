@@ -37,6 +37,7 @@ _SUGGESTED = 60  # bytes of a line that may be kept
 _SHOWN = 2000  # bytes of each stream in a message
 
 _TWICE = Repeat(2, 2)
+_LONGER = 1.0  # seconds for the baseline to end after the others, before it is run again
 _EXAMPLES = 3  # runs shown of those that ended differently
 SLOW = 10.0
 """Seconds of a run on the input after which it is called slow."""
@@ -264,7 +265,7 @@ def _runs(
     """Run a text `number` times, and the baseline alongside if there is room.
 
     Returns the outcomes in the order of the starts; None for the baseline if
-    it took longer than all others.
+    it took much longer than all others.
     """
     ended: dict[int, tuple[Outcome, ...]] = {}
     started = 0
@@ -279,6 +280,8 @@ def _runs(
         if patience and not ended and time.monotonic() - begin >= patience:
             slow()
             patience = None
+    if started > number and number not in ended:
+        ended |= {finished.ticket: finished.outcomes for finished in executor.wait(_LONGER)}
     executor.cancel(number)
     return [ended[each] for each in range(number)], ended.get(number)
 
