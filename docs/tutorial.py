@@ -21,7 +21,8 @@ DOCUMENT = CHECKOUT / "docs" / "tutorial.md"
 FILES = CHECKOUT / "examples" / "tutorial"
 HOME = "~/tutorial"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-_PROGRESS = re.compile(r"(?m)^[\d,]+ bytes \(.*, left: .*\n")
+PROGRESS = re.compile(r"(?m)^[\d,]+ bytes \(.*, left: .*\n")
+"""The lines that say how far a run is."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def run(command: str, folder: Path) -> str:
 def _placed(said: str, folder: Path) -> str:
     """Return an output as somebody sees it who works in `HOME`, without the progress."""
     z3 = shutil.which("z3") or "z3"
-    return _PROGRESS.sub("", said.replace(str(folder), HOME).replace(z3, "/usr/bin/z3"))
+    return PROGRESS.sub("", said.replace(str(folder), HOME).replace(z3, "/usr/bin/z3"))
 
 
 def normalised(said: str) -> str:

@@ -1,7 +1,8 @@
-"""Tests marked `debian` need programs that Debian packages; here is decided what runs.
+"""Which tests run, and what is said meanwhile.
 
-Where a program is missing, its tests are deselected and the last lines of the
-run say so. With REDUCEKIT_DEBIAN=1, as in CI, they run, and fail.
+Tests marked `debian` need programs that Debian packages. Where one is missing,
+its tests are deselected and the last lines of the run say so. With
+REDUCEKIT_DEBIAN=1, as in CI, they run, and fail.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ REQUIRED = "REDUCEKIT_DEBIAN"
 _deselected = pytest.StashKey[dict[str, list[str]]]()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Begin with signals as usual: what nohup and a shell's `&` ignore, our children inherit.
 
     Where Python is told to write no bytecode, as in many containers, each of the thousand
@@ -37,11 +38,29 @@ def pytest_configure() -> None:
     The programs that packages have installed next to Python, such as z3, come last in PATH.
     """
     os.environ["PATH"] = os.pathsep.join([*os.get_exec_path(), sysconfig.get_path("scripts")])
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailedAtOnce(config))
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(BYTECODE))
+
+
+class FailedAtOnce:
+    """Prints which test failed when it fails: pytest tells that at the end, after minutes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Print the name of a test that failed, and the first line of why."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if not report.failed or terminal is None:
+            return
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = str(crash.message if crash else report.longrepr).partition("\n")[0]
+        terminal.write(f"\nFAILED {report.nodeid} - {why}\n", red=True)
 
 
 def missing_programs(item: pytest.Item) -> list[str]:

@@ -45,6 +45,7 @@ def z3(version: str) -> Path:
     with locked(program.parent), tempfile.TemporaryDirectory(dir=program.parent) as name:
         if not program.exists():
             folder = Path(name)
+            print(f"fetching z3 {version} with pip into {program.parent}", file=sys.stderr)
             wheel = _download(f"z3-solver=={version}", folder)
             unpacked = _unpack(wheel, "/bin/z3", folder / "z3")
             unpacked.chmod(0o755)

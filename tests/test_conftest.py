@@ -1,4 +1,4 @@
-"""Tests that need Debian programs never vanish: deselected with a word, or failing in CI."""
+"""Tests that need Debian programs never vanish, and one that fails is named at once."""
 
 from __future__ import annotations
 
@@ -64,3 +64,19 @@ def test_missing_programs_fail_where_they_are_required(folder: Path) -> None:
     assert "1 error" in out
     assert "2 passed" in out
     assert "deselected" not in out
+
+
+@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_what_fails_is_named_while_others_run(folder: Path, processes: str) -> None:
+    fails = "def test_fails():\n    assert 1 == 2, 'so'\n\ndef test_more(): pass\n"
+    (folder / "test_fails.py").write_text(fails, encoding="utf-8")
+    status, out = outcome(folder, "", "--numprocesses", processes)
+    assert status == 1
+    during = out.partition("= FAILURES =")[0]
+    assert "\nFAILED test_fails.py::test_fails - AssertionError: so\n" in during
+
+
+def test_programs_of_packages_come_after_all_others() -> None:
+    *_, last = os.get_exec_path()
+    assert last == str(Path(sys.executable).parent)
+    assert shutil.which("z3")

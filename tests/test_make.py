@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from docs import demo
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -58,15 +61,36 @@ def test_ci_runs_all() -> None:
     assert "set -euo pipefail" in lines
 
 
-def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
-    """What it makes and reduces; that it sets up an environment is left to those who call it."""
-    done = subprocess.run(
-        ["make", "--no-print-directory", f"VENV={sys.prefix}", f"DEMO={tmp_path}",
-         "-o", f"{sys.prefix}/base.stamp", "demo"],
+@pytest.mark.parametrize("busy", [0, pytest.param(8, marks=pytest.mark.slow)])
+def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, busy: int) -> None:
+    """Whatever else the machine does."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
+    try:
+        said = demo.transcript(tmp_path)
+    finally:
+        for each in others:
+            each.kill()
+            each.wait()
+    assert without_seconds(said) == without_seconds(demo.shown())
+
+
+def without_seconds(said: str) -> str:
+    return re.sub(r"\b[\d.,]+ s$", "N s", said, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("demo", ["installing reducekit into none with pip: about a minute"]),
+        ("test", ["into none with pip: one to five minutes", "about 5 minutes on 2 cores"]),
+        ("test-all", ["into none with pip: one to five minutes", "about 15 minutes on 2 cores"]),
+    ],
+)
+def test_what_takes_minutes_is_said_before(target: str, said: list[str]) -> None:
+    made = subprocess.run(
+        ["make", "--dry-run", "--always-make", "VENV=none", target],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    shown = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    sizes = [line for line in done.stdout.splitlines() if " -> " in line]
-    assert len(sizes) == 4
-    for line in (*sizes, *done.stdout.splitlines()[-2:]):
-        assert line.strip() in shown
+    ).stdout  # fmt: skip
+    echoed = [line for line in made.splitlines() if line.startswith("echo ")]
+    assert all(any(each in line for line in echoed) for each in said)
+    assert made.index(said[0]) < made.index(" -m pip ")
