@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-NEEDS_TEXTUAL = "needs Textual: pip install 'reducekit[tui]'"
+NEEDS_TEXTUAL = "needs Textual: pip install textual"
 PLAIN_EVERY = 10.0
 """Seconds between lines within a pass that makes progress."""
 ALIVE_EVERY = 30.0

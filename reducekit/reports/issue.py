@@ -107,7 +107,7 @@ def _transcript(account: Account, last: Ending, version: str | None) -> Iterator
     yield ""
     yield from _input(account)
     if last.subject is not None:
-        yield "\n`reducekit replay` plays these calls to the library (`pip install reducekit`)."
+        yield "\n`reducekit replay` plays these calls to the library."
     yield f"\nExpected: {_expected(account, last)}"
     yield f"Version: {_version(version)}"
     yield f"System: {_system(last)}"

@@ -36,7 +36,7 @@ def _zstd(packed: bytes) -> bytes:
         import zstandard
     except ImportError:
         raise UsageError(
-            "the input is compressed with zstd: install reducekit[zstd], or unpack it first"
+            "the input is compressed with zstd: pip install zstandard, or unpack it first"
         ) from None
     method, view, at, parts = zstandard.ZstdDecompressor(), memoryview(packed), 0, []
     try:

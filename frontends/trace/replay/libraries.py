@@ -42,13 +42,13 @@ class Engine:
     """A solver in a library that some distribution installs.
 
     `distribution` is the name on PyPI, "" for a library of the system;
-    `verified` are the versions whose replays were tested. `find` returns the
+    `oldest` is its first version whose replays were tested. `find` returns the
     library's path, None if it is not installed.
     """
 
     name: str
     distribution: str
-    verified: tuple[str, ...]
+    oldest: str
     find: Callable[[], str | None]
     interfaces: Mapping[str, Interface]
 
@@ -57,7 +57,7 @@ class Engine:
 class Library:
     """A library that was found: its path, and how its API is called.
 
-    `note` says, if need be, that the version is not one that was tested. `engine`
+    `note` says, if need be, that the version is older than those that were tested. `engine`
     is the name of an engine, empty for a library that was given by its path.
     """
 
@@ -102,9 +102,9 @@ def _of_the_system(name: str) -> str | None:
     return None
 
 
-_PYTHON_SAT = ("python-sat", ("1.9.dev17", "1.9.dev22"), _of_python_sat)
-_CVC5 = ("cvc5", ("1.4.2",), _of_cvc5)
-_PYBOOLECTOR = ("pyboolector", ("3.2.4.38488416565",), _of_pyboolector)
+_PYTHON_SAT = ("python-sat", "1.9.dev17", _of_python_sat)
+_CVC5 = ("cvc5", "1.4.2", _of_cvc5)
+_PYBOOLECTOR = ("pyboolector", "3.2.4.38488416565", _of_pyboolector)
 
 
 _PATCHED = {"300": 24}
@@ -145,8 +145,8 @@ ENGINES: tuple[Engine, ...] = (
     Engine("boolector-lingeling", *_PYBOOLECTOR, {"lingeling": LINGELING}),
     Engine("boolector-cadical", *_PYBOOLECTOR, {"cadical": CCADICAL, "mobical": CCADICAL}),
     Engine("cvc5", *_CVC5, {"cvc5": CVC5}),
-    Engine("picosat", "", (), lambda: _of_the_system("libpicosat"), {"picosat": PICOSAT}),
-    Engine("minisat", "", (), lambda: _of_the_system("libminisat"), {"minisat": MINISAT}),
+    Engine("picosat", "", "", lambda: _of_the_system("libpicosat"), {"picosat": PICOSAT}),
+    Engine("minisat", "", "", lambda: _of_the_system("libminisat"), {"minisat": MINISAT}),
 )
 """All engines; the first one of an API is its default."""
 
@@ -363,9 +363,13 @@ def _note(engine: Engine) -> str:
         version = metadata.version(engine.distribution)
     except metadata.PackageNotFoundError:
         return ""
-    if version in engine.verified:
+    if _numbers(version) >= _numbers(engine.oldest):
         return ""
     return (
         f"{engine.distribution} {version} is installed; replays were tested with "
-        f"{', '.join(engine.verified)}"
+        f"{engine.oldest} and newer"
     )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", version)]

@@ -15,7 +15,7 @@ from reducekit.errors import UsageError
 
 _FUNCTIONS = ("STT_FUNC", "STT_GNU_IFUNC", "STT_LOOS")  # LOOS: how pyelftools may say GNU_IFUNC
 _EXECUTABLE = 1  # PF_X
-MISSING = "seeding a fault decodes the library: pip install 'reducekit[faults]'"
+MISSING = "seeding a fault decodes the library: pip install capstone pyelftools"
 
 
 @dataclass(frozen=True, slots=True)

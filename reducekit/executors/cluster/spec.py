@@ -23,7 +23,7 @@ from reducekit.executors.run_directory import RunDirectory
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(?:tcp|tls|ws|wss|ucx)://.+")
 _EXPECTED = "expected tcp://HOST:PORT (a Dask scheduler), local:N (N workers here), or a YAML file"
-MISSING = "a cluster needs Dask: pip install 'reducekit[cluster]'"
+MISSING = "a cluster needs Dask: pip install distributed pyyaml cryptography"
 
 
 @dataclass(frozen=True, slots=True)

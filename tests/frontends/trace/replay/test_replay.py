@@ -578,18 +578,21 @@ def test_every_prototype_can_be_encoded() -> None:
                 assert len(records) % 32 == 0
 
 
-def test_another_version_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert find_library("lingeling").note == ""
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "2.0")
-    assert "python-sat 2.0 is installed" in find_library("lingeling").note
+@pytest.mark.parametrize(("version", "noted"), [("1.8.dev30", True), ("1.9.dev24", False)])
+def test_a_version_older_than_those_tried_is_noted(
+    monkeypatch: pytest.MonkeyPatch, version: str, noted: bool
+) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+    said = f"python-sat {version} is installed; replays were tested with 1.9.dev17 and newer"
+    assert find_library("lingeling").note == (said if noted else "")
 
 
-def test_the_tests_ask_for_versions_that_were_tried() -> None:
-    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())
-    asked = {*project["project"]["optional-dependencies"]["test"]}
+def test_what_an_install_brings_is_not_noted() -> None:
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]
+    asked = {*project["dependencies"], *project["optional-dependencies"]["test"]}
     for engine in ENGINES:
         if engine.distribution:
-            assert f"{engine.distribution}=={engine.verified[-1]}" in asked
+            assert {f"{engine.distribution}{how}{engine.oldest}" for how in (">=", "==")} & asked
 
 
 def fault_in(library: Library, text: str) -> ReplayServer:
