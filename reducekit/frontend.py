@@ -107,6 +107,8 @@ class Frontend(ABC):
     """What its command offers besides the options of all formats."""
     help: ClassVar[str] = ""
     """A paragraph for the help of its command."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Two uses, for that help, where `INPUT --cmd CMD` is not the usual one."""
     inspected: ClassVar[tuple[str, ...]] = ()
     """Suffixes of other files that `inspect` reads, such as models."""
 

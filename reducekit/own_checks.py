@@ -146,6 +146,8 @@ class Testing:
     options: tuple[FormatOption, ...] = ()
     help: str = ""
     """A paragraph for the help of `hunt`."""
+    examples: tuple[str, ...] = ()
+    """Two uses, for that help."""
     memory: int | None = None
     """Bytes of address space of a test where no limit is given; None: no limit."""
 

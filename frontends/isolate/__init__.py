@@ -39,6 +39,11 @@ class Isolate(Frontend):
         "and the passing file next to it differ only in what makes the result fail."
     )
 
+    examples = (
+        "reducekit isolate bad.smt2 --baseline good.smt2 --cmd './solver --opt'",
+        "reducekit isolate bad.c --baseline good.c --oracle ./test.sh -o small.c",
+    )
+
     def __init__(self, baseline: str | None = None) -> None:
         """Take the file that passes; without one, the empty file."""
         self.path = baseline

@@ -23,6 +23,11 @@ class Text(Frontend):
     name = "text"
     title = "any text, by lines and tokens"
 
+    examples = (
+        "reducekit text in.txt --cmd './solver --opt'",
+        "reducekit text in.txt --oracle ./test.sh -o small.txt",
+    )
+
     def __init__(self, suffix: str = "") -> None:
         self.suffix = suffix
 

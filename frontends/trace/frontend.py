@@ -77,6 +77,10 @@ class Traces(Frontend):
         "Without --cmd, the library of the API replays the trace; with --cmd, an interpreter of "
         "traces such as lgluntrace or mobical does."
     )
+    examples = (
+        "reducekit trace in.trace",
+        "reducekit trace in.trace --cmd ./lgluntrace -o small.trace",
+    )
     suffix = ".trace"
     suffixes = (".trace", ".mobical", ".ipasir")
     inspected = (".toml",)

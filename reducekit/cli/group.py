@@ -84,6 +84,12 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write how most people begin, and how commands are named."""
+        name = ctx.command_path
+        formatter.write(f"Usage: {name} FILE --cmd CMD\n")
+        formatter.write(f"       {name} COMMAND [OPTIONS] [ARGS]...\n")
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands, and files to reduce."""
         return [*super().shell_complete(ctx, incomplete), *files(incomplete)]
@@ -91,8 +97,8 @@ class _Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args[:1] == ["help"] and not any(each.startswith("-") for each in args):
             args = [*args[1:], "--help"]
-        elif args == ["version"]:
-            args = ["--version"]
+        elif args == ["version"] or (args[-1:] in (["-V"], ["--version"]) and len(args) <= 3):
+            args = ["--version"]  # also after a command, as in `hunt smt2 --version`
         words = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -155,10 +161,10 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="reducekit FILE --cmd CMD takes the format from the file. Options of a command: "
-    "reducekit smt2 --help",
+    epilog="FILE --cmd CMD takes the format from the file. Options of a command: reducekit smt2 "
+    "--help",
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 def reducekit() -> None:
     """Find the smallest input on which a solver still fails."""
 

@@ -88,12 +88,15 @@ def _command_for(name: str) -> click.Command | None:
         "Keeps one input for each kind of failure, with the commands that make and run it, and "
         "reduces it.",
     )
+    amount = "--seeds inputs" if generation is None else "--count 20"
     return click.command(
         name,
         cls=Command,
-        examples=(
-            f"reducekit hunt {name} --cmd ./solver --count 1000",
-            f"reducekit hunt {name} --cmd ./solver --cmd ./other --max-time 10m",
+        short_help=f"Test solvers with random {name} inputs.",
+        examples=(() if testing is None else testing.examples)
+        or (
+            f"reducekit hunt {name} --cmd ./solver {amount}",
+            f"reducekit hunt {name} --cmd ./solver --cmd ./other {amount}",
         ),
         respelled=same if generation is None else generation.respelled,
         help="\n\n".join(filter(None, paragraphs)),

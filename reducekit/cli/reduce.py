@@ -48,7 +48,8 @@ def command_for(name: str) -> click.Command:
         cls=Command,
         respelled=frontend.respelled if issubclass(frontend, Respells) else same,
         reduces=True,
-        examples=(
+        examples=frontend.examples
+        or (
             f"reducekit {name} in{frontend.suffix} --cmd './solver --opt'",
             f"reducekit {name} in{frontend.suffix} --oracle ./test.sh -o small{frontend.suffix}",
         ),

@@ -49,13 +49,16 @@ class HuntOptions:
         "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
     )
     max_time: float | None = option(
-        "Stop after S seconds, reductions included.", "Limits", read=quantities.seconds, metavar="S"
+        "Stop after S seconds, or as 10m, 2h; reductions included.",
+        "Limits",
+        read=quantities.seconds,
+        metavar="S",
     )
     timeout: float = option(
-        "Time limit of a run.", "Limits", 10.0, read=quantities.seconds, metavar="S"
+        "Time limit of a run, such as 90s.", "Limits", 10.0, read=quantities.seconds, metavar="S"
     )
     memory: int | None = option(
-        "Address space of each process of a run, in megabytes.",
+        "Address space of each process, in megabytes or as 4G.",
         "Limits",
         read=quantities.size,
         metavar="MB",

@@ -137,7 +137,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
     )
     timeout: float | None = option(
-        "Time limit of a run (default: 4 times that of the best file).",
+        "Time limit of a run, such as 90s (default: 4 times that of the best file).",
         "Limits",
         read=quantities.seconds,
         metavar="S",
@@ -146,14 +146,14 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         "Time limit of a run on the input.", "Limits", read=quantities.seconds, spelled=None
     )
     cpu: float | None = option(
-        "CPU time of each process of a run, in seconds, rounded up.",
+        "CPU time of each process of a run, such as 90s; rounded up to seconds.",
         "Limits",
         read=quantities.seconds,
         metavar="S",
         rare=True,
     )
     memory: int | None = option(
-        "Address space of each process of a run, in megabytes.",
+        "Address space of each process, in megabytes or as 4G.",
         "Limits",
         read=quantities.size,
         metavar="MB",
@@ -294,7 +294,7 @@ class Options(Failure):
         "Stop after N checks.", "Limits", read=quantities.count, metavar="N"
     )
     max_time: float | None = option(
-        "Stop after S seconds.", "Limits", read=quantities.seconds, metavar="S"
+        "Stop after S seconds, or as 10m, 2h.", "Limits", read=quantities.seconds, metavar="S"
     )
     until: int | None = option(
         "Stop when the file has at most BYTES bytes.",

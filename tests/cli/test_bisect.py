@@ -372,20 +372,28 @@ def test_revisions_of_a_repository(shell: Shell) -> None:
     assert "--good: v0 in source" in done.err
 
 
-def wheel(folder: Path, version: str, body: str, requires: str = "", tag: str = "any") -> None:
+def wheel(
+    folder: Path,
+    version: str,
+    body: str,
+    requires: str = "",
+    tag: str = "any",
+    package: str = "fakesolver",
+    program: str = "fakesolver",
+) -> None:
     """Write a wheel with a program, as pip wants it."""
-    name = f"fakesolver-{version}"
+    name = f"{package.replace('-', '_')}-{version}"
     requirement = f"Requires-Dist: {requires}\n" if requires else ""
     with zipfile.ZipFile(folder / f"{name}-py3-none-{tag}.whl", "w") as archive:
         archive.writestr(
             f"{name}.dist-info/METADATA",
-            f"Metadata-Version: 2.1\nName: fakesolver\nVersion: {version}\n{requirement}",
+            f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n{requirement}",
         )
         archive.writestr(
             f"{name}.dist-info/WHEEL",
             f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-{tag}\n",
         )
-        archive.writestr(f"{name}.data/scripts/fakesolver", f"#!/bin/sh\n{body}\n")
+        archive.writestr(f"{name}.data/scripts/{program}", f"#!/bin/sh\n{body}\n")
         archive.writestr(f"{name}.dist-info/RECORD", "")
 
 

@@ -363,5 +363,9 @@ def testing(traces: Callable[..., Frontend]) -> Testing:
         ),
         "Without --cmd, traces are played against a library; its models are checked against the "
         "clauses, other answers by another solver (of SMT: z3 or cvc5).",
+        (
+            "reducekit hunt trace --count 20",
+            "reducekit hunt trace --model ipasir --library ./own.so --count 20",
+        ),
         4_096_000_000,
     )
