@@ -58,7 +58,27 @@ def test_nothing_is_left_out_of_all() -> None:
 def test_ci_runs_all() -> None:
     lines = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert any(line.startswith("make test-all") for line in lines)
+    assert any(line == ".ci/bare make test" for line in lines)
     assert "set -euo pipefail" in lines
+
+
+def test_bare_hides_what_tests_are_deselected_for(tmp_path: Path) -> None:
+    marks = re.compile(r"mark\.debian\(([^)]*)\)")
+    found = {
+        name
+        for path in (CHECKOUT / "tests").rglob("test_*.py")
+        for words in marks.findall(path.read_text(encoding="utf-8"))
+        for name in re.findall(r'"([\w+-]+)"', words)
+    } - {"sh", "cc", "no-such-program"}
+    assert {"z3", "cvc5", "boolector", "chromium", "yosys-abc"} <= found
+    look = "import os, shutil, sys; print(*map(shutil.which, sys.argv[1:]), os.environ['HOME'])"
+    said = subprocess.run(
+        [CHECKOUT / ".ci" / "bare", sys.executable, "-c", look, "sh", "make", *found],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert said[2:-1] == ["None"] * len(found)
+    assert "None" not in said[:2]
+    assert not Path(said[-1]).exists(), "it is gone with the rest"
 
 
 @pytest.mark.parametrize("busy", [0, pytest.param(8, marks=pytest.mark.slow)])
