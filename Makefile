@@ -29,6 +29,7 @@ help:
 	@echo "make docs   build the documentation in build/docs, and check its links"
 	@echo "make mutants  change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)"
 	@echo "make papers  make the tables of the papers in build/papers; papers-quick: few, small cases"
+	@echo "             (CADICAL=SOURCE: those of API tests, too; SOURCE is an unpacked CaDiCaL)"
 	@echo "make captures  take the pictures in README and docs again (needs chromium, tmux and pngquant)"
 	@echo "make clean  remove .venv, .cache and build"
 
@@ -98,10 +99,10 @@ mutants: $(VENV)/lint.stamp
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
 papers: $(VENV)/test.stamp
-	nice $(BIN)/python -m benchmarks.papers
+	nice $(BIN)/python -m benchmarks.papers$(if $(CADICAL), --cadical $(CADICAL))
 
 papers-quick: $(VENV)/test.stamp
-	nice $(BIN)/python -m benchmarks.papers --quick
+	nice $(BIN)/python -m benchmarks.papers --quick$(if $(CADICAL), --cadical $(CADICAL))
 
 captures: $(VENV)/test.stamp
 	$(BIN)/python -m docs.captures
