@@ -18,7 +18,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 def words_of(target: str) -> list[str]:
     """Return the arguments that a target of the Makefile gives to pytest."""
     made = subprocess.run(
-        ["make", "--dry-run", "--always-make", "VENV=none", target],
+        ["make", "--dry-run", "--always-make", "VENV=none", "TESTS=tests", target],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     (line,) = (line for line in made.splitlines() if " -m pytest " in line)
