@@ -36,10 +36,10 @@ class HuntOptions:
     reference: Words | None = option("A solver whose answers are right.", "Failure", metavar="CMD")
     keep_timeouts: bool = option("Report runs that exceed --timeout as bugs.", "Failure", False)
     seeds: Path | None = option(
-        "Test the files of this folder instead of random ones.", "Inputs", metavar="DIR"
+        "Test the files of this folder, not random ones.", "Inputs", metavar="DIR"
     )
     like: Path | None = option(
-        "Hunt for a smaller input that fails like FILE; other bugs are not reduced.",
+        "Hunt for a smaller input that fails like FILE.",
         "Failure",
         metavar="FILE",
     )

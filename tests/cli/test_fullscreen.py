@@ -158,7 +158,7 @@ def test_where_it_cannot_be_shown_that_is_said(
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with (
-        pytest.raises(UsageError, match=r"pip install 'reducekit\[tui\]'"),
+        pytest.raises(UsageError, match="pip install textual"),
         live.watch(
             Options(input=b"", format="text", oracle="true"), Interrupts(), quiet=False, tui=True
         ),
