@@ -140,9 +140,7 @@ class WrongModel(Disagreement):
     """A program prints a model that violates the input."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("wrong_model",)
-    wrong_model: bool = option(
-        "The failure: --cmd prints a wrong model (--reference may check it).", "Failure", False
-    )
+    wrong_model: bool = option("The failure: --cmd prints a wrong model.", "Failure", False)
 
     def criterion(self) -> Criterion:
         """Return the criterion: the test of models says so."""

@@ -137,7 +137,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
     )
     timeout: float | None = option(
-        "Time limit of a run, such as 90s (default: 4 times that of the best file).",
+        "Limit of a run: 90s, 5m (default: 4 times the best file's).",
         "Limits",
         read=quantities.seconds,
         metavar="S",
