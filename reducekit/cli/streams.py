@@ -64,7 +64,7 @@ class Stream(io.TextIOWrapper):
             self.flush()
             return
         try:
-            self.buffer.writelines(parts)
+            self.buffer.write(b"".join(parts))
             self.buffer.flush()
         except OSError as error:
             self._give_up(error)

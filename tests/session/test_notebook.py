@@ -15,7 +15,7 @@ SECONDS = 60
 LINES = "\n".join(f"line {n} <b>" for n in range(40))
 REDUCE = f"""
 import reducekit
-reducekit.reduce({LINES!r}, lambda text: b"7 <b>" in text, {{more}})
+reducekit.reduce({LINES!r}, lambda text: "7 <b>" in text, {{more}})
 """
 
 
