@@ -65,34 +65,21 @@ def _clause(literals: Sequence[int]) -> bytes:
     return b"false" if not words else words[0] if len(words) == 1 else b"(or %s)" % b" ".join(words)
 
 
-def _weighted(clause: bytes, weight: bytes, top: int | None) -> bytes:
-    """Return the assertion of a clause of WCNF; one as heavy as the header's top is hard."""
-    if weight == b"h" or (top is not None and float(weight) >= top):
-        return b"(assert %s)" % clause
-    return b"(assert-soft %s :weight %s)" % (clause, weight)
-
-
-def _top(view: View) -> int | None:
-    """Return the weight of hard clauses that a header of WCNF gives."""
-    return view.header[2] if view.header is not None and len(view.header) > 2 else None
-
-
 def _script(view: View) -> Iterator[bytes]:
     if view.format == "qdimacs":
         yield from _quantified(view)
         return
     yield b"(set-logic %s)" % (b"ALL" if view.format == "wcnf" else b"QF_UF")
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables)
-    top = _top(view)
     asked = False
     for prefix, literals in view.lines():
-        if not prefix:
+        if not prefix or (view.format == "wcnf" and view.is_hard(prefix)):
             yield b"(assert %s)" % _clause(literals)
         elif view.format == "icnf" and prefix == b"a":
             asked = True
             yield b"(check-sat-assuming (%s))" % b" ".join(map(_literal, literals))
         elif view.format == "wcnf":
-            yield _weighted(_clause(literals), prefix, top)
+            yield b"(assert-soft %s :weight %s)" % (_clause(literals), prefix)
     if not asked:
         yield b"(check-sat)"
 

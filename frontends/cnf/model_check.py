@@ -66,8 +66,7 @@ def _is_hard(view: View, prefix: bytes) -> bool:
     """Return whether a line is a clause that has to be true."""
     if view.format == "cnf":
         return not prefix  # others list variables
-    top = None if view.header is None or len(view.header) < 3 else view.header[2]
-    return prefix == b"h" or (top is not None and prefix == b"%d" % top)
+    return view.is_hard(prefix)
 
 
 def main(words: Sequence[str]) -> int:

@@ -45,18 +45,13 @@ def seed_of(text: bytes, notation: Format | None = None) -> Seed | None:
         return None
     if not any(map(view.counts, range(len(view)))) or not view.variables:
         return None
-    top = view.header[2] if view.header is not None and len(view.header) > 2 else None
+    weighted = view.format == "wcnf"
     lines = tuple(
-        Line(_hard(prefix, top) if view.format == "wcnf" else prefix, tuple(literals))
+        Line(b"h" if weighted and view.is_hard(prefix) else prefix, tuple(literals))
         for prefix, literals in view.lines()
     )
     flaws = len(problems(View(write(view.format, lines))))
     return Seed(view.format, lines, view.variables[-1], flaws)
-
-
-def _hard(weight: bytes, top: int | None) -> bytes:
-    """Return the weight as WCNF without a header has it: `h` from the header's top on."""
-    return b"h" if top is not None and weight != b"h" and float(weight) >= top else weight
 
 
 def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
+from math import floor
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
@@ -213,11 +214,12 @@ class _Eliminations(IndependentItems):
         """Eliminate the chosen variables in order, on top of the taken ones."""
         view = self.view
         clauses: list[Sequence[int]] = [line.literals for line in view.lines()]
+        places = list(range(len(clauses)))
         before = list(filter(view.counts, range(len(view))))
         alive = dict.fromkeys(before)
         for item in sorted({*chosen, *taken}):
             variable = self.variables[item]
-            resolved = _resolvents(variable, [(each, clauses[each]) for each in alive])
+            resolved = _resolvents(variable, [(each, clauses[each]) for each in alive], places)
             if resolved is None:
                 return Change(())
             gone, new = resolved
@@ -225,14 +227,19 @@ class _Eliminations(IndependentItems):
                 del alive[each]
             alive.update(dict.fromkeys(range(len(clauses), len(clauses) + len(new))))
             clauses += new
+            places += new.values()
         gone_for_good = [each for each in before if each not in alive]
-        added = [bytes(Line(b"", clauses[each])) for each in alive if each >= len(view)]
         if not gone_for_good:
             return Change(())
-        edits = [Edit(view.nodes[each], ()) for each in gone_for_good]
-        if added:
-            edits[0] = Edit(edits[0].node, (b"\n".join(added),))
-        head = view.head(len(gone_for_good) - len(added))
+        added: dict[int, list[bytes]] = {each: [] for each in gone_for_good}
+        for each in alive:
+            if each >= len(view):
+                added[places[each]].append(bytes(Line(b"", clauses[each])))
+        edits = (
+            Edit(view.nodes[each], (b"\n".join(lines),) if lines else ())
+            for each, lines in added.items()
+        )
+        head = view.head(len(gone_for_good) - sum(map(len, added.values())))
         return Change((*head, *edits), "eliminate variables")
 
 
@@ -245,23 +252,29 @@ def _resolvent(variable: int, both: Iterable[int]) -> tuple[int, ...] | None:
 
 
 def _resolvents(
-    variable: int, clauses: Sequence[tuple[int, Sequence[int]]]
-) -> tuple[list[int], list[list[int]]] | None:
-    """Return the clauses of a variable, and what is there without it; None if that is more."""
-    positive = [(at, each) for at, each in clauses if variable in each]
-    negative = [(at, each) for at, each in clauses if -variable in each]
+    variable: int, clauses: Sequence[tuple[int, Sequence[int]]], places: Sequence[int]
+) -> tuple[list[int], dict[tuple[int, ...], int]] | None:
+    """Return the clauses of a variable, and what is there without it; None if that is more.
+
+    A resolvent stands in the place of the later of its clauses: a query between the two that has
+    seen only the first one does not know it.
+    """
+    both = [(at, each) for at, each in clauses if variable in each or -variable in each]
+    # A clause with both literals is true: nothing follows from it.
+    positive = [(at, each) for at, each in both if -variable not in each]
+    negative = [(at, each) for at, each in both if variable not in each]
     if not 0 < len(positive) * len(negative) <= 16:
         return None
-    both = (*positive, *negative)
     before = len(both) + sum(len(each) for _, each in both)
-    found: dict[tuple[int, ...], None] = {}
-    for (_, one), (_, other) in product(positive, negative):
+    found: dict[tuple[int, ...], int] = {}
+    for (one_at, one), (other_at, other) in product(positive, negative):
         resolvent = _resolvent(variable, (*one, *other))
         if resolvent is not None:
-            found[resolvent] = None
+            place = max(places[one_at], places[other_at])
+            found[resolvent] = min(place, found.get(resolvent, place))
     if sum(map(len, found)) + len(found) >= before:
         return None
-    return list(dict(both)), list(map(list, found))
+    return [at for at, _ in both], found
 
 
 def _by_variable(
@@ -284,7 +297,7 @@ def eliminations(view: View) -> Items | None:
     found = [
         each
         for each in sorted(inside.keys() - listed)
-        if _resolvents(each, inside[each]) is not None
+        if _resolvents(each, inside[each], range(len(view))) is not None
     ]
     return _Eliminations(view, found) if found else None
 
@@ -297,10 +310,19 @@ def comments(view: View) -> Items:
 
 @pass_("weights", lambda view: view.format == "wcnf")
 def weights(view: View) -> Iterable[Change]:
-    """Makes weights 1."""
-    for clause, prefix in enumerate(view.prefixes):
-        if prefix not in (b"h", b"1", b"0"):
+    """Makes the weights of soft clauses 1, and that of hard ones just larger than their sum."""
+    hard = [clause for clause, prefix in enumerate(view.prefixes) if view.is_hard(prefix)]
+    for clause in sorted({*range(len(view))}.difference(hard)):
+        if view.prefixes[clause] not in (b"1", b"0"):
             yield Change((Edit(view.nodes[clause] + 1, (b"1",)),), "weights")
+    if view.header is None or view.top is None:
+        return
+    soft = sum(map(float, view.prefixes)) - sum(float(view.prefixes[clause]) for clause in hard)
+    top = floor(soft) + 1
+    if top < view.top:
+        header = Edit(view.header_node, (b"p wcnf %d %d %d" % (*view.header[:2], top),))
+        own = (Edit(view.nodes[clause] + 1, (b"%d" % top,)) for clause in hard)
+        yield Change((header, *own), "weights")
 
 
 @pass_("header")

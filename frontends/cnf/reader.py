@@ -104,6 +104,15 @@ class View:
         return self.format == "wcnf" or not self.prefixes[clause]
 
     @cached_property
+    def top(self) -> int | None:
+        """The weight from which on clauses are hard, which a header of WCNF may give."""
+        return self.header[2] if self.header is not None and len(self.header) > 2 else None
+
+    def is_hard(self, prefix: bytes) -> bool:
+        """Return whether a clause of WCNF with this weight has to be true."""
+        return prefix == b"h" or (self.top is not None and float(prefix) >= self.top)
+
+    @cached_property
     def clauses(self) -> int:
         """The number of clauses that a header counts."""
         if self.format == "wcnf":
@@ -211,7 +220,7 @@ class View:
         least, most = _COUNTS[found]
         if not least <= len(words) - 2 <= most:
             raise ParseError(f"expected {least} to {most} numbers in the header", text, first)
-        if self.header is not None or self.nodes:
+        if self.header is not None or not all(each.startswith(b"c") for each in self.prefixes):
             raise ParseError("expected the only header before the first clause", text, first)
         self.format, self.header = found, tuple(map(int, words[2:]))
 

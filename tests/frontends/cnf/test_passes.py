@@ -1,0 +1,264 @@
+"""What the passes do to formulas: compared with all assignments of their variables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reducekit
+from reducekit.change import Change
+from reducekit.frontends.cnf import Cnf, passes
+from reducekit.frontends.cnf.convert import converted
+from reducekit.frontends.cnf.mutants import seed_of
+from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
+from reducekit.search.problem import NOTHING, Items, Selection
+
+Clause = Sequence[int]
+MOST = 5  # variables
+
+
+def formula(seed: int, notation: Format) -> bytes:
+    """Return a small random formula; of ICNF with queries anywhere, of WCNF with either header."""
+    dice = random.Random(f"{seed} {notation}")
+    variables = dice.randint(1, MOST)
+
+    def literals(most: int) -> list[int]:
+        return [dice.choice((1, -1)) * dice.randint(1, variables) for _ in range(most)]
+
+    clauses = [Line(b"", literals(dice.randint(1, 3))) for _ in range(dice.randint(1, 9))]
+    if notation == "icnf":
+        for _ in range(dice.randint(1, 3)):
+            asked = Line(b"a", sorted(set(literals(dice.randint(0, 2)))))
+            clauses.insert(dice.randint(0, len(clauses)), asked)
+    if notation == "wcnf":
+        heavy = dice.choice((b"h", b"40", b"41"))
+        clauses = [
+            Line(dice.choice((heavy, b"%d" % dice.randint(1, 9))), each.literals)
+            for each in clauses
+        ]
+        if heavy != b"h":
+            head = b"p wcnf %d %d 40\n" % (variables, len(clauses))
+            return head + write("wcnf", clauses)
+    return write(notation, clauses, variables)
+
+
+def models(clauses: Iterable[Clause]) -> Iterator[tuple[bool, ...]]:
+    """Yield all assignments of the first variables that satisfy the clauses."""
+    wanted = list(clauses)
+    for values in product((False, True), repeat=MOST):
+        if all(any(values[abs(lit) - 1] == (lit > 0) for lit in clause) for clause in wanted):
+            yield values
+
+
+def answers(text: bytes) -> list[bool]:
+    """Return whether each query is satisfiable; without queries, whether the clauses are."""
+    found, clauses = [], list[Clause]()
+    for prefix, literals in View(text).lines():
+        if prefix:
+            found.append(any(models([*clauses, *([each] for each in literals)])))
+        else:
+            clauses.append(literals)
+    return found or [any(models(clauses))]
+
+
+def after(view: View, *changes: Change) -> bytes:
+    """Return the text after changes, each on top of those before."""
+    edits = {edit.node: edit.template for change in changes for edit in change.edits}
+    return view.document.render(edits)
+
+
+def items_of(name: str, text: bytes) -> tuple[View, Items | None]:
+    """Return a formula, and what a pass offers in it."""
+    view = View(text)
+    found = getattr(passes, name).problem(view)
+    assert found is None or isinstance(found, Items)
+    return view, found
+
+
+def drawn(seed: int, items: Items) -> tuple[Selection, Selection]:
+    """Draw what is taken first, and what is chosen on top of it."""
+    dice = random.Random(seed)
+    kinds = [dice.randrange(3) for _ in range(len(items.weights))]
+    first, second = (frozenset(n for n, k in enumerate(kinds) if k == kind) for kind in (0, 1))
+    return first, second
+
+
+FORMATS = st.sampled_from(["cnf", "icnf", "wcnf"])
+ITEMS = [
+    "clauses", "literals", "constants", "other_constants", "merges", "negated_merges", "names",
+    "eliminations",
+]  # fmt: skip
+
+
+@given(st.integers(0, 10**6), FORMATS, st.sampled_from(ITEMS))
+@settings(max_examples=400, deadline=None)
+def test_changes_on_top_of_others_are_those_of_both_and_the_header_stays_right(
+    seed: int, notation: Format, name: str
+) -> None:
+    view, items = items_of(name, formula(seed, notation))
+    if items is None:
+        return
+    first, second = drawn(seed, items)
+    one, both = items.change(first, NOTHING), items.change(first | second, NOTHING)
+    more = items.change(second, first)
+    if not (one.edits and both.edits and more.edits):
+        return
+    text = after(view, one, more)
+    if not text.strip():
+        return  # of WCNF without a header nothing is left
+    assert View(text).lines() == View(after(view, both)).lines()
+    for found in (after(view, one), text):
+        assert problems(View(found)) == []
+        assert View(found).format == notation
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["cnf", "icnf"]))
+@settings(max_examples=500, deadline=None)
+def test_eliminations_keep_the_answer_of_each_query(seed: int, notation: Format) -> None:
+    """Also where clauses come between the queries: a query does not see what comes later."""
+    text = formula(seed, notation)
+    view, items = items_of("eliminations", text)
+    if items is None:
+        return
+    first, second = drawn(seed, items)
+    for change in (items.change(first, NOTHING), items.change(first | second, NOTHING)):
+        assert answers(after(view, change)) == answers(text)
+
+
+def test_a_query_does_not_see_the_resolvent_of_a_later_clause() -> None:
+    view, items = items_of("eliminations", b"p inccnf\n1 2 0\na -1 0\n-2 1 0\na -1 0\na 1 0\n")
+    assert items is not None
+    text = after(view, items.change({0}, NOTHING))
+    assert text == b"p inccnf\na -1 0\n1 0\na -1 0\na 1 0\n"
+
+
+def test_what_queries_assume_is_not_eliminated() -> None:
+    text = b"p inccnf\n1 2 0\n-2 3 0\na 2 -3 0\n"
+    view, items = items_of("eliminations", text)
+    assert items is None or len(items.weights) == 0
+    counted = b"c p show 1 2 3 0\np cnf 3 2\n1 2 0\n-2 3 0\n"
+    assert items_of("eliminations", counted)[1] is None
+
+
+def image_of(name: str, view: View, chosen: Selection) -> Mapping[int, int | bool]:
+    """Return what a pass makes of variables, from what it says: a literal or a constant."""
+    variables = list(view.variables)
+    if "merges" in name:
+        sign = -1 if name.startswith("negated") else 1
+        found: dict[int, int] = {}
+        for at, variable in enumerate(variables):
+            before = found[variables[at - 1]] if at else 0
+            found[variable] = sign * before if at - 1 in chosen else variable
+        return found
+    surplus = {v: sum(abs(lit) == v and (1 if lit > 0 else -1) for lit in view.literals)
+               for v in variables}  # fmt: skip
+    flipped = name == "other_constants"
+    return {
+        v: (surplus[v] >= 0) != flipped if at in chosen else v for at, v in enumerate(variables)
+    }
+
+
+@pytest.mark.parametrize("name", ["constants", "other_constants", "merges", "negated_merges"])
+@given(st.integers(0, 10**6))
+@settings(max_examples=150, deadline=None)
+def test_replaced_variables_have_the_value_of_what_replaces_them(name: str, seed: int) -> None:
+    """Of each assignment of the other variables the clauses hold, or not, as before."""
+    text = formula(seed, "cnf")
+    view, items = items_of(name, text)
+    if items is None:
+        return
+    chosen, _ = drawn(seed, items)
+    if not chosen:
+        return
+    image = image_of(name, view, chosen)
+    found = {
+        *models(line.literals for line in View(after(view, items.change(chosen, NOTHING))).lines())
+    }
+    before = {*models(line.literals for line in view.lines())}
+    for values in product((False, True), repeat=MOST):
+        whole = list(values)
+        for variable, becomes in image.items():
+            if isinstance(becomes, bool):
+                whole[variable - 1] = becomes
+            else:
+                whole[variable - 1] = values[abs(becomes) - 1] == (becomes > 0)
+        assert (values in found) == (tuple(whole) in before)
+
+
+@given(st.integers(0, 10**6), FORMATS)
+@settings(max_examples=100, deadline=None)
+def test_names_and_layout_change_no_clause(seed: int, notation: Format) -> None:
+    view = View(formula(seed, notation).replace(b" ", b"  ").replace(b"0\n", b"0 \n\n"))
+    _, layout = items_of("layout", view.document.text)
+    assert layout is not None
+    assert View(after(view, layout.change({0}, NOTHING))).lines() == view.lines()
+    _, names = items_of("names", view.document.text)
+    if names is None:
+        return
+    renamed = View(after(view, names.change({0}, NOTHING)))
+    assert list(renamed.variables) == list(range(1, len(view.variables) + 1))
+    of = dict(zip(view.variables, renamed.variables, strict=True))
+    assert [
+        (prefix, [of[each] if each > 0 else -of[-each] for each in literals])
+        for prefix, literals in view.lines()
+    ] == [(prefix, list(literals)) for prefix, literals in renamed.lines()]
+
+
+def hard(text: bytes) -> list[Clause]:
+    """Return the hard clauses, by what the formats say of weights: above all the others."""
+    view = View(text)
+    top = view.header[2] if view.header is not None else None
+    return [
+        list(literals)
+        for prefix, literals in view.lines()
+        if prefix == b"h" or (top is not None and float(prefix) >= top)
+    ]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_hard_clauses_stay_hard_and_soft_ones_soft(seed: int) -> None:
+    """Whatever is done to weights, and in mutants and scripts."""
+    text = formula(seed, "wcnf")
+    view = View(text)
+    _, items = items_of("weights", text)
+    if items is not None:
+        first, second = drawn(seed, items)
+        for chosen in (first, first | second, frozenset(range(len(items.weights)))):
+            assert hard(after(view, items.change(chosen, NOTHING))) == hard(text)
+    found = seed_of(text)
+    assert found is not None
+    assert [list(each.literals) for each in found.lines if each.prefix == b"h"] == hard(text)
+    script = converted(text, None, "smt2").text
+    assert script.count(b"(assert ") == len(hard(text))
+    assert script.count(b"(assert-soft ") == len(view) - len(hard(text))
+
+
+def test_weights_are_reduced_to_the_least_that_keep_the_hard_clauses_hard() -> None:
+    text = b"p wcnf 2 4 900\n900 1 2 0\n7 -1 0\n12.5 -2 0\n900 -1 -2 0\n"
+    result = reducekit.reduce(
+        text, lambda found: len(View(found)) == 4 and len(hard(found)) == 2, format="cnf"
+    ).text
+    assert result == b"p wcnf 0 4 3\n3 0\n1 0\n1 0\n3 0\n"
+    assert Cnf().check(result).problems == []
+
+
+def test_clauses_after_the_last_query_are_not_asked() -> None:
+    text = b"p inccnf\n1 0\na 2 0\n-2 0\na -1 0\n-1 0\n3 0\n"
+    assert converted(text, None, "cnf").text == b"p cnf 2 3\n1 0\n-2 0\n-1 0\n"
+    assert converted(text, None, "icnf").text == text
+    assert converted(text, None, "smt2").text.endswith(
+        b"(check-sat-assuming ((not v1)))\n(assert (not v1))\n(assert v3)\n"
+    )
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_what_the_last_query_asks_becomes_a_formula_with_its_answer(seed: int) -> None:
+    text = formula(seed, "icnf")
+    assert answers(converted(text, None, "cnf").text) == answers(text)[-1:]
