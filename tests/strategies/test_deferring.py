@@ -156,6 +156,27 @@ def test_where_a_far_run_goes_the_search_goes_on_before_it_and_comes_back_later(
     assert found.left == needed
 
 
+def test_what_comes_after_a_far_run_is_not_forgotten_where_the_search_turns_to_another() -> None:
+    """Neither where workers share the items out, nor where one run checks several candidates."""
+    needed = frozenset(range(110, 128))
+    search = played(selector(128, 0), lambda taken: bool(taken & needed), 11)
+    assert isinstance(search, Deferring)
+    later = frozenset(search.later)
+    assert later - needed
+    pool, block = search.divide(4)
+    undecided = {*pool.back, *block.items, *range(pool.top)} - set(pool.gone)
+    assert later <= undecided
+    assert len(undecided) == search.left
+    left = {item for item in range(128) if item not in search.gone}
+    assert later <= left
+    in_a_row: Selector = search.in_a_row(4)
+    while (run := in_a_row.propose()) is not None:
+        gone = () if needed.intersection(run) else frozenset(run)
+        left.difference_update(gone)
+        in_a_row = in_a_row.after(gone)
+    assert later & left <= needed
+
+
 def test_a_dense_end_does_not_keep_the_search_from_what_goes_before_it() -> None:
     needed = frozenset(range(600, 640, 2)) | {17, 301, 402}
     near = left_at(backward, 640, needed, 40)
