@@ -322,6 +322,9 @@ class Reduction:
 
     def _seen(self) -> None:
         self._verdicts.sightings.seen()
+        # Seen after a stop that ended meanwhile, too. A test that sends SIGCONT in each run would
+        # otherwise ask for the next look by this one, and no candidate would ever be tried.
+        self._spending.control.take_continued()
         if self.journal is not None:
             self.journal.seen(True)
 

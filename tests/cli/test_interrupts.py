@@ -332,3 +332,15 @@ def test_the_failure_is_looked_for_again_after_ctrl_z(tool: Tool) -> None:
     # That check, three runs of the best text, three of the input; and those it had to replace.
     assert len((tool.folder / "t.sh.runs").read_text()) < 12 + 16
     assert b"line 300" in (tool.folder / "in.reduced.txt").read_bytes()
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_test_that_continues_its_parent_is_looked_at_once_for_each_check(
+    tool: Tool, jobs: str
+) -> None:
+    lines = tool.write("in.txt", "".join(f"line {n}\n" for n in range(40)))
+    test = tool.script("t.sh", 'echo >> "$0.runs"; kill -CONT $PPID; grep -q "line 9$" "$1"')
+    done = tool("text", lines, "--oracle", test, "--jobs", jobs, "--json")
+    assert (tool.folder / "in.reduced.txt").read_text() == "line 9\n"
+    runs = len((tool.folder / "t.sh.runs").read_text())
+    assert runs <= 3 * json.loads(done.out)["checks"] + 20
