@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
+
+def without_mark(text: bytes) -> bytes:
+    """Return a text without the byte order mark that editors on Windows put before it."""
+    return text.removeprefix(BOM_UTF8)
+
 
 def printable(data: bytes | str, keep: str = "") -> str:
     """Return text in which every character can be printed, or is one of `keep`.

@@ -16,6 +16,7 @@ from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.reader import HEADER, View, counts
 from reducekit.offers import Conversions, Generation, Inspection
 from reducekit.search.strategy import Passes
+from reducekit.text import without_mark
 
 _UNREADABLE = 1 << 62
 
@@ -33,7 +34,7 @@ class Aiger(Frontend):
     @classmethod
     def recognises(cls, text: bytes) -> bool:
         """Look for a header."""
-        return HEADER.match(text) is not None
+        return HEADER.match(without_mark(text)) is not None
 
     def parse(self, text: bytes) -> View:
         """Read a file. Raises ParseError with the place and what was expected."""

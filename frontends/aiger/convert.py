@@ -13,6 +13,7 @@ from reducekit.frontends.btor.model.builder import Builder
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.offers import Conversions, Converted, Notation
+from reducekit.text import without_mark
 
 TEXT, BINARY = "aag", "aig"
 _SUFFIXES = {TEXT: (".aag",), BINARY: (".aig",)}
@@ -94,5 +95,5 @@ CONVERSIONS = Conversions(
         Notation(Dialect.BTOR2.value, (".btor2",)),
     ),
     convert=converted,
-    recognises=lambda text: HEADER.match(text) is not None,
+    recognises=lambda text: HEADER.match(without_mark(text)) is not None,
 )

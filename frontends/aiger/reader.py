@@ -10,6 +10,7 @@ from dataclasses import replace
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch
+from reducekit.text import without_mark
 
 HEADER = re.compile(rb"(aag|aig)((?: [0-9]{1,18}){5,9})[ \t\r]*(?:\n|\Z)")
 """The first line: the format, then M I L O A and up to four numbers B C J F."""
@@ -26,13 +27,14 @@ class View:
     """A parsed file: its circuit. The document has no nodes but the whole text."""
 
     def __init__(self, text: bytes) -> None:
+        text = without_mark(text)
         self.circuit = read(text)
         self.document = Document(text, array("i", [0]), array("i", [len(text)]), array("i", [1]))
 
 
 def read(text: bytes) -> Circuit:
     """Return the circuit of a file. Raises ParseError with the place and what was expected."""
-    return _Reader(text).read()
+    return _Reader(without_mark(text)).read()
 
 
 def counts(text: bytes) -> list[int]:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from reducekit.change import Edit
 from reducekit.document import Document
 from reducekit.errors import ParseError
+from reducekit.text import without_mark
 
 Format: TypeAlias = Literal["cnf", "wcnf", "qdimacs", "icnf"]
 LIMIT = 1 << 31
@@ -78,7 +79,7 @@ class View:
         """Those of all clauses, without the zeros."""
         self.first = array("i", [0])
         """Where the literals of each clause begin, and where those of the last one end."""
-        self.document = self._read(text)
+        self.document = self._read(without_mark(text))
 
     def __len__(self) -> int:
         """Count the clauses, and lists of variables."""
@@ -248,7 +249,8 @@ class View:
 
 def recognises(text: bytes) -> bool:
     """Return whether a text begins with a header, or hard clauses of WCNF."""
-    return any(each.search(text, 0, _BEGINNING) for each in (HEADER, _HARD))
+    plain = without_mark(text)
+    return any(each.search(plain, 0, _BEGINNING) for each in (HEADER, _HARD))
 
 
 def problems(view: View) -> list[str]:

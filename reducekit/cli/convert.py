@@ -17,6 +17,7 @@ from reducekit.offers import Conversions, Converts
 from reducekit.session.files import naming, refuse_blank
 from reducekit.session.output import write_file
 from reducekit.session.unpack import plain_path
+from reducekit.text import without_mark
 
 
 def conversions() -> list[Conversions]:
@@ -100,7 +101,7 @@ def command(
         if output.samefile(input):
             raise UsageError(f"the output {output} is the input: choose another file")
     with process.interrupts.allowed():
-        text = read_text(input)
+        text = without_mark(read_text(input))
         with naming(str(input)):
             refuse_blank(text)
             if target is None:

@@ -17,6 +17,7 @@ from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
 from reducekit.session.files import naming, refuse_blank
 from reducekit.session.output import write_file
 from reducekit.session.unpack import plain_path
+from reducekit.text import without_mark
 
 
 @click.command("show", cls=Command)
@@ -73,7 +74,7 @@ def _inspection(name: str, notation: str | None) -> Inspection:
             known = registry.frontend_class(each)
             if issubclass(known, KnowsByName) and (found := known.named(name)) is not None:
                 return found
-    text = read_text(path)
+    text = without_mark(read_text(path))
     with naming(name):
         refuse_blank(text)
         frontend = registry.frontend_class(_format_of(plain_path(path), text, notation, names))

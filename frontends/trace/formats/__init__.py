@@ -22,6 +22,7 @@ from reducekit.errors import ParseError
 from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.formats.lines import Syntax, parse_calls, print_calls, spell_call
+from reducekit.text import without_mark
 
 __all__ = ["FORMATS", "detect", "print_trace", "read_trace", "reader", "spell", "unpack"]
 
@@ -101,12 +102,12 @@ _LOOKED_AT = 1 << 20
 
 
 def unpack(text: bytes, most: int = 1 << 31) -> bytes:
-    """Return the text, unpacked if it is packed with gzip.
+    """Return the text, unpacked if it is packed with gzip, without a byte order mark.
 
     Raises ParseError if the archive is broken, cut off, or larger than `most` bytes.
     """
     if not text.startswith(b"\x1f\x8b"):
-        return text
+        return without_mark(text)
     pieces: list[bytes] = []
     rest, size = text, 0
     while rest:
@@ -121,7 +122,7 @@ def unpack(text: bytes, most: int = 1 << 31) -> bytes:
         if not packed.eof:
             raise ParseError("the gzip archive is cut off: expected its end", text, 0)
         rest = packed.unused_data.lstrip(b"\0")
-    return b"".join(pieces)
+    return without_mark(b"".join(pieces))
 
 
 def detect(text: bytes) -> str:
