@@ -204,3 +204,46 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError):
         prepare(tmp_path / "file")
+
+
+def tested(folder: Path, program: str, place: Path, **more: bool) -> int:
+    """Run a hunt over the files of a folder, and count the inputs that it tests."""
+    events: list[HuntEvent] = []
+    options = HuntOptions(
+        format="text", folder=folder, programs=(program,), seeds=place, reduce=False, **more
+    )
+    Hunt(options, events.append).run()
+    return sum(isinstance(event, InputTested) for event in events)
+
+
+def test_a_hunt_starts_over_where_that_is_asked_or_its_files_have_changed(tmp_path: Path) -> None:
+    program = script(tmp_path / "solver", f"echo >> {tmp_path}/runs; {SAT}")
+    place, folder = seeds(tmp_path, *TEXTS), tmp_path / "found"
+    assert tested(folder, program, place) == 4
+    assert tested(folder, program, place) == 0
+    assert tested(folder, program, place, restart=True) == 4
+    assert tested(folder, program, place) == 0
+    file = place / "0.txt"
+    file.write_text(TEXTS[0].replace("needle", "noodle"))  # as large as before
+    assert tested(folder, program, place) == 4
+    assert len((tmp_path / "runs").read_text()) == 12
+
+
+def test_mutants_start_over_where_the_file_that_is_changed_is_another(tmp_path: Path) -> None:
+    program = script(tmp_path / "solver", SAT)
+    seed, folder = tmp_path / "seed.cnf", tmp_path / "found"
+    events: list[HuntEvent] = []
+
+    def run() -> int:
+        events.clear()
+        options = HuntOptions(
+            format="cnf", folder=folder, programs=(program,), reduce=False, count=5,
+            format_options={"mutate": str(seed)},
+        )  # fmt: skip
+        Hunt(options, events.append).run()
+        return sum(isinstance(event, InputTested) for event in events)
+
+    seed.write_text("p cnf 3 2\n1 2 0\n-2 3 0\n")
+    assert (run(), run()) == (5, 0)
+    seed.write_text("p cnf 3 2\n1 3 0\n-1 2 0\n")
+    assert run() == 5
