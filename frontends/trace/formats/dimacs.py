@@ -188,5 +188,5 @@ def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list
                 opened[what] = []
         elif what in SOLVES:
             moments.append(_Solve(len(clauses), tuple(assumed), constraint))
-            solved = True
+            solved = what != "lookahead"  # what is assumed holds until the next solve
     return clauses, moments

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, NAMES, SOURCES, WHOLE
+from reducekit.frontends.trace.formats.convert import (
+    BY_BOOLEAN,
+    DROP_ASSUMPTIONS,
+    NAMES,
+    SOURCES,
+    WHOLE,
+)
 from reducekit.frontends.trace.replay.checker import Checked, Checker, Kind, Wrong
 from reducekit.frontends.trace.replay.outcome import ReplayOutcome
 from reducekit.frontends.trace.replay.server_pool import ReplayServer
@@ -22,8 +28,8 @@ from reducekit.oracle.limits import Limits
 SAT, UNSAT = 10, 20
 _FALSE, _TRUE = 1, 2
 # What changes the formula in ways that are not followed here.
-_BEYOND = frozenset(("lemma", "connect", "push", "pop"))
-_CONSTRAIN, _DROPS = "constrain", ("reset_assumptions", "propagate")
+_BEYOND = frozenset(("lemma", "connect", "push", "pop", "cubing", "lookahead_cubes"))
+_CONSTRAIN = "constrain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ class Formula:
         solves = ("solve", "limited", "simplify")
         self._solves = [self._names[key] for key in solves if key in self._names]
         assume = self._names.get("assume", "")
-        looked_at = (assume, "fixate", _CONSTRAIN, *_DROPS, *self._solves, *_BEYOND)
+        looked_at = (assume, "fixate", _CONSTRAIN, *DROP_ASSUMPTIONS, *self._solves, *_BEYOND)
         self._looked_at = frozenset(looked_at)
         self._constrained = False
         self._taken = 0
@@ -132,7 +138,7 @@ class Formula:
         elif call.name == _CONSTRAIN:
             self._forget()
             self._constrained = True
-        elif call.name in _DROPS:
+        elif call.name in DROP_ASSUMPTIONS:
             self._assumed, self._solved = [], False
         elif call.name == "fixate":
             units = [each for literal in self._assumed for each in (literal, 0)]

@@ -91,6 +91,20 @@ def test_constraints_and_assumptions_hold_as_long_as_in_the_trace() -> None:
     assert to_cnf(calls, "cadical", 3) == b"p cnf 2 2\n1 2 0\n0\n"
 
 
+@pytest.mark.debian("cadical")
+def test_what_is_assumed_before_a_lookahead_is_asked_by_the_solve_after_it() -> None:
+    calls = calls_of(
+        "init; add -1; add -4; add 0; add 2; add 3; add 0; assume 1; lookahead; assume 4;"
+        "solve=20; lookahead; assume 4; solve=10; reset"
+    )
+    for name in ("cadical153", "cadical195"):
+        with ReplayServer(find_library("cadical", name), check_results=True) as server:
+            assert server.replay(calls).kind == "ok"
+    text = to_icnf(calls, "cadical")
+    assert text == b"p inccnf\n-1 -4 0\n2 3 0\na 1 0\na 1 4 0\na 0\na 4 0\n"
+    assert answers(text) == [10, 20, 10, 10]
+
+
 def test_clauses_of_a_propagator_are_refused() -> None:
     calls = [Call("init", ()), Call("lemma", (1,), 7)]
     for convert in (to_cnf, to_icnf):

@@ -1,7 +1,7 @@
 /* A solver with the functions of ipasir.h that tries all assignments: for tests of replays.
 
    With BUG it dies of the second assumption for a solve, with WRONG it takes every formula for
-   unsatisfiable, with PART it lacks a function. */
+   unsatisfiable, with LIAR for satisfiable, with CORE no assumption has failed, with PART it lacks a function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +45,10 @@ int ipasir_solve(void *p) {
 #ifdef WRONG
     return 20;
 #endif
+#ifdef LIAR
+    s->model = 0;
+    return 10;
+#endif
     if (s->most > 16) return 0;
     for (unsigned model = 0; model < 2u << s->most; model += 2) {
         int all = 1, some = 0;
@@ -60,5 +64,9 @@ int ipasir_solve(void *p) {
 
 int ipasir_val(void *p, int lit) { return holds(((S *) p)->model, lit) ? lit : -lit; }
 #ifndef PART
+#ifdef CORE
+int ipasir_failed(void *p, int lit) { return 0; }
+#else
 int ipasir_failed(void *p, int lit) { return 1; }
+#endif
 #endif
