@@ -45,12 +45,11 @@ from reducekit.offers import Conversions, Generation, Inspection, Playing
 from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OracleRequest, OwnOracle, Testing
 from reducekit.search.strategy import Passes
+from reducekit.text import without_mark
 
 __all__ = ["Traces"]
 
 
-_PLAYED_BY = {"mobical": "cadical"}
-"""Models that pass over calls which the library refuses, with those that do not."""
 _SHOWN = 20
 """Calls that break the contract, of all that `--check` finds."""
 _FIRST_CALL = re.compile(
@@ -155,7 +154,7 @@ class Traces(Frontend):
     @classmethod
     def recognises(cls, text: bytes) -> bool:
         """Look for the first calls that most traces begin with."""
-        return _FIRST_CALL.match(text) is not None
+        return _FIRST_CALL.match(without_mark(text)) is not None
 
     def parse(self, text: bytes) -> TraceView:
         """Read a trace. Raises ParseError with the place and what was expected."""
@@ -180,9 +179,6 @@ class Traces(Frontend):
     def check(self, text: bytes) -> FormatCheck:
         """Say which calls the API does not allow, as a replay would."""
         trace, model = self._read(text)
-        strict = _PLAYED_BY.get(model.name) if self._model is None else None
-        if strict is not None:
-            model = load_model(strict)
         found = problems(trace, model)
         shown = [str(problem) for problem in islice(found, _SHOWN)]
         more = sum(1 for _ in found)

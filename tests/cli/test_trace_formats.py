@@ -119,3 +119,23 @@ def test_what_is_expected_is_said(tool: Tool, text: str, said: str) -> None:
     assert f"some.trace, {said}" in done.err
     assert "Traceback" not in done.err
     assert not path.with_name("some.reduced.trace").exists()
+
+
+@pytest.mark.debian("cadical")  # the package that has mobical
+def test_what_mobical_and_cadical_write_is_not_refused(tool: Tool) -> None:
+    """Without results, `solve 0`, calls stand that are passed over where the answer is another."""
+    unknown = "0 init\n1 add 3\n2 add 0\n3 assume -3\n4 solve 0\n5 failed -3\n6 reset\n"
+    tool.write("unknown.trace", unknown)
+    done = tool("trace", "unknown.trace", "--check")
+    assert (done.code, done.err) == (0, "")
+    for seed in range(3):
+        words = ("mobical", "--do-not-execute", "--small", str(seed), "made.trace")
+        subprocess.run(words, cwd=tool.folder, capture_output=True, check=True)
+        done = tool("trace", "made.trace", "--check")
+        assert (done.code, done.err) == (0, "")
+        assert "as mobical allows them" in done.out
+        done = tool("trace", "made.trace", "--library", "cadical153", "-o", "out")
+        assert "does not fail: all its" in done.err
+    strict = tool("trace", "unknown.trace", "--check", "--model", "cadical")
+    assert strict.code == 3
+    assert "'failed -3' is allowed in 'unsat' only" in strict.err

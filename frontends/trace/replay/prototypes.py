@@ -286,7 +286,8 @@ def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Int
     """Return CaDiCaL as mobical replays it: what an answer does not allow is passed over.
 
     `state` is how many bytes there are before those with the state; `maps` says that it is as
-    mobical of 2.2 does: variables are mapped, and what is propagated is asked for.
+    mobical of 2.2 does: variables are mapped, and what is propagated is asked for. As they are
+    mapped past those of the solver, it need not insist that they are declared, as 3.0 does.
     """
     at = f"% = mempcpy($, $, {state})"  # copies them to where they are, and returns where they end
     guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in cadical.calls}
@@ -299,12 +300,17 @@ def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Int
         count, propagate, implied = (
             list(steps_of(calls[name]))[-1].function for name in ("vars", "propagate", "implied")
         )
-        calls["init"] += f"; {HELPS}begin($, &{count})"
+        calls["init"] += f"; {_setting(cadical.calls, 'factorcheck')}; {HELPS}begin($, &{count})"
         calls["propagate"] = f"int {HELPS}propagate($, &{propagate}, &{implied})"
     if "frozen" in calls:
         guards["melt"] = (calls["frozen"].replace("bool ", "if "),)
     calls = {name: "; ".join([*guards.get(name, ()), text]) for name, text in calls.items()}
     return replace(cadical, calls=calls)
+
+
+def _setting(calls: Mapping[str, str], option: str) -> str:
+    """Return the call that turns an option off; a version that lacks it ignores that."""
+    return calls["set"].replace("str, int", f"'{option}', 0").removeprefix("bool ")
 
 
 # What neither changes an answer nor has one: a harmless call in their place.
@@ -318,8 +324,7 @@ def _ipasir(calls: Mapping[str, str], contract: bytes, *, declares: bool) -> Int
     }  # fmt: skip
     played = {name: calls[key] for name, key in names.items()}
     if declares:
-        option = calls["set"].replace("str, int", "'factor', 0").removeprefix("bool ")
-        played["init"] += f"; {option}"
+        played["init"] += f"; {_setting(calls, 'factor')}"
     return Interface("ipasir", {**played, **_HINTS}, contract)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.programs import program
 from reducekit.frontends.trace.replay import ReplayServer, find_library
@@ -59,6 +60,21 @@ def test_what_the_answer_does_not_allow_is_passed_over(name: str) -> None:
     assert (before, refuted) == (0, 0)
     assert after
     with ReplayServer(find_library("cadical", choice)) as strict:
+        assert strict.replay(calls).kind == "contract"
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_variables_need_not_be_declared(native: bool) -> None:
+    """mobical of 2.2 declares none, and from 3.0 on the library refuses such without this."""
+    calls = read_trace(b"init\nadd 3\nadd -1\nadd 0\nassume 2\nsolve 10\nreset\n", "mobical").calls
+    with ReplayServer(find_library("mobical", "cadical300"), native=native) as server:
+        outcome = server.replay(calls)
+        asked = [calls[0], Call("set", ("factorcheck", 1)), *calls[1:]]
+        insisting = server.replay(asked)
+    assert (outcome.kind, outcome.reason) == ("ok", "")
+    assert 10 in outcome.results
+    assert insisting.kind == "contract"  # where the trace asks for it
+    with ReplayServer(find_library("cadical", "cadical300"), native=native) as strict:
         assert strict.replay(calls).kind == "contract"
 
 
