@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.frontends.aiger import passes
+from reducekit.frontends.aiger.changing import folded
 from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch
 from reducekit.frontends.aiger.convert import converted
 from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.mutants import is_old, seed_of
+from reducekit.frontends.aiger.mutants import is_old, joined, seed_of
 from reducekit.frontends.aiger.reader import View, read
 from reducekit.frontends.aiger.writer import write
 from reducekit.search.problem import NOTHING, Items, Selection
@@ -28,7 +29,10 @@ Said = Mapping[bytes, list[tuple[int, ...]]]
 def named(seed: int, *, binary: bool) -> Circuit:
     """Return a random circuit in which all that can have a name has one of its own."""
     rng = random.Random(seed)
-    circuit = random_circuit(rng, 30, rng.randint(0, 4), binary=binary, old=False)
+    one, two = (
+        random_circuit(rng, 15, rng.randint(0, 2), binary=binary, old=False) for _ in range(2)
+    )
+    circuit = joined(one, two, shared=rng.random() < 0.5)  # several properties of each kind
     counts = {"i": circuit.inputs, "l": len(circuit.latches)}
     counts |= {kind: len(circuit.of_kind(kind)) for kind in KINDS[2:]}
     symbols = {
@@ -222,6 +226,47 @@ def test_gates_become_what_the_pass_says(name: str, seed: int) -> None:
     changed = after(view, items, chosen)
     assert said(changed, seed) == said(replace(circuit, left=left, right=right), seed)
     assert len(changed.left) == len(circuit.left) - len(chosen)
+
+
+@pytest.mark.parametrize("name", ["left_operands", "false_gates"])
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_gates_that_go_along_were_used_by_the_chosen_ones_only(name: str, seed: int) -> None:
+    circuit = named(seed, binary=False)
+    view, items = items_of(name, circuit)
+    assert items is not None
+    chosen = drawn(seed, items)
+    along = items.close(chosen, NOTHING).orphaned
+    assert along.isdisjoint(chosen)
+    assert along.isdisjoint(items.close(NOTHING, NOTHING).orphaned)
+    alone, all_ = after(view, items, chosen), after(view, items, chosen | along)
+    assert said(all_, seed) == said(alone, seed)
+    unused = {0, *range(1, alone.variables + 1)} - {each >> 1 for each in literals(alone)}
+    assert len(alone.left) - len(all_.left) == len(along)
+    assert bool(along) <= bool(unused)
+
+
+def test_gates_that_nothing_used_before_do_not_go_along() -> None:
+    _, items = items_of("left_operands", read(b"aag 4 2 0 1 2\n2\n4\n6\n6 4 2\n8 4 2\n"))
+    assert items is not None
+    assert items.close(NOTHING, NOTHING).orphaned == set()
+    assert items.close(frozenset({0}), NOTHING).orphaned == set()
+
+
+@pytest.mark.parametrize(
+    ("operands", "becomes"),
+    [((4, 5), 0), ((4, 0), 0), ((4, 1), 4), ((5, 5), 5), ((1, 0), 0), ((4, 2), None)],
+)
+def test_which_gates_are_folded(operands: tuple[int, int], becomes: int | None) -> None:
+    text = b"aag 3 2 0 1 1\n2\n4\n6\n6 %d %d\n" % operands
+    assert folded(read(text)) == ({} if becomes is None else {3: becomes})
+
+
+def test_a_header_that_allows_more_variables_is_lowered() -> None:
+    view, items = items_of("numbers", read(b"aag 5 1 0 1 0\n2\n2\n"))
+    assert items is not None
+    assert write(after(view, items, frozenset({0}))) == b"aag 1 1 0 1 0\n2\n2\n"
+    assert items_of("numbers", read(b"aag 1 1 0 1 0\n2\n2\n"))[1] is None
 
 
 @pytest.mark.parametrize("reset", [b"1", b"2"])

@@ -176,6 +176,16 @@ def test_a_layout_waits_for_comments_to_go() -> None:
     assert items_of("layout", b"p  cnf 1 1\n1   0\n")[1] is not None
 
 
+def test_a_wrong_header_is_corrected_and_never_counts_below_0() -> None:
+    wrong = b"p cnf 2 1\n1 0\n2 0\n-1 0\n"
+    view, items = items_of("clauses", wrong)
+    assert items is not None
+    assert after(view, items.change({0, 1}, NOTHING)) == b"p cnf 2 0\n-1 0\n"
+    view, items = items_of("header", wrong)
+    assert items is not None
+    assert after(view, items.change({0}, NOTHING)) == wrong.replace(b"2 1", b"2 3")
+
+
 def image_of(name: str, view: View, chosen: Selection) -> Mapping[int, int | bool]:
     """Return what a pass makes of variables, from what it says: a literal or a constant."""
     variables = list(view.variables)

@@ -84,3 +84,26 @@ def test_which_solver_checks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert reference_for("boolector", None) == Command((str(program),))
     with pytest.raises(UsageError):
         reference_for("cvc5", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("sat\\nunsat", None),
+        ("unknown\\nunsat", "unknown"),
+        ("unsat\\nunsat", Wrong("sat", 5)),
+        ('unsat\\nunsat\\n(error "line 4: unknown constant")', "unknown"),
+    ],
+)
+def test_what_another_solver_does_not_decide_proves_nothing(
+    tmp_path: Path, said: str, found: Wrong | str | None
+) -> None:
+    program = tmp_path / "solver"
+    program.write_text(f"#!/bin/sh\nprintf '{said}\\n'\n")
+    program.chmod(0o755)
+    calls = calls_of(TRACES["boolector"])
+    with ExitStack() as stack:
+        model, command = load_model("boolector"), Command.of(str(program))
+        own = SmtAnswerChecker(model, command, DEFAULT_LIMITS, stack)
+        results = [{5: 10, 7: 20}.get(at) for at in range(len(calls))]
+        assert own.check(calls, results) == found

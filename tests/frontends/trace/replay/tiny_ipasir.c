@@ -1,7 +1,8 @@
 /* A solver with the functions of ipasir.h that tries all assignments: for tests of replays.
 
    With BUG it dies of the second assumption for a solve, with WRONG it takes every formula for
-   unsatisfiable, with LIAR for satisfiable, with CORE no assumption has failed, with PART it lacks a function. */
+   unsatisfiable, with LIAR for satisfiable, with CORE no assumption has failed, with PART it lacks
+   a function. */
 #include <stdlib.h>
 #include <string.h>
 
