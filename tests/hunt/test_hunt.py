@@ -206,11 +206,16 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         prepare(tmp_path / "file")
 
 
-def tested(folder: Path, program: str, place: Path, **more: bool) -> int:
+def tested(folder: Path, program: str, place: Path, *, restart: bool = False) -> int:
     """Run a hunt over the files of a folder, and count the inputs that it tests."""
     events: list[HuntEvent] = []
     options = HuntOptions(
-        format="text", folder=folder, programs=(program,), seeds=place, reduce=False, **more
+        format="text",
+        folder=folder,
+        programs=(program,),
+        seeds=place,
+        reduce=False,
+        restart=restart,
     )
     Hunt(options, events.append).run()
     return sum(isinstance(event, InputTested) for event in events)
