@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         prepare(tmp_path / "file")
 
 
-def tested(folder: Path, program: str, place: Path, *, restart: bool = False) -> int:
+def inputs_tested(folder: Path, program: str, place: Path, *, restart: bool = False) -> int:
     """Run a hunt over the files of a folder, and count the inputs that it tests."""
     events: list[HuntEvent] = []
     options = HuntOptions(
@@ -224,13 +224,13 @@ def tested(folder: Path, program: str, place: Path, *, restart: bool = False) ->
 def test_a_hunt_starts_over_where_that_is_asked_or_its_files_have_changed(tmp_path: Path) -> None:
     program = script(tmp_path / "solver", f"echo >> {tmp_path}/runs; {SAT}")
     place, folder = seeds(tmp_path, *TEXTS), tmp_path / "found"
-    assert tested(folder, program, place) == 4
-    assert tested(folder, program, place) == 0
-    assert tested(folder, program, place, restart=True) == 4
-    assert tested(folder, program, place) == 0
+    assert inputs_tested(folder, program, place) == 4
+    assert inputs_tested(folder, program, place) == 0
+    assert inputs_tested(folder, program, place, restart=True) == 4
+    assert inputs_tested(folder, program, place) == 0
     file = place / "0.txt"
     file.write_text(TEXTS[0].replace("needle", "noodle"))  # as large as before
-    assert tested(folder, program, place) == 4
+    assert inputs_tested(folder, program, place) == 4
     assert len((tmp_path / "runs").read_text()) == 12
 
 
