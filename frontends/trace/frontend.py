@@ -50,6 +50,13 @@ from reducekit.text import without_mark
 __all__ = ["Traces"]
 
 
+_PLAYED_BY = {"mobical": "cadical"}
+"""Models that pass over calls which the library refuses, with those that do not."""
+_UNANSWERED = ("solve", "simplify", "val")
+"""Calls of mobical's format for whose result 0 it passes over calls that may not be allowed.
+
+It writes 0 for an answer that it does not know, and for a value that it did not ask for.
+"""
 _SHOWN = 20
 """Calls that break the contract, of all that `--check` finds."""
 _FIRST_CALL = re.compile(
@@ -179,6 +186,11 @@ class Traces(Frontend):
     def check(self, text: bytes) -> FormatCheck:
         """Say which calls the API does not allow, as a replay would."""
         trace, model = self._read(text)
+        strict = _PLAYED_BY.get(model.name) if self._model is None else None
+        if strict is not None and not any(
+            call.result == 0 and call.name in _UNANSWERED for call in trace.calls
+        ):
+            model = load_model(strict)
         found = problems(trace, model)
         shown = [str(problem) for problem in islice(found, _SHOWN)]
         more = sum(1 for _ in found)
