@@ -52,7 +52,7 @@ __all__ = ["Traces"]
 
 _PLAYED_BY = {"mobical": "cadical"}
 """Models that pass over calls which the library refuses, with those that do not."""
-_UNANSWERED = ("solve", "simplify", "val")
+_UNANSWERED = ("solve", "simplify", "lookahead", "val")
 """Calls of mobical's format for whose result 0 it passes over calls that may not be allowed.
 
 It writes 0 for an answer that it does not know, and for a value that it did not ask for.
