@@ -35,6 +35,7 @@ class ReduceOptions(TypedDict, total=False):
     slower_than: Quantity | None
     slower_ratio: float | None
     unstable: int | None
+    match_stack: int | str | None
     unresolved: Number | None
     good: int
     bad: int

@@ -11,6 +11,7 @@ from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure, verdict
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, is_failure, signature
+from reducekit.oracle.stack import SameStack
 from reducekit.oracle.unresolved import Resolved
 from reducekit.text import printable, without_middle
 
@@ -46,7 +47,9 @@ class Judge:
         skipping = (
             (*_CANNOT_RUN, _SKIP) if isinstance(innermost(self.asked), ExitZero) else _CANNOT_RUN
         )
-        asked = self.asked.inner if isinstance(self.asked, Also) else self.asked
+        asked = self.asked
+        while isinstance(asked, Also | SameStack):
+            asked = asked.inner
         if isinstance(asked, Resolved) and any(map(asked.gives_up, outcomes)):
             return True
         return any(

@@ -48,6 +48,7 @@ _SHOW_EVERY = 0.25  # seconds
 _SHOWN = 4096  # bytes of each stream kept for displays where the criterion needs none
 _RETRY = 0.1  # seconds between attempts to start what could not be started
 _FORKED = 0.02  # seconds; forks begun before limits were set have completed by then
+_OF_OTHERS = 4.0  # times as long as the commands before a patient one may that take, and longer
 _GLANCE = 0.5  # seconds; during a longer sleep, a stop would go unnoticed
 
 
@@ -65,7 +66,7 @@ class _Check:
 
     __slots__ = (
         "cancelled", "deadline", "later", "limit", "limits", "lost", "order", "outcomes", "pid",
-        "pidfd", "recheck", "retries", "slot", "started", "streams", "text", "ticket",
+        "pidfd", "recheck", "retries", "slot", "spared", "started", "streams", "text", "ticket",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +84,8 @@ class _Check:
         self.pid = self.pidfd = -1
         self.streams: list[Stream] = []
         self.started = 0.0
+        self.spared = 0.0
+        """Seconds of the command that do not count."""
         self.lost = 0.0
         """Seconds since the start in which this process, and perhaps the command, was stopped."""
         self.deadline = math.inf
@@ -333,7 +336,12 @@ class LocalExecutor(Executor):
         check.recheck = check.started + _FORKED if later else math.inf
         check.limit = None
         check.lost = 0.0
-        check.deadline = math.inf if limits.wall is None else check.started + limits.wall
+        wall = math.inf if limits.wall is None else limits.wall
+        check.spared = command.patience
+        if command.patience and check.outcomes:
+            # On the input the limit says nothing: it is that for programs of unknown speed.
+            wall = min(wall, _OF_OTHERS * max(each.seconds for each in check.outcomes))
+        check.deadline = check.started + wall + check.spared
         try:
             check.pidfd = os.pidfd_open(pid)
         except OSError as error:
@@ -442,7 +450,7 @@ class LocalExecutor(Executor):
 
     def _end(self, check: _Check) -> None:
         """Record the outcome of a command that has exited, and continue its check."""
-        seconds = max(0.0, time.monotonic() - check.started - check.lost)
+        seconds = max(0.0, time.monotonic() - check.started - check.lost - check.spared)
         # Until the leader is reaped, no other process group can have its number.
         kill_group(check.pid)
         for stream in check.streams:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -22,13 +21,14 @@ from reducekit.hunt.findings import Finding
 from reducekit.offers import ReadsFailures
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Disagree, MemoryFault, SameSignature
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import crash_under_gdb, under_gdb
 
 SAMPLES = 20
 """The number of inputs of a bucket that are reduced to distinguish bugs; others are only counted.
 """
 SECONDS = 20.0
 """The time limit of each of these reductions but the first, which has none."""
-_FRAMES = 3
 _PATIENCE = 30.0  # seconds for the debugger
 _NO_PLACE = re.compile(
     rb"(?:invalid|incorrect|wrong) (?:model|proof|unsat core|witness|lemma)|ERRORS SATISFYING"
@@ -37,12 +37,6 @@ _NO_PLACE = re.compile(
     rb"|caught signal|core dumped|unsoundness|expected result",
     re.IGNORECASE,
 )
-_FRAME = re.compile(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*?) ?\(", re.MULTILINE)
-_SYSTEM = re.compile(
-    r"_|(?:raise|abort|kill|tgkill|main|start_thread|clone\d?"
-    r"|malloc\w*|calloc|realloc|c?free|munmap_chunk|unlink_chunk|sysmalloc)$|std::|operator ",
-)
-"""Functions of the C and C++ libraries, which are on many stacks."""
 
 
 def can_tell(frontend: Frontend, finding: Finding) -> bool:
@@ -77,19 +71,14 @@ def mark_of(
 
 def _stack(command: Command, path: Path) -> str:
     """Return the innermost functions of a crash, if a debugger is installed and finds them."""
-    debugger = shutil.which("gdb")
-    if debugger is None or command.stdin or command.in_folder is not None:
+    gdb = under_gdb(command)
+    if gdb is None or command.stdin or command.in_folder is not None:
         return ""
-    words = [debugger, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-ex", "run"]
-    # `env` executes the program: a debugger takes no scripts.
-    words += ["-ex", f"bt {4 * _FRAMES}", "--args", "/usr/bin/env", *command.argv(str(path))]
-    environment = {**os.environ, "SHELL": "/bin/sh"}
     with subprocess.Popen(
-        words,
+        gdb.argv(str(path)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment,
         start_new_session=True,
     ) as process:
         try:
@@ -99,6 +88,5 @@ def _stack(command: Command, path: Path) -> str:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    names = _FRAME.findall(said.decode(errors="replace"))
-    own = [each for each in names if not _SYSTEM.match(each)]
-    return " < ".join(own[:_FRAMES]) if own and own[0] != "??" else ""
+    found = crash_under_gdb(Outcome(process.returncode, None, said, b"", None, 0.0))
+    return found.describe() if found is not None and found.named else ""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Disagree, Matches, understands
+from reducekit.oracle.criterion import Criterion, Disagree, Matches, rest_last, understands
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure
+from reducekit.oracle.stack import SameStack
 from reducekit.oracle.unresolved import Resolved
 
 
@@ -21,14 +22,14 @@ def accepts(outcome: Outcome) -> bool:
 
 def innermost(criterion: Criterion) -> Criterion:
     """Return the criterion of the first commands, without those around it."""
-    while isinstance(criterion, Also | Resolved):
+    while isinstance(criterion, Also | Resolved | SameStack):
         criterion = criterion.inner
     return criterion
 
 
 def changed_innermost(criterion: Criterion, change: Callable[[Criterion], Criterion]) -> Criterion:
     """Return a criterion with that of the first commands changed by a function."""
-    if isinstance(criterion, Also | Resolved):
+    if isinstance(criterion, Also | Resolved | SameStack):
         return replace(criterion, inner=changed_innermost(criterion.inner, change))
     return change(criterion)
 
@@ -125,8 +126,7 @@ class Also(Criterion):
 
     def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
         """Leave the other commands last."""
-        first = self.first
-        return (*self.inner.next_order(order[:first], run[:first]), *order[first:])
+        return rest_last(self.inner, self.first, order, run)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Name the program that rejects the input, if the rest is as wanted."""

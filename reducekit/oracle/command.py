@@ -42,6 +42,8 @@ class Command:
     """Run on this variant of the candidate; 0: on the candidate itself."""
     vary: Vary | None = None
     """What makes the variant, which depends on the format."""
+    patience: float = 0.0
+    """Seconds that a run may take longer than the limit, and that do not count as its time."""
 
     @classmethod
     def of(cls, line: str | Sequence[str], *, stdin: bool = False, shell: bool = False) -> Command:

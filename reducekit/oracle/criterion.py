@@ -77,6 +77,13 @@ def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
     return False
 
 
+def rest_last(
+    inner: Criterion, first: int, order: Sequence[int], run: Sequence[Outcome]
+) -> Sequence[int]:
+    """Return the next order of commands of which `inner` judges the `first`: the rest runs last."""
+    return (*inner.next_order(order[:first], run[:first]), *order[first:])
+
+
 @dataclass(frozen=True, slots=True)
 class Everything(Criterion):
     """Accepts anything: has all commands run, and captures their output."""

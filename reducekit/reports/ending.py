@@ -52,6 +52,8 @@ class Ending:
     left: Sequence[Mapping[str, Any]] = ()
     """What is left of the input: `name`, `line`, `result_line`, and the instances in a `good` and
     in a `bad` run."""
+    places: tuple[str, str] | None = None
+    """Where input and result of a crash fail, if these differ."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of Python and the system."""
     subject: Mapping[str, str] | None = None
@@ -80,8 +82,13 @@ def ending(found: Contents) -> Ending:
                 for each in said.get("other_failures", ())
             ],
             left=[{name: each[name] for name in LEFT} for each in said.get("left", ())],
+            places=_places(said.get("places")),
             versions=dict(said.get("versions", {})),
             subject=subject and {name: str(subject[name]) for name in ("name", "version")},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return Ending()
+
+
+def _places(said: Any) -> tuple[str, str] | None:
+    return None if said is None or said["same"] else (str(said["before"]), str(said["after"]))

@@ -172,6 +172,9 @@ def _failure(account: Account, last: Ending) -> Iterator[str]:
     assert head is not None
     yield "<h2>The failure, and how to reproduce it</h2>"
     yield f"<p>{_said(account.failure)}</p>"
+    if last.places is not None:
+        before, after = last.places
+        yield f"<p>{_said(f'The input crashes in {before}, the result in {after}.')}</p>"
     if last.last_runs:
         for run in last.last_runs:
             yield _run(run)

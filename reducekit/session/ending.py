@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from reducekit.errors import (
@@ -17,17 +18,28 @@ from reducekit.errors import (
 from reducekit.executors.executor import Finished
 from reducekit.frontend import Frontend
 from reducekit.offers import Compares, Presents
-from reducekit.oracle.criterion import Everything
+from reducekit.oracle.also import innermost
+from reducekit.oracle.criterion import Everything, Matches, SameSignature
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import (
+    FRAMES,
+    SameStack,
+    Stack,
+    crash_under_gdb,
+    is_debugger,
+    reported_crash,
+    under_gdb,
+)
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
 from reducekit.session.earlier import put_aside
-from reducekit.session.executors import Running, limits_for
+from reducekit.session.executors import Running, Stoppable, limits_for
 from reducekit.session.fresh import Ends, as_unstable, in_words
 from reducekit.session.golden import Golden, run_once
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, Steps, rescue, write_file
+from reducekit.session.places import Places, crashes, last_same
 from reducekit.session.prepare import Job
 from reducekit.session.probing import overridden
 from reducekit.session.remains import counted, remains
@@ -276,6 +288,7 @@ def _reproducers(job: Job, last: Finished | None, text: bytes) -> list[Reproduce
             None if outcome is None else job.as_if_run_on(outcome, path),
         )
         for command, outcome in zip(job.commands, outcomes, strict=False)
+        if not is_debugger(command)
     ]
 
 
@@ -294,16 +307,97 @@ def passing_path(output: Path) -> Path:
 
 
 def write_passing(output: Path, text: bytes, *, resumed: bool) -> str:
-    """Write the passing text next to the result; return a message with its path, or the error.
+    """Write the passing text next to the result; return a message with its path, or the error."""
+    path = passing_path(output)
+    error = _written_beside(path, text, resumed=resumed)
+    if error is not None:
+        return f"the file that passes was not written: {error}"
+    return f"the nearest file that passes is {path}"
+
+
+def _written_beside(path: Path, text: bytes, *, resumed: bool) -> Exception | None:
+    """Write a text to a file next to the result; return the error if that fails.
 
     A file of another run is renamed; that of the `resumed` run is replaced, as its result is.
     """
-    path = passing_path(output)
     try:
         if not (path.is_file() and path.read_bytes() == text):
             if not resumed:
                 put_aside(path)
             write_file(path, text)
     except (OSError, UsageError) as error:
-        return f"the file that passes was not written: {error}"
-    return f"the nearest file that passes is {path}"
+        return error
+    return None
+
+
+def _compared_places(
+    running: Running, job: Job, golden: Golden, steps: Steps, result: bytes, last: Finished
+) -> Places | None:
+    """Return where input and result crash; None if that is unknown, or kept by the criterion."""
+    ask = _asked(running, job, golden)
+    if ask is None or not last.interesting or result == job.text:
+        return None
+    with contextlib.suppress(KeyboardInterrupt, Stopped, ReducekitError), running.guard.allowed():
+        before = ask(job.text)
+        after = None if before is None else ask(result)
+        if before is None or after is None:
+            return None
+        if before.same_place(after):
+            return Places(before, after)
+
+        def same(text: bytes) -> bool:
+            found = ask(text)
+            return found is not None and before.same_place(found)
+
+        return Places(before, after, last_same(steps.texts, same))
+    return None
+
+
+def _asked(running: Running, job: Job, golden: Golden) -> Callable[[bytes], Stack | None] | None:
+    """Return the function that runs a text and returns where it crashes; None if nothing tells."""
+    # A hunt compares its reduced inputs itself, and gdb of this machine is not on all workers.
+    if isinstance(golden.criterion, SameStack) or running.options.known or job.cluster or job.own:
+        return None
+    if not isinstance(innermost(golden.criterion), SameSignature | Matches):
+        return None
+    command, read = job.commands[0], reported_crash
+    if reported_crash(golden.outcomes[0]) is None:
+        gdb = under_gdb(command) if crashes(golden.outcomes[0]) else None
+        if gdb is None:
+            return None
+        command, read = gdb, crash_under_gdb
+    limits = limits_for(golden.criterion, job.limits, golden.seconds)
+
+    def ask(text: bytes) -> Stack | None:
+        # Not one of the runs of the command that the report counts.
+        with Stoppable(job.opener(Oracle((command,), Everything(1)), 1), running.control) as opened:
+            return read(run_once(opened, text, limits).outcomes[0])
+
+    return ask
+
+
+def placed(
+    running: Running,
+    job: Job,
+    golden: Golden,
+    steps: Steps,
+    text: bytes,
+    last: Finished | None,
+) -> Places | None:
+    """Compare where input and result crash; if they differ, keep the last step that does not."""
+    found = None if last is None else _compared_places(running, job, golden, steps, text, last)
+    if found is None or found.same:
+        return found
+    if found.step is not None and job.output is not None:
+        output, journal = job.output.path, job.opened.journal
+        path = output.with_name(f"{output.stem}.same-crash{output.suffix}")
+        with running.guard.held():
+            error = _written_beside(
+                path, found.step, resumed=journal is not None and journal.resumed
+            )
+        if error is None:
+            found = replace(found, file=path)
+        else:
+            running.say(f"the step that crashes as the input was not written: {error}")
+    running.say(f"{found.describe()}. To keep the place, add `match_stack` {FRAMES}")
+    return found

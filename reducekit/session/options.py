@@ -5,6 +5,7 @@ All faces are made from them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +40,7 @@ from reducekit.oracle.kinds import (
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.stack import SameStack, under_gdb
 from reducekit.oracle.unresolved import Resolved
 from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
@@ -63,6 +65,14 @@ def _pairs(given: Any) -> Any:
     if any(isinstance(each, str) or len(each) != 2 for each in pairs):
         raise ValueError("each is a pair of a command and a regular expression")
     return tuple(map(tuple, pairs))
+
+
+def _frames(given: int | str) -> int | str:
+    if isinstance(given, str) and not given.strip().isdecimal():
+        return given
+    if int(given) < 1:
+        raise ValueError("expected a number of functions, at least 1, or a regular expression")
+    return int(given)
 
 
 def _paths(given: Any) -> tuple[Path, ...]:
@@ -123,6 +133,13 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         (),
         read=_pairs,
         metavar="CMD REGEX",
+        rare=True,
+    )
+    match_stack: int | str | None = option(
+        "The crash stays in the same N innermost functions, or in one that matches REGEX (gdb).",
+        "Failure",
+        read=_frames,
+        metavar="N|REGEX",
         rare=True,
     )
     unresolved: int | None = option(
@@ -236,8 +253,29 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
             others.append((command.shell_line("FILE"), command, wanted))
         if others:
             names, added, criteria = zip(*others, strict=True)
-            return (*commands, *added), Also(criterion, len(commands), criteria, names)
-        return commands, criterion
+            criterion = Also(criterion, len(commands), criteria, names)
+            commands = (*commands, *added)
+        if self.match_stack is None:
+            return commands, criterion
+        if not isinstance(kind, Own | Pattern | Test):
+            raise UsageError(
+                "`match_stack` requires `command` or `oracle`, and no other kind of failure"
+            )
+        return self._at_its_place(commands, criterion)
+
+    def _at_its_place(
+        self, commands: tuple[Command, ...], criterion: Criterion
+    ) -> tuple[tuple[Command, ...], Criterion]:
+        """Return both with the command that shows where the first one crashes, if there is gdb."""
+        wanted = self.match_stack
+        found = SameStack(criterion, len(commands))
+        if isinstance(wanted, int):
+            found = replace(found, count=wanted)
+        else:
+            pattern = regex("match_stack", str(wanted)).pattern.decode()
+            found = replace(found, pattern=re.compile(pattern))
+        gdb = under_gdb(commands[0])
+        return (commands if gdb is None else (*commands, gdb)), found
 
     def fresh_commands(self, count: int, vary: Vary | None) -> tuple[Command, ...]:
         """Return the command on variants that no check uses; nothing if checks use no variants."""

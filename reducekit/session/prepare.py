@@ -165,6 +165,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     for name_, given in (
         ("also_passes", options.also_passes),
         ("also_match", options.also_match),
+        ("match_stack", options.match_stack),
         ("cluster", options.cluster),
     ):
         if given and (own is not None or options.interesting is not None):

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
 from reducekit.session.fresh import Ends
+from reducekit.session.places import Places
 from reducekit.session.progress import stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
 
@@ -112,6 +113,8 @@ class Report(Generic[Text]):
     """The passing text closest to the result, if the format compares the two."""
     fresh: tuple[Ends, Ends] | None = None
     """For an unstable failure: how fresh variants of input and result ended."""
+    places: Places | None = None
+    """For a crash: where input and result crash, if they were compared."""
     left: Sequence[Remaining] = ()
     """For a failure about answers or costs: the assertions left."""
 
@@ -178,6 +181,7 @@ class Report(Generic[Text]):
                     for each in self.others
                 ],
                 **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
+                **({} if self.places is None else {"places": _places(self.places)}),
                 **({"left": [each.json() for each in self.left]} if self.left else {}),
             }
         )
@@ -185,6 +189,16 @@ class Report(Generic[Text]):
 
 def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:
     return {"before": before._asdict(), "after": after._asdict()}
+
+
+def _places(places: Places) -> Mapping[str, Any]:
+    return {
+        "before": places.before.describe(),
+        "after": places.after.describe(),
+        "same": places.same,
+        "step_bytes": None if places.step is None else len(places.step),
+        "step": None if places.file is None else str(places.file),
+    }
 
 
 INTERRUPTED = "interrupted"

@@ -21,16 +21,18 @@ from reducekit.gc_tuning import only_new
 from reducekit.offers import Claims
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import SameStack
 from reducekit.own_checks import AdaptsToFailure
 from reducekit.reduction.control import Control
 from reducekit.session import journal_setup
-from reducekit.session.ending import confirmed, left, on_fresh_variants, report_of
+from reducekit.session.ending import confirmed, left, on_fresh_variants, placed, report_of
 from reducekit.session.executors import Executors, Running
 from reducekit.session.golden import Golden, advice, doubtful, in_the_wrong
 from reducekit.session.golden_runs import seen_to_fail
 from reducekit.session.notebook import below_the_cell, in_html, in_notebook, in_words
 from reducekit.session.options import Options
 from reducekit.session.output import SavedBest, Steps, back_up
+from reducekit.session.places import UNTRACED
 from reducekit.session.prepare import Job, prepare
 from reducekit.session.probing import overridden
 from reducekit.session.progress import Progress
@@ -176,10 +178,13 @@ class Session:
                             saved.replace(finished)
                 result = replace(result, text=saved.text)
                 there = left(running, job, golden, steps, result.text, last)
+                places = placed(running, job, golden, steps, result.text, last)
                 with self._guard.held():
                     running.say(saved.restore())
                 report = report_of(running, job, golden, result, last, tries, slippage)
-                report = replace(report, fresh=fresh, left=there, runs=executors.runs)
+                report = replace(
+                    report, fresh=fresh, left=there, places=places, runs=executors.runs
+                )
                 if job.opened.journal is not None:
                     journal_setup.tell(job.opened.journal, report)
         self._listen(Finished(report.stopped, len(report.text), report.verified))
@@ -206,7 +211,9 @@ class Session:
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
         wrong = in_the_wrong(golden.criterion, claimed)
-        for said in (doubtful(golden), advice(golden), wrong):
+        traced = self.options.match_stack is None or isinstance(golden.criterion, SameStack)
+        untraced = None if traced else UNTRACED
+        for said in (doubtful(golden), advice(golden), wrong, untraced):
             if said is not None:
                 self._listen(Notice(said))
         if names := overridden(job, golden, job.text):

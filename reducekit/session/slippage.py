@@ -12,6 +12,7 @@ from reducekit.oracle.also import innermost
 from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
+from reducekit.oracle.stack import SameStack
 from reducekit.oracle.unresolved import Resolved
 
 _MOST = 500  # kinds of failures that are told apart
@@ -141,7 +142,16 @@ class SlippageTracker:
         if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
             return
         found = self._signature(outcome)
-        if not self._expected.covers(found):
+        if self._expected.covers(found) and isinstance(self.criterion, SameStack):
+            place = self.criterion.elsewhere(outcomes)
+            if place is not None:
+                words = f"in {place.describe(self.criterion.count)}"
+                self._count(
+                    replace(found, line=b"; ".join(filter(None, (found.line, words.encode())))),
+                    text,
+                    outcome,
+                )
+        elif not self._expected.covers(found):
             self._count(found, text, outcome)
 
     def accept(self, text: bytes) -> None:

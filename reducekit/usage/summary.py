@@ -34,6 +34,8 @@ def summary(report: Report[bytes]) -> str:
         f"{_line(each.failure)} ({each.size:,} bytes{f': {each.file}' if each.file else ''})"
         for number, each in enumerate(report.others)
     )
+    if report.places is not None and not report.places.same:
+        lines.append(f"  {'place':<{label}}  {_line(report.places.describe())}")
     lines += _few(
         (
             f"  {'left' if number == 0 else '':<{label}}  {_line(each)}"

@@ -163,6 +163,14 @@ def test_daemon() -> None:
     assert check(python(DAEMON)).stdout == b"started\n"
 
 
+def test_patience_counts_neither_for_the_limit_nor_as_time() -> None:
+    command = replace(sh("sleep 0.6"), patience=60.0)
+    outcome = check(command, limits=Limits(wall=0.2))
+    assert (outcome.status, outcome.limit, outcome.seconds) == (0, None, 0.0)
+    hanging = replace(sh("sleep 60"), patience=0.2)
+    assert check(hanging, limits=Limits(wall=0.2)).limit == "time"
+
+
 def test_processes_that_multiply() -> None:
     script = "import os, time\nfor _ in range(5): os.fork()\ntime.sleep(60)"
     assert check(python(script), limits=Limits(wall=0.5)).limit == "time"

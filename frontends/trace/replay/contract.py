@@ -17,6 +17,7 @@ from reducekit.oracle.also import Also
 from reducekit.oracle.criterion import Criterion, Matches, SameSignature
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import SameStack
 
 _UNLAWFUL = ("contract", "parse")
 _Table = Iterable[tuple[str, Iterable[Sign]]]
@@ -31,7 +32,7 @@ def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -
     if the user gives anything and the input is not `lawful`.
     """
     asked = criterion
-    while isinstance(asked, Also):
+    while isinstance(asked, Also | SameStack):
         asked = asked.inner
     wanted = isinstance(asked, Matches) and bool(asked.out or asked.err or not lawful)
     if isinstance(asked, SameSignature):
