@@ -47,12 +47,27 @@ _LEVELS = frozenset(
 _WORD = re.compile(rb"\|[^|]{1,200}\||[\w$#@%!?~.-]*\w[\w$#@!?~-]*")
 _NUMBER = re.compile(rb"N|T|[-.]?\d[\d.]*")
 _PAIRS = {b")"[0]: b"("[0], b"]"[0]: b"["[0], b"}"[0]: b"{"[0]}
-_QUOTED = re.compile(rb"'([^']{1,300})'|\"([^\"]{1,300})\"|`([^`']{1,300})['`]")
-CONDITION = rb"(?i)\bassert(?:ion)?\b.*?(?:fail|violat).*|check failure.*"
+_QUOTED = re.compile(
+    rb"'([^']{1,300})'|\"([^\"]{1,300})\"|`([^`']{1,300})['`]"
+    rb"|\xe2\x80\x98(.{1,300}?)\xe2\x80\x99|\xe2\x80\x9c(.{1,300}?)\xe2\x80\x9d"  # typographic
+)
+CONDITION = (
+    rb"(?i)\bassert(?:ion)?\b(?! failed: [a-z]+ [a-z]+ [a-z]+\b(?!.*(?:[=<>&|]|->|\(\)))).*?"
+    rb"(?:fail|violat).*|check failure.*"
+)
 """An asserted condition is source text of the program: its numbers and names are not the input's.
+Three words and no operator are a sentence instead, which may quote the input.
 """
 _OF_PROGRAM = re.compile(CONDITION)
+# A name in its place is the input's, even if messages are made of it: `variable value is free`.
+_NAMED = re.compile(
+    rb"\b(?:variable|identifier|symbol|name|constant|function|column|predicate|method|sort|field"
+    rb"|types?|node|from|to):? (?!(?:not|is|has|was|error|mismatch|of|in|and|or|with|the|a)\b)"
+    rb"(\w+)(?=[,;:)]|$| (?:is|has|was|occurs|does|cannot|in|of|to|after|saw|and|but)\b)"
+)
 _CHUNK = re.compile(rb"[^\s'\"`()\[\]{}]+[^\s'\"`()\[\]{}.,:;]")
+_HEAD = re.compile(rb"[\w.:]+\Z")
+_SENTENCE = re.compile(rb"[\"']|[^\n]*?\b[a-z]{2,} [a-z]{2,}\b")
 # What is blank becomes one blank with the signs and numbers in between, and the brackets around.
 _BLANKS = re.compile(rb"(?:\b[NT]\b[^\w*]*)*\*(?:[^\w*]*(?:\*|\b[NT]\b))+")
 _AROUND = re.compile(rb"\(\*\)|\[\*\]|\{\*\}|'\*'|\"\*\"|`\*['`]|\|\*\|")
@@ -76,7 +91,9 @@ def without_quotes(line: bytes, text: bytes) -> bytes:
     for at, (match, _) in enumerate(words):
         if _tells(match[0]) and match[0].isalpha() and match[0].islower():
             words[at] = (match, False)
-            return _blanked(head, _quoted_spans(head, words, text))
+            blanked = _blanked(head, _quoted_spans(head, words, text))
+            if any(map(_tells, _WORD.findall(blanked))):
+                return blanked
     return blanked if len(_WORD.findall(blanked)) > 1 else line
 
 
@@ -103,7 +120,9 @@ def common(lines: Iterable[bytes], *, known: bool) -> bytes | None:
 @lru_cache(maxsize=64)
 def _compiled(pattern: bytes) -> re.Pattern[bytes]:
     # What is quoted may be empty, and a line has no blanks in a row, nor at its end.
-    return re.compile(re.escape(pattern).replace(b"\\ \\*", b"\\ ?.*").replace(b"\\*", b".*"), re.S)
+    # The blank at the end of an `(error "... ")` belongs to what stood before it.
+    own = re.escape(pattern).replace(b'\\ "\\)', b'\\ ?"\\)')
+    return re.compile(own.replace(b"\\ \\*", b"\\ ?.*").replace(b"\\*", b".*"), re.S)
 
 
 def _tells(word: bytes) -> bool:
@@ -116,15 +135,31 @@ def _quoted_spans(
 ) -> list[tuple[int, int]]:
     """Return where a line quotes the text."""
     spans = [m.span() for m, found in words if found and m[0].lower() not in _COMMON]
+    spans += [match.span(1) for match in _NAMED.finditer(head) if _occurs(match[1], text)]
     # All of what stands in quotes, half of a term: a program may have rewritten it.
     quoted = [(*match.span(), 1) for match in _QUOTED.finditer(head)]
-    for start, end, share in [*quoted, *((*span, 2) for span in _groups(head))]:
+    # A line that is one pair of brackets as a whole is no term, nor are the words of `(error`.
+    groups = [
+        (start, end)
+        for start, end in _groups(head)
+        if (start, end) != (0, len(head)) and not head.startswith(b"(error", start)
+    ]
+    for start, end, share in [*quoted, *((*span, 2) for span in groups)]:
         inside = [(m[0], found) for m, found in words if start <= m.start() < end]
         numbers = sum(_NUMBER.fullmatch(word) is not None for word, _ in inside)
         known = sum(found for _, found in inside)
-        error = head[start:end].startswith(b"(error")
-        if known and share * (known + numbers) >= len(inside) and not error:
+        if known and share * (known + numbers) >= len(inside):
             spans.append((start, end))
+    # A term as the program prints it, with its head: `leq(X1, f(X1))`, `App { op: Add, .. }`.
+    for start, end in groups:
+        if _SENTENCE.match(head, start + 1, end) or not any(
+            start <= first and last <= end for first, last in spans
+        ):
+            continue
+        braces = head.startswith(b"{", start)
+        name = _HEAD.search(head[:start].rstrip() if braces else head[:start])
+        with_name = name is not None and (braces or _occurs(name[0], text))
+        spans.append((name.start() if name is not None and with_name else start, end))
     # Of words that stick together, as in `seq<int>`, all are quoted.
     spans += [
         chunk.span()
@@ -181,13 +216,26 @@ def _blanked(head: bytes, spans: list[tuple[int, int]]) -> bytes:
         line = shorter
 
 
+_MANGLED = re.compile(rb"[@!#$~]+|_\d+$")
+
+
 def _occurs(word: bytes, text: bytes) -> bool:
     """Return whether a text has a word, not just as part of another."""
-    return bool(word) and _as_a_whole(word).search(text) is not None
+    if not word:
+        return False
+    # `account.balance` has the member of an object, but `3.25` not a number.
+    member = len(word) > 2 and word.lower() not in _COMMON and not _NUMBER.fullmatch(word)
+    if _as_a_whole(word, b"" if member else b".").search(text) is not None:
+        return True
+    # A name that the program made of one: `octet_3`, `T@Ref`, `a!0`, `c:@F@log_event`.
+    parts = [part for part in _MANGLED.split(word) if len(part) > 2 and not part.isdigit()]
+    return parts != [word] and any(
+        part.lower() not in _COMMON and _as_a_whole(part).search(text) for part in parts
+    )
 
 
 @lru_cache(maxsize=512)
-def _as_a_whole(word: bytes) -> re.Pattern[bytes]:
+def _as_a_whole(word: bytes, dot: bytes = b".") -> re.Pattern[bytes]:
     # It begins with the word itself, which is fast to search for in megabytes.
-    own, in_names = re.escape(word), rb"[\w.!?$@#|~-]"
+    own, in_names = re.escape(word), rb"[\w%s!?$@#|~-]" % dot
     return re.compile(own + rb"(?<!" + in_names + own + rb")(?!" + in_names + rb")")

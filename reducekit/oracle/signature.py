@@ -11,7 +11,7 @@ import signal as signals
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reducekit.oracle.last_words import last_words
+from reducekit.oracle.last_words import is_generic, last_words
 from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.quotes import CONDITION, fits, without_quotes
 from reducekit.oracle.responses import error_end
@@ -85,13 +85,15 @@ _ABORTED = (None, signals.SIGABRT, signals.SIGTRAP, signals.SIGTERM)
 def message(outcome: Outcome, *, out: bool = True, err: bool = True) -> bytes | None:
     """Return what a run says of its failure, as printed; None if it says nothing.
 
-    That is its failure line or, where none of the known patterns fits and it ended with a failure
-    on purpose, its last words.
+    That is its failure line or, where none of the known patterns fits or the line says nothing
+    else, and it ended with a failure on purpose, its last words.
     """
     stdout, stderr = outcome.stdout if out else b"", outcome.stderr if err else b""
     line = failure_line(stdout, stderr, crashed=outcome.signal is not None)
-    if line is None and _ends_badly(outcome) and outcome.signal in _ABORTED:
-        return last_words(stdout, stderr)
+    # What is no single line of the output already has what the next ones say.
+    says_nothing = line is None or (line in stdout + stderr and is_generic(line))
+    if says_nothing and _ends_badly(outcome) and outcome.signal in _ABORTED:
+        return last_words(stdout, stderr) or line
     return line
 
 
@@ -158,7 +160,11 @@ _CRASHES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
         (b"panic", rb"thread '[^'\n]{0,400}'[^\n]{0,400}? panicked at|^panic:"),
         (b"exception", rb"Exception in thread|Uncaught exception"),
         (b"traceback", rb"Traceback \(most recent call last\)"),
-        (b"***", rb"^\*\*\* *[^*\s]"),
+        (
+            b"***",  # not the banner of a program, nor the title of a stack trace
+            rb"^\*\*\* *(?!(?i:this|copyright|see|for|or|enabled|please|version)\b"
+            rb"|[^\n]*\b(?i:trace|compiled)\b)[^*\s]",
+        ),
         (b"double free", rb"^double free or corruption"),
         (b"corrupted", rb"^corrupted (?:size|double-linked)"),
         (b"():", rb"^(?:free|malloc|realloc|calloc|munmap_chunk)\(\):"),
@@ -187,16 +193,19 @@ _COMPLAINING = (
     b"invalid",
     b"unsupported",
 )
+# Where it is or who says so, as in `wolver: in.ts(3,40): `.
+_SAYS = r"(?:(?!(?i:warning|note|info|hint)\b)[^\s:()]{1,300}(?:\(\d+(?:,\d+)?\))?:[ ]?)"
 _COMPLAINT = re.compile(
-    rb"""^[ \t]*(?!(?i:warning|note|info|hint)\b)(?:
+    rf"""^[ \t]*(?!(?i:warning|note|info|hint)\b)(?:
       \(error\b
     | \[error\]
-    | (?i:(?:[^\s:()]{1,300}:[ ]?){0,6}(?:parse[ ]|syntax[ ]|parser[ ]|type[ ])?error[:!\]])
+    # With a code: `error[E0425]:`, `Error (10161):`, `error TS2304:`.
+    | (?i:{_SAYS}{{0,6}}(?:(?:parse|syntax|parser|type|user)[ ])?
+          error(?:[ ]?[\[(]?[a-z]{{0,4}}\d+[\])]?)?[:!\]])
     | (?i:parse[ ]error|syntax[ ]error)
-    | (?:[^\s:()]{1,300}:[ ]?){1,6}(?:undefined|unknown|unexpected|expected|missing|invalid
-          |unsupported)\b
+    | {_SAYS}{{1,6}}(?:undefined|unknown|unexpected|expected|missing|invalid|unsupported)\b
     | (?:[\w.$]+\.)?[A-Z]\w*(?:Error|Exception)(?::|$)
-    )""",
+    )""".encode(),
     re.VERBOSE | re.MULTILINE,
 )
 
@@ -310,16 +319,25 @@ def _with_details(line: bytes, text: bytes, after: int) -> bytes:
     return line
 
 
+# A sentence that goes on in the next line, with what it says of the input.
+_UNFINISHED = re.compile(
+    rb"(?:,|\b(?:a|an|and|as|at|by|for|from|has|in|is|of|on|or|that|the|to|types?|with))$"
+)
 _CAUSES = re.compile(rb"^Caused by:[ ]*(?:\n(?:[ \t]+\S.*\n?)+|.*)", re.MULTILINE)
 
 
 def _with_cause(line: bytes, after: int, text: bytes) -> bytes:
-    """Return a line with the next one if it announces that, and the innermost cause if it has
-    some."""
+    """Return a line with the next one if it announces that, or with those that its sentence
+    goes on in, and the innermost cause if it has some."""
     line = line.strip()
     rest = text[after : after + 20_000]
+    following = [each for each in rest.split(b"\n") if each.strip()]
     if line.endswith(b":"):
-        line += b" " + next((each.strip() for each in rest.split(b"\n") if each.strip()), b"")
+        line += b" " + (following.pop(0).strip() if following else b"")
+    for each in following[:3]:
+        if not _UNFINISHED.search(line):
+            break
+        line += b" " + each.strip()
     causes = _CAUSES.findall(rest)
     return line + b" " + causes[-1].strip().split(b"\n")[-1].strip() if causes else line
 
@@ -350,15 +368,32 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
         (_PATH, b""),
         (rb"^([DIWEFC])(?:\d{4} |, (?=\[))", rb"\1 "),  # F1128 12:00:00, as glog writes
         (rb"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?Z?", b"T"),
-        (rb"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}(?:, \d{4})?", b"T"),
+        (  # Nov 28, 2026 and 28-Nov-2026
+            rb"\b(?:\d\d?-)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?"
+            rb"|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+            rb"[ -]\d{1,4}(?:, \d{4})?",
+            b"T",
+        ),
         (rb"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: [AP]M)?\b", b"T"),
         (rb"\b\d+(?:\.\d+)?[ ]?(?:ms|us|ns|s|sec|secs|seconds|minutes)\b", b"T"),
         (rb"(?i)\b(line|column|col|position|pos|offset|char|character)(:?[ ]?)\d+", rb"\1\2N"),
-        (rb"(\.[A-Za-z]\w{0,7}):\d+(?:[.:-]\d+)*", rb"\1"),  # solver.cpp:123:4, input.smt2:1.2-7
+        # solver.cpp:123:4, input.smt2:1.2-7, in.pvs@4.61--4.79
+        (rb"(\.[A-Za-z]\w{0,7})[:@]\d+(?:[.:-]{1,2}\d+)*", rb"\1"),
+        # Random ids and hashes: letters mixed with digits; those of Lisp and Erlang.
+        (rb"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b|(?<=\{)[0-9A-F]{8,}(?=\})", b"N"),
+        (rb"<\d+\.\d+\.\d+>", b"<N>"),
+        # There is a suggestion only while the input has a name like it.
+        (rb"(?i)[;.,]?\s*\(?\b(?:did you mean|(?:perhaps|maybe) you meant)\b.*", b""),
     )
 )
+# What a record of a JSON log says, without its other fields.
+_SAID = re.compile(
+    rb'"(?:msg|message|error|err|reason|exception|detail)" ?: ?"((?:[^"\\]|\\.)+)"', re.IGNORECASE
+)
 # A number that is not part of a name; kept in conditions, which are source text.
-_NUMBER = re.compile(rb"(?<![\w.!$@#])-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
+_NUMBER = re.compile(rb"(?:(?<![\w.!$@#])|(?<=\.\.))-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
+# Clauses and cubes: as many numbers as the input has.
+_NUMBERS = re.compile(rb"\bN(?:,? N\b)+")
 _CONDITION = re.compile(CONDITION + rb"|\bverif(?:y|ied)\b.*")
 
 
@@ -369,9 +404,11 @@ def normalise(line: bytes) -> bytes:
     are single numbers outside asserted conditions.
     """
     line = b" ".join(line[: 10 * _LONGEST].split())
+    if line.startswith(b"{") and line.endswith(b"}"):
+        line = b" ".join(_SAID.findall(line)) or line
     for pattern, replacement in _SCRUB:
         line = pattern.sub(replacement, line)
     condition = _CONDITION.search(line)
     keep = condition.start() if condition is not None else len(line)
-    line = _NUMBER.sub(b"N", line[:keep]) + line[keep:]
+    line = _NUMBERS.sub(b"N", _NUMBER.sub(b"N", line[:keep])) + line[keep:]
     return b" ".join(line.split())[:_LONGEST].rstrip()

@@ -130,9 +130,9 @@ def _observed(account: Account) -> str:
     for run in ending(account.found).last_runs[:1]:
         output, errors = (each.encode("utf-8", "replace") for each in (run.stdout, run.stderr))
         end, _, kept = account.failure.partition(", ")
-        line = failure_line(output, errors) or last_words(output, errors)
-        if line is not None and fits(normalise(line), kept.encode()):
-            return f"{end}, {line.decode('utf-8', 'backslashreplace')}"
+        for line in (failure_line(output, errors), last_words(output, errors)):
+            if line is not None and fits(normalise(line), kept.encode()):
+                return f"{end}, {line.decode('utf-8', 'backslashreplace')}"
     return account.failure
 
 
