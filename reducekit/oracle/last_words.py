@@ -28,7 +28,7 @@ _BAD = re.compile(
 )
 _HARMLESS = re.compile(
     rb"[\W\d_]{0,40}(?:\w+[\W\d_]+){0,4}?(?:(?i:warn(?:ing)?|wrn|info?|notice|note|debug|dbg|trace"
-    rb"|verbose|hint|help)\b[^\w\s]|(?:WARN(?:ING)?|INFO|DEBUG|TRACE|NOTE)\b)"
+    rb"|verbose|hint|help)\b ?[^\w\s]|(?:WARN(?:ING)?|INFO|DEBUG|TRACE|NOTE)\b)"
     rb"|[DIW](?:\d{4} |, \[)|.{0,80}\blevel[\"']?[=:] ?[\"']?(?:warn|info|debug|trace)"
 )
 # How many errors there were changes as the input shrinks: `Found 2 errors`, `3 type errors in f`.
@@ -46,8 +46,10 @@ _FRAME = re.compile(
       | stack[ ]traceback | file[ ]"[^"]*",[ ]line | thrown[ ]in\b | while[ ](?:executing|compiling)
       | invoked[ ]from | \(file[ ]" | note:[ ] | execution[ ]halted | node\.js[ ]v\d | \[C\]:
       | \?\?: | \(use[ ].*\) | \.\.\.[ ]\d+[ ]more | exit(?:ing|[ ]status)\b
+      | -->[ ] | \d+[ ]+\|
       | [\w$~<>*/]+(?:\.|::)[\w.$:~<>*/]+\([^()\s\"']*\)\s*$
-    ) | .*,[ ]called[ ]at[ ] | \s.*:\d+:(?:\d+)?[ ]in[ ] | \s.*\bcalled[ ]at[ ].*[ ]line[ ]\d"""
+    ) | .*,[ ]called[ ]at[ ] | \s.*:\d+:(?:\d+)?[ ]in[ ] | \s.*\bcalled[ ]at[ ].*[ ]line[ ]\d
+    | \s+[\w$<>*/-]+\([^()\"']*\)\s*$"""
 )
 _ORDINARY = re.compile(
     rb"""(?ix)\s*(?:
@@ -60,20 +62,22 @@ _ORDINARY = re.compile(
 _BOILERPLATE = re.compile(
     rb"(?i)\bplease\b|\bbug report|\breport (?:it|this|the|a)\b|@[\w-]+\.[a-z]{2,}\b(?!\()|https?://"
 )
+_LABEL = re.compile(rb"(?:[A-Z][a-z]+(?: [a-z]+){0,2}|(?:\w+::)*what(?:\(\))?):(?: |$)")
 _PROSE = re.compile(rb"\b[A-Za-z]{3,}\b[\s\S]*\b[A-Za-z]{2,}\b")
 # The words of a line that says only that a program failed.
 _GENERIC = frozenset(
     b"""abandoned abnormal abnormally abort aborted aborting abrupt active all and anomaly are
-    assert assertion batch because been begin broken bug called caught check code compilation
-    compiler condition crash crashed critical detected due during end error errors exception
-    exceptionally executed execution exit exited exiting fail failed failure failures fatal file
-    following for found from function handler has have input internal interrupted invalid
-    invariant job killed line log main message mode not occurred one output panic panicked
-    previous problem process produced program quitting raised reached report run running see
-    signal status stop stopped stopping summary task terminate terminated terminating
-    termination that the this thread threw thrown unable uncaught unexpected unhandled
-    unreachable unsuccessful user verification violated violation warning warnings was were
-    while with without worker""".split()
+    assert assertion batch because been begin broken bug call called calling caught check code
+    compilation compiler compiling condition core crash crashed critical detected due dumped
+    during end error errors exception exceptionally executed execution exit exited exiting fail
+    failed failure failures fatal file following for found from function handler has have input
+    internal interrupted invalid invariant job killed line log main message mode not occurred
+    one output panic panicked pid please previous problem process processing produced program
+    quitting raised reached report returned run running see signal simulation status stop
+    stopped stopping summary task terminate terminated terminating termination that the this
+    thread threw thrown tid unable uncaught unexpected unhandled unreachable unsuccessful user
+    validating verification violated violation warning warnings was were while with without
+    worker""".split()
 )
 # Words in capitals name the program or how bad it is. Identifiers and operators tell, and so do
 # the kinds of memory errors, which come without a sentence.
@@ -83,7 +87,7 @@ _TELLS = re.compile(
     rb"|\w\.\w*(?:Error|Exception)\b|(?<!\()\b(?!Assert)[A-Z][a-z]+[A-Z]\w*(?:Error|Exception)\b"
     rb"|\s[\"']*[a-z]*[A-Z][a-z]+[A-Z]\w*\b(?![./])"
 )
-_LOWER = re.compile(rb"(?<![\w.:/$@-])[a-z]{3,}(?![\w./$@])")
+_LOWER = re.compile(rb"(?<![\w.:/$@-])[a-z]{3,}(?![\w/$@]|\.\w)")
 
 
 def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
@@ -98,10 +102,11 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
         for lines in (errors, output):
             for pattern in (_WORST, _BAD):
                 for at, line in enumerate(lines):
-                    if not pattern.search(line) or _NONE.search(line):
-                        continue
-                    if found is _in_context or not is_generic(line):
-                        return _joined(found(lines, at))
+                    if pattern.search(line) and not _NONE.search(line):
+                        said = found(lines, at)
+                        if found is _in_context or not is_generic(_joined(said)):
+                            # A heading that says nothing may be left out.
+                            return _joined(said[found is _with_details and is_generic(line) :])
     if errors:
         # Progress and warnings before the last sentence change as the input shrinks.
         first = len(errors) - 1
@@ -152,7 +157,7 @@ def _in_context(lines: list[bytes], at: int) -> list[bytes]:
 
 
 def _explains(line: bytes) -> bool:
-    return line[:1].isspace() or re.match(rb"[A-Z][a-z]+(?: [a-z]+)?:(?: |$)", line) is not None
+    return line[:1].isspace() or _LABEL.match(line) is not None
 
 
 def _joined(lines: list[bytes]) -> bytes:

@@ -99,6 +99,7 @@ def without_quotes(line: bytes, text: bytes) -> bytes:
 
 def fits(line: bytes, pattern: bytes) -> bool:
     """Return whether a line is the pattern with any text in place of each `*`."""
+    line, pattern = line.removesuffix(b"."), pattern.removesuffix(b".")  # with a hint left out
     return line == pattern or (ANY in pattern and _compiled(pattern).fullmatch(line) is not None)
 
 
@@ -153,7 +154,7 @@ def _quoted_spans(
     # A term as the program prints it, with its head: `leq(X1, f(X1))`, `App { op: Add, .. }`.
     for start, end in groups:
         if _SENTENCE.match(head, start + 1, end) or not any(
-            start <= first and last <= end for first, last in spans
+            (start <= first and last <= end) or last == start for first, last in spans
         ):
             continue
         braces = head.startswith(b"{", start)
@@ -216,7 +217,7 @@ def _blanked(head: bytes, spans: list[tuple[int, int]]) -> bytes:
         line = shorter
 
 
-_MANGLED = re.compile(rb"[@!#$~]+|_\d+$")
+_MANGLED = re.compile(rb"[@!#$~.]+|_\d+$")
 
 
 def _occurs(word: bytes, text: bytes) -> bool:
@@ -227,11 +228,12 @@ def _occurs(word: bytes, text: bytes) -> bool:
     member = len(word) > 2 and word.lower() not in _COMMON and not _NUMBER.fullmatch(word)
     if _as_a_whole(word, b"" if member else b".").search(text) is not None:
         return True
-    # A name that the program made of one: `octet_3`, `T@Ref`, `a!0`, `c:@F@log_event`.
+    if word.isupper() and _as_a_whole(word.lower()).search(text) is not None:
+        return True  # as Lisp and SQL print names
+    # A name that the program made of one: `octet_3`, `T@Ref`, `c:@F@log_event`, `shop.Order.id`.
     parts = [part for part in _MANGLED.split(word) if len(part) > 2 and not part.isdigit()]
-    return parts != [word] and any(
-        part.lower() not in _COMMON and _as_a_whole(part).search(text) for part in parts
-    )
+    own = [_as_a_whole(part, b"").search(text) for part in parts if part.lower() not in _COMMON]
+    return parts != [word] and (any(own) if b"." not in word else len(own) > 1 and all(own))
 
 
 @lru_cache(maxsize=512)

@@ -162,8 +162,8 @@ _CRASHES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
         (b"traceback", rb"Traceback \(most recent call last\)"),
         (
             b"***",  # not the banner of a program, nor the title of a stack trace
-            rb"^\*\*\* *(?!(?i:this|copyright|see|for|or|enabled|please|version)\b"
-            rb"|[^\n]*\b(?i:trace|compiled)\b)[^*\s]",
+            rb"^\*\*\* *(?!(?i:info|warn(?:ing)?|this|copyright|see|for|or|enabled|please"
+            rb"|version)\b|[^\n]*\b(?i:trace|compiled)\b)[^*\s]",
         ),
         (b"double free", rb"^double free or corruption"),
         (b"corrupted", rb"^corrupted (?:size|double-linked)"),
@@ -382,13 +382,15 @@ _SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
         # Random ids and hashes: letters mixed with digits; those of Lisp and Erlang.
         (rb"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b|(?<=\{)[0-9A-F]{8,}(?=\})", b"N"),
         (rb"<\d+\.\d+\.\d+>", b"<N>"),
+        (rb"([-=*#_~])\1{3,}", rb"\1\1\1"),  # a ruler, which may be as long as a name lets it
         # There is a suggestion only while the input has a name like it.
         (rb"(?i)[;.,]?\s*\(?\b(?:did you mean|(?:perhaps|maybe) you meant)\b.*", b""),
     )
 )
-# What a record of a JSON log says, without its other fields.
+# What a record of a log says, in JSON or as `level=error msg="..."`, without its other fields.
 _SAID = re.compile(
-    rb'"(?:msg|message|error|err|reason|exception|detail)" ?: ?"((?:[^"\\]|\\.)+)"', re.IGNORECASE
+    rb'(?i)(?:"(?:msg|message|error|err|reason|exception|detail)" ?: ?'
+    rb'|\b(?:msg|err|error|reason)=)"((?:[^"\\]|\\.)+)"'
 )
 # A number that is not part of a name; kept in conditions, which are source text.
 _NUMBER = re.compile(rb"(?:(?<![\w.!$@#])|(?<=\.\.))-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
@@ -404,7 +406,7 @@ def normalise(line: bytes) -> bytes:
     are single numbers outside asserted conditions.
     """
     line = b" ".join(line[: 10 * _LONGEST].split())
-    if line.startswith(b"{") and line.endswith(b"}"):
+    if (line.startswith(b"{") and line.endswith(b"}")) or b" msg=" in line:
         line = b" ".join(_SAID.findall(line)) or line
     for pattern, replacement in _SCRUB:
         line = pattern.sub(replacement, line)

@@ -40,6 +40,11 @@ def test_a_name_occurs_as_a_whole(text: bytes, found: bool) -> None:
         (b'(error "no x1")', b'(error "no *")'),
         (b"no x1, x1 and x1", b"no * and *"),
         (b"cannot sort x1", b"cannot sort *"),
+        (b'{"why": "no sum of x1"}', b'{"why": "no sum of *"}'),  # never blank as a whole
+        (b"no sum \xe2\x80\x98x1 + N\xe2\x80\x99", b"no sum *"),
+        (b"no g(x1, N) here", b"no g* here"),
+        (b"no f(x1, X) here", b"no * here"),
+        (b"no one (for x1 in sight)", b"no one (for * in sight)"),
     ],
 )
 def test_what_is_left_without_quotes(line: bytes, left: bytes) -> None:
@@ -58,6 +63,9 @@ def test_what_is_left_without_quotes(line: bytes, left: bytes) -> None:
         (b"a * c", b"a b c", False),
         (b"a.c", b"a+c", False),
         (b"int *", b"int *", True),
+        (b'(error "a c")', b'(error "a * ")', True),
+        (b"a b.", b"a *", True),
+        (b"a b", b"a b.", True),
     ],
 )
 def test_a_pattern_has_any_text_in_its_places(line: bytes, pattern: bytes, fit: bool) -> None:

@@ -106,6 +106,13 @@ FAILURES = [
     ),
     (b"[error] input.smt2:3:1: undefined symbol\n", b"[error] input.smt2: undefined symbol"),
     (b"w: parse error: unexpected 'x'\n", b"w: parse error: unexpected 'x'"),
+    (b"error[W12]: no name 'x'\n", b"error[W12]: no name 'x'"),
+    (b"Error (10161): in.v(3): no name\n", b"Error (N): in.v(N): no name"),
+    (b"in.ts(3,40): error TS1: no name\n", b"in.ts(N,N): error TS1: no name"),
+    (
+        b"error: it has type\n  int but is of\n  type x\n  y\n",
+        b"error: it has type int but is of type x",
+    ),
 ]
 
 
@@ -153,6 +160,8 @@ def test_failure_on_stdout(text: bytes, expected: bytes) -> None:
         b"(:reason-unknown timeout)\n((x #b01))\nsuccess\nunsupported\n",
         b"WARNING: unknown attribute :\n; ignoring unsupported logic X line: 2 position: 0\n",
         b"c statistics: 12 errors\nc assertions 3\n",
+        b"WOLVER: WARNING: undefined reference\n",
+        b"*** This is Wolver 2 (compiled on Monday)\n*** Copyright (c) W\n",
         b"\xff\xfe\x00\n",
     ],
 )
@@ -238,6 +247,14 @@ def test_bugs_stay_apart(one: bytes, other: bytes) -> None:
         (b"bad line: 3 position: 4", b"bad line: 33 position: 0"),
         (b"src/w.cpp:12 bad", b"/build/src/w.cpp:13 bad"),
         (b"==12==ERROR: bad", b"==4711==ERROR: bad"),
+        (b"bad run 8f14e45fce", b"bad run 01ab23cd45"),
+        (b"bad thread {10015B0343}", b"bad thread {1002AB0343}"),
+        (b"bad process <0.81.0>", b"bad process <0.9.12>"),
+        (b"bad a.pvs@4.61--4.79", b"bad a.pvs@1.1--2.3"),
+        (b"bad clause 1 -2 3", b"bad clause 4"),
+        (b"bad 28-Nov-2026", b"bad 1-Mar-2024"),
+        (b"bad name; did you mean 'x'?", b"bad name"),
+        (b"---------- bad", b"----- bad"),
     ],
 )
 def test_one_bug_stays_one(one: bytes, other: bytes) -> None:
