@@ -27,7 +27,7 @@ _BAD = re.compile(
     rb"|\b[A-Za-z]\w*(?:Error|Exception|Failure)\b|^! |^E(?:\d{4} |, \[)"  # `! ` is TeX's
 )
 _HARMLESS = re.compile(
-    rb"[\W\d_]{0,40}(?:\w+[\W\d_]+){0,4}?(?:(?i:warn(?:ing)?|wrn|info?|notice|note|debug|dbg|trace"
+    rb"[\W\d_]{0,40}(?:[A-Za-z]\w*\W[\W\d_]{0,40}){0,4}?(?:(?i:warn(?:ing)?|wrn|info?|notice|note|debug|dbg|trace"
     rb"|verbose|hint|help)\b ?[^\w\s]|(?:WARN(?:ING)?|INFO|DEBUG|TRACE|NOTE)\b)"
     rb"|[DIW](?:\d{4} |, \[)|.{0,80}\blevel[\"']?[=:] ?[\"']?(?:warn|info|debug|trace)"
 )

@@ -52,11 +52,11 @@ _QUOTED = re.compile(
     rb"|\xe2\x80\x98(.{1,300}?)\xe2\x80\x99|\xe2\x80\x9c(.{1,300}?)\xe2\x80\x9d"  # typographic
 )
 CONDITION = (
-    rb"(?i)\bassert(?:ion)?\b(?! failed: [a-z]+ [a-z]+ [a-z]+\b(?!.*(?:[=<>&|]|->|\(\)))).*?"
-    rb"(?:fail|violat).*|check failure.*"
+    rb"(?i)\bassert(?:ion)?\b(?! failed(?:\. |: [a-z]+ [a-z]+ [a-z]+\b"
+    rb"(?!.*(?:[=<>&|]|->|\(\))))).*?(?:fail|violat).*|check failure.*"
 )
 """An asserted condition is source text of the program: its numbers and names are not the input's.
-Three words and no operator are a sentence instead, which may quote the input.
+Three words and no operator, or what follows a full stop, are a sentence, which may quote the input.
 """
 _OF_PROGRAM = re.compile(CONDITION)
 # A name in its place is the input's, even if messages are made of it: `variable value is free`.
@@ -67,7 +67,7 @@ _NAMED = re.compile(
 )
 _CHUNK = re.compile(rb"[^\s'\"`()\[\]{}]+[^\s'\"`()\[\]{}.,:;]")
 _HEAD = re.compile(rb"[\w.:]+\Z")
-_SENTENCE = re.compile(rb"[\"']|[^\n]*?\b[a-z]{2,} [a-z]{2,}\b")
+_SENTENCE = re.compile(rb"[^\n]*?\b[a-z]{2,} [a-z]{2,}\b")
 # What is blank becomes one blank with the signs and numbers in between, and the brackets around.
 _BLANKS = re.compile(rb"(?:\b[NT]\b[^\w*]*)*\*(?:[^\w*]*(?:\*|\b[NT]\b))+")
 _AROUND = re.compile(rb"\(\*\)|\[\*\]|\{\*\}|'\*'|\"\*\"|`\*['`]|\|\*\|")
@@ -139,11 +139,11 @@ def _quoted_spans(
     spans += [match.span(1) for match in _NAMED.finditer(head) if _occurs(match[1], text)]
     # All of what stands in quotes, half of a term: a program may have rewritten it.
     quoted = [(*match.span(), 1) for match in _QUOTED.finditer(head)]
-    # A line that is one pair of brackets as a whole is no term, nor are the words of `(error`.
+    # A line that is one pair of brackets as a whole is no term, nor is a sentence like `(error`.
     groups = [
         (start, end)
         for start, end in _groups(head)
-        if (start, end) != (0, len(head)) and not head.startswith(b"(error", start)
+        if (start, end) != (0, len(head)) and not head.startswith((b"(error", b'("', b"('"), start)
     ]
     for start, end, share in [*quoted, *((*span, 2) for span in groups)]:
         inside = [(m[0], found) for m, found in words if start <= m.start() < end]

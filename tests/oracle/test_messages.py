@@ -221,6 +221,8 @@ QUOTING = [
     (SMT2, "error: no such name{}", "; did you mean 'x12'?", ""),
     (SMT2, "{}trail is torn", "reading x12\nfolding foo\n", ""),
     (SMT2, "error: trail is torn{}", "\n3 errors detected in foo", ""),
+    (SMT2, 'Failure("no bits in {}")', "(fold x12 (foo 3) x12)", "a"),
+    (SMT2, "Process terminated. Assertion failed.\nno bits in {}", "foo = x12", "a"),
     (C, "wolver: node {} is lost", "T@main", "U@a"),
     (DAFNY + b"e.radius := 2; function value()", "fatal: no slot for {}", "radius", "a"),
     (DAFNY + b"function value()", "fatal: function {} is recursive", "value", "a"),

@@ -261,6 +261,10 @@ def test_one_bug_stays_one(one: bytes, other: bytes) -> None:
     assert normalise(one) == normalise(other)
 
 
+def test_a_long_line_of_numbers_takes_no_time_to_speak_of() -> None:
+    assert signature(outcome(1, None, b"", b"1 " * 15_000)).line == b"N"
+
+
 def test_names_keep_their_digits() -> None:
     assert normalise(b"bad x_12 k!3 bv64 v4.8.11") == b"bad x_12 k!3 bv64 v4.8.11"
 
