@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from reducekit.oracle.answers import understands
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Disagree, Matches, rest_last, understands
+from reducekit.oracle.criterion import Criterion, Disagree, Matches, rest_last
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome

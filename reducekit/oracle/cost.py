@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from reducekit.errors import UsageError
-from reducekit.oracle.criterion import Criterion, answers
+from reducekit.oracle.answers import answers
+from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 

@@ -7,16 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from reducekit.oracle.answers import ORDINARY, answers, difference, found_in, in_common, understands
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome, ended
-from reducekit.oracle.responses import read_answers
-from reducekit.oracle.signature import (
-    Signature,
-    failure_line,
-    is_failure,
-    is_memory_fault,
-    signature,
-)
+from reducekit.oracle.signature import Signature, is_failure, is_memory_fault, signature
 
 
 class Criterion(Protocol):
@@ -221,7 +215,7 @@ class Matches(Criterion):
                     return False
             elif outcome.limit is not None or code not in (-number, 128 + number):
                 return False
-        return all(p.search(outcome.stdout) for p in self.out) and all(
+        return all(found_in(p, outcome) for p in self.out) and all(
             p.search(outcome.stderr) for p in self.err
         )
 
@@ -244,45 +238,6 @@ def _named(code: int) -> str:
     return f"exit status {code}" + (f" or {ended(None, code - 128)}" if code > 128 else "")
 
 
-_SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
-# A model checker's answer names its property, and Pono prints `unsat` with exit status 1.
-_PROPERTY = re.compile(rb"^(?:un)?sat[ \t\r]*\n[bj][0-9]+(?![^ \t\r\n])", re.MULTILINE)
-
-
-def answers(outcome: Outcome) -> tuple[bytes, ...] | None:
-    """Return the `sat` and `unsat` answers of a run that answered every query.
-
-    None if there are none, if one is `unknown`, or if the run failed. If there are no answer lines,
-    exit status 10 or 20 is the answer. Exit status 1 is no failure if the answer is a model
-    checker's for a property (`b0`, as in a BTOR2 witness).
-    """
-    status = outcome.status
-    if outcome.limit is not None:
-        return None
-    if status not in (0, 10, 20) and not (status == 1 and _PROPERTY.search(outcome.stdout)):
-        return None
-    if failure_line(outcome.stdout, outcome.stderr) is not None:
-        return None
-    found = read_answers(outcome.stdout) or _SILENT.get(status, ())
-    return found if found and b"unknown" not in found else None
-
-
-def difference(first: Outcome, second: Outcome) -> tuple[bytes, bytes] | None:
-    """Return the first pair of answers that differ in the common prefix; None if there is none."""
-    mine, other = answers(first), answers(second)
-    if mine is None or other is None:
-        return None
-    return next((pair for pair in zip(mine, other, strict=False) if pair[0] != pair[1]), None)
-
-
-_UNSUPPORTED = re.compile(rb"^unsupported[ \t\r]*$", re.MULTILINE)
-
-
-def understands(outcome: Outcome) -> bool:
-    """Return whether a program supports all commands of the script, as far as its output shows."""
-    return _UNSUPPORTED.search(outcome.stdout) is None
-
-
 @dataclass(frozen=True, slots=True)
 class Disagree(Criterion):
     """Two commands answer differently, in the same direction as in the golden run.
@@ -294,12 +249,17 @@ class Disagree(Criterion):
 
     expected: tuple[bytes, bytes] | None = None
     understood: bool = field(default=False, compare=False)
+    statuses: tuple[int | None, ...] = field(default=(), compare=False)
+    """The exit statuses on the input: another one, without an error that explains it, is doubted.
+    Empty: any will do."""
     captures: bool = True
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Compare the answers; the second command does not run if the first gave none."""
         if self.understood and not all(map(understands, outcomes)):
+            return False
+        if self.statuses and any(map(self._is_doubted, outcomes)):
             return False
         if len(outcomes) == 1:
             given = answers(outcomes[0])
@@ -321,7 +281,20 @@ class Disagree(Criterion):
         if self.expected is not None:
             return self if verdict(self, run) else None
         pair = difference(run[0], run[1])
-        return None if pair is None else Disagree(pair, all(map(understands, run[:2])))
+        if pair is None:
+            return None
+        statuses = tuple(each.status for each in run[:2])
+        return Disagree(pair, all(map(understands, run[:2])), statuses)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Report how both ended."""
+        how = [in_common([each]).removeprefix("it ") for each in run[:2]]
+        ends = [said or each.describe() for said, each in zip(how, run, strict=False)]
+        return f"{self.describe()}; the command {ends[0]}, its reference {ends[1]}"
+
+    def _is_doubted(self, outcome: Outcome) -> bool:
+        """Return whether a run ended as on the input neither command did, without a word."""
+        return outcome.status not in (*ORDINARY, *self.statuses) and b"(error" not in outcome.stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,4 +412,5 @@ OWN_FAILURE = "the command's own failure"
 
 
 def _show(pattern: bytes) -> str:
-    return repr(pattern.decode("utf-8", "backslashreplace"))
+    """Return a pattern as it was typed."""
+    return f"'{pattern.decode('utf-8', 'backslashreplace')}'"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from reducekit.oracle.answers import answers, given, in_common
 from reducekit.oracle.cost import cost, counter
-from reducekit.oracle.criterion import Criterion, answers, verdict
+from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
-from reducekit.oracle.signature import failure_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,8 @@ class Flips(Criterion):
         good, bad = self.ends(run)
         late = sum(answers(each) is not None for each in run) - good
         said = f"{self.describe()}; {good} were answered, {bad} were not"
+        if common := in_common(run):
+            said += f"; {common}"
         if self.bound is None or not late:
             return said
         most = max(self._steps(each) for each in run if answers(each) is not None)
@@ -158,9 +160,7 @@ def _end(outcome: Outcome) -> bytes | None:
     """
     if outcome.limit == "time":
         return b"the time limit"
-    if outcome.signal is not None or read_answers(outcome.stdout)[-1:] != (_UNKNOWN,):
-        return None
-    if failure_line(outcome.stdout, outcome.stderr) is not None:
+    if given(outcome)[-1:] != (_UNKNOWN,):
         return None
     reason = _REASON.search(outcome.stdout)
     return _UNKNOWN if reason is None else _UNKNOWN + b" (" + reason[1].strip() + b")"

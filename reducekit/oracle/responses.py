@@ -107,6 +107,17 @@ def read_answers(output: bytes) -> tuple[bytes, ...]:
     return tuple(found)
 
 
+def before_the_last_answer(output: bytes) -> list[bytes]:
+    """Return what a solver printed before its last answer, but for answers, piece by piece."""
+    found, answered = [], 0
+    for start, end, depth in _pieces(output, max(output.rfind(b"sat"), output.rfind(b"unknown"))):
+        if not depth and _ANSWER.match(output, _line_start(output, start)):
+            answered = len(found)
+        else:
+            found.append(output[start:end])
+    return found[:answered]
+
+
 def error_end(output: bytes, start: int) -> int | None:
     """Return the offset after the response whose `(` is at `start`; None if it is cut off."""
     closed = _close(output, start, len(output))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from reducekit.executors.executor import Executor
 from reducekit.offers import Guesses
 from reducekit.oracle.also import about_answers
-from reducekit.oracle.criterion import answers
+from reducekit.oracle.answers import answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import Stopped
 from reducekit.session.golden import Golden

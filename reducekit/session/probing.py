@@ -8,9 +8,10 @@ from dataclasses import replace
 from reducekit.executors.executor import Executor
 from reducekit.offers import Overrides, Probe
 from reducekit.oracle.also import about_answers, innermost
+from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Everything, answers
+from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.session.executors import limits_for

@@ -15,8 +15,9 @@ from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.writer import canonical
+from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Matches, answers
+from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome

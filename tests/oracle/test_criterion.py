@@ -5,6 +5,7 @@ import re
 import pytest
 
 from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.answers import answers
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
@@ -15,7 +16,6 @@ from reducekit.oracle.criterion import (
     SlowerThan,
     SlowerThanReference,
     TimesOut,
-    answers,
     verdict,
 )
 from reducekit.oracle.outcome import Outcome
