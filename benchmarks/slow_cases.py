@@ -1,15 +1,22 @@
 """How far slow and unstable queries are reduced, on a folder of cases.
 
     python -m benchmarks.slow_cases CASES --solvers FOLDER [--max-checks N] [--max-time S]
-        [--jobs N] [--again N] [NAME...]
+        [--jobs N] [--named-seeds] [--keep FOLDER] [--again N] [NAME...]
 
-A case is a folder with `input.smt2` and `case.json`, which says in `form` and `values` how the
-query fails: `flip` and `spread` (unstable), `cost`, `times`, `ratio` and `version` (more steps than
-a reference). FOLDER/bin has the solvers by the names in the case. Prints a table:
+A case is a folder with `input.smt2`, `case.json`, which says in `form` and `values` how the query
+fails, and `oracle`, a program that exits with 0 if its last argument, a file, fails so. Forms are
+`flip` and `spread` (unstable), `cost`, `times`, `ratio` and `version` (more steps than a
+reference). FOLDER/bin has the solvers by the names in the case. Each is reduced by the command that
+its form suggests, without further options. Prints a table:
 
 * assertions and bytes before and after, and how the reduction ended;
 * checks, and runs of commands in all;
-* of an unstable case: how many of 12 variants that no check used are lost, before and after.
+* whether the case's own oracle, which no check ran, accepts the result;
+* how many of 12 variants that no check used it accepts, of the input and of the result;
+* of an unstable case: how many of these are lost, before and after.
+
+With --named-seeds, a `flip` is what its oracle says: one named seed answers, another does not.
+With --keep, the results are written to a folder.
 
 With --again, each case is reduced N times while other processes use all cores, without --max-time,
 and the table says how many different results there were.
@@ -19,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -39,10 +47,19 @@ _SECONDS = 10
 """Processor time of a run."""
 
 
-def options_of(case: Mapping[str, Any], solvers: Path) -> dict[str, Any]:
+def options_of(
+    case: Mapping[str, Any], solvers: Path, *, named_seeds: bool = False
+) -> dict[str, Any]:
     """Return the options that keep the failure of a case. Raises KeyError for an unknown form."""
     form, values = case["form"], case["values"]
     command = f"{solvers / 'bin' / values['SOLVER']} {values['ARGS']}".strip()
+    if form == "flip" and named_seeds:
+        good, bad = (
+            f"{command} rlimit={values[f'{end}LIMIT']} smt.random_seed={values[end]} "
+            f"sat.random_seed={values[end]}"
+            for end in ("GOOD", "BAD")
+        )
+        return {"command": good, "match_out": "^unsat", "also_match": (bad, "^unknown")}
     if form in ("flip", "spread"):
         seeds = "smt.random_seed={seed} sat.random_seed={seed}"
         command = f"{command} rlimit={values['BADLIMIT']} {seeds}"
@@ -52,8 +69,8 @@ def options_of(case: Mapping[str, Any], solvers: Path) -> dict[str, Any]:
     reference = f"{solvers / 'bin' / values['REF']} {values['REFARGS']}".strip()
     both = {"command": command, "reference": reference}
     if form == "times":
-        floor = values["FLOOR"] / values["TIMES"]
-        return {**both, "cost": _counter(values), "times": values["TIMES"], "floor": floor}
+        bounds = {"at_least": values["FLOOR"], "times": values["TIMES"]}
+        return {**both, "cost": _counter(values), **bounds}
     return {**both, "regression": True, "times": {"ratio": values.get("TIMES"), "version": 2}[form]}
 
 
@@ -76,29 +93,45 @@ def lost(text: bytes, command: str) -> int:
 
 
 class Case(NamedTuple):
-    """A query, how it fails, and the options of `reduce` that keep this."""
+    """A query, how it fails, the options of `reduce` that keep this, and its own oracle."""
 
     name: str
     form: str
     text: bytes
     options: Mapping[str, Any]
+    oracle: Path
+    solvers: Path
+
+    def accepts(self, text: bytes) -> bool:
+        """Return whether the oracle accepts a text."""
+        with tempfile.NamedTemporaryFile(suffix=".smt2") as file:
+            Path(file.name).write_bytes(text)
+            environment = {**os.environ, "SOLVERS": str(self.solvers)}
+            return subprocess.run([self.oracle, file.name], env=environment).returncode == 0
+
+    def accepted(self, text: bytes) -> int:
+        """Return how many of the fresh variants of a text the oracle accepts."""
+        return sum(self.accepts(variant(text, number)) for number in _FRESH)
 
 
-def read(folder: Path, solvers: Path) -> Case:
+def read(folder: Path, solvers: Path, *, named_seeds: bool = False) -> Case:
     """Read a case."""
     described = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     text = (folder / "input.smt2").read_bytes()
-    options = {**options_of(described, solvers), "cpu": _SECONDS}
-    return Case(folder.name, described["form"], text, options)
+    options = {**options_of(described, solvers, named_seeds=named_seeds), "cpu": _SECONDS}
+    return Case(folder.name, described["form"], text, options, folder / "oracle", solvers)
 
 
-def row(case: Case, limits: Mapping[str, Any]) -> list[str]:
+def row(case: Case, limits: Mapping[str, Any], keep: Path | None) -> list[str]:
     """Reduce a case, and return its row of the table."""
-    name, form, text, options = case
+    name, form, text, options = case[:4]
     try:
         done = reduce(text, **options, **limits)
     except NotInterestingError as error:
-        return [name, form, str(error).partition("\n")[0], "", "", "", "", ""]
+        return [name, form, str(error).partition("\n")[0], *[""] * 7]
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        (keep / f"{name}.smt2").write_bytes(done.text)
     before, after = done.before, done.after
     fresh = ""
     if "unstable" in options:
@@ -110,6 +143,8 @@ def row(case: Case, limits: Mapping[str, Any]) -> list[str]:
         f"{before['bytes']:,} → {after['bytes']:,}",
         str(done.counts.checks),
         str(done.runs),
+        "yes" if case.accepts(done.text) else "no",
+        " → ".join(str(case.accepted(each)) for each in (text, done.text)),
         fresh,
         done.stopped or "done",
     ]
@@ -121,26 +156,29 @@ def main() -> None:
     parser.add_argument("cases", type=Path)
     parser.add_argument("names", nargs="*", help="of cases (default: all)")
     parser.add_argument("--solvers", type=Path, required=True)
-    parser.add_argument("--max-checks", type=int, default=150)
-    parser.add_argument("--max-time", type=float, default=120.0)
+    parser.add_argument("--max-checks", type=int)
+    parser.add_argument("--max-time", type=float, default=300.0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--named-seeds", action="store_true")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--again", type=int, metavar="N")
     given = parser.parse_intermixed_args()
     limits = {"max_checks": given.max_checks, "jobs": given.jobs}
     print(
         AGAIN if given.again else
-        "| case | form | assertions | bytes | checks | runs | lost of 12 fresh variants | end |\n"
-        "|---|---|--:|--:|--:|--:|--:|---|"
+        "| case | form | assertions | bytes | checks | runs | own oracle "
+        "| accepted of 12 fresh variants | lost of these | end |\n"
+        "|---|---|--:|--:|--:|--:|---|--:|--:|---|"
     )  # fmt: skip
     for folder in sorted(path.parent for path in given.cases.glob("*/case.json")):
         if given.names and folder.name not in given.names:
             continue
-        case = read(folder, given.solvers)
+        case = read(folder, given.solvers, named_seeds=given.named_seeds)
         if given.again:
             once = partial(reduce, case.text, journal=False, **case.options, **limits)
             print(again(case.name, case.text, once, given.again), flush=True)
         else:
-            found = row(case, {**limits, "max_time": given.max_time})
+            found = row(case, {**limits, "max_time": given.max_time}, given.keep)
             print("| " + " | ".join(found) + " |", flush=True)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.oracle.also import accepts
+from reducekit.oracle.answers import answers, difference, understands
 from reducekit.oracle.command import Command, checking_model, tested_words
 from reducekit.oracle.criterion import (
     WRONG_MODEL,
@@ -21,9 +22,6 @@ from reducekit.oracle.criterion import (
     MemoryFault,
     SameSignature,
     TimesOut,
-    answers,
-    difference,
-    understands,
 )
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure, is_memory_fault, signature

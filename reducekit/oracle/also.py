@@ -23,7 +23,7 @@ def accepts(outcome: Outcome) -> bool:
 
 def innermost(criterion: Criterion) -> Criterion:
     """Return the criterion of the first commands, without those around it."""
-    while isinstance(criterion, Also | Resolved | SameStack):
+    while isinstance(criterion, Also | Printing | Resolved | SameStack):
         criterion = criterion.inner
     return criterion
 
@@ -138,6 +138,58 @@ class Also(Criterion):
         if isinstance(self.others[at], Accepts):
             return f"a program of `also_passes` does not accept it: {self.names[at]}"
         return f"{self.names[at]}: {self.others[at].missing_in([rest[at]])}"
+
+
+@dataclass(frozen=True, slots=True)
+class Printing(Criterion):
+    """The inner criterion holds, and the first `runs` outcomes match patterns."""
+
+    inner: Criterion
+    patterns: Matches
+    runs: int = 1
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the inner criterion."""
+        return self.inner.wall
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the inner criterion does."""
+        return self.inner.counts_steps
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Look at the last outcome for the patterns, and ask the inner criterion."""
+        if len(outcomes) <= self.runs and not self.patterns.judge(outcomes[-1:]):
+            return False
+        return self.inner.judge(outcomes)
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the inner criterion cannot tell."""
+        return self.inner.unresolved(outcomes)
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return f"{self.inner.describe()}, and {self.patterns.describe()}"
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return the inner criterion specialised by the run, with the patterns."""
+        if not all(self.patterns.judge([each]) for each in run[: self.runs]):
+            return None
+        inner = self.inner.shown_by(run, limits)
+        return None if inner is None else replace(self, inner=inner)
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Leave the order to the inner criterion."""
+        return self.inner.next_order(order, run)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Say which of the two is missing."""
+        for each in run[: self.runs]:
+            if not self.patterns.judge([each]):
+                return self.patterns.missing_in([each])
+        return self.inner.missing_in(run)
 
 
 def about_answers(criterion: Criterion) -> bool:

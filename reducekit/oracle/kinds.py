@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 from reducekit import quantities
 from reducekit.errors import UsageError
 from reducekit.option import option, several
+from reducekit.oracle.also import Printing
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast, counter
 from reducekit.oracle.counters import (
@@ -115,10 +116,49 @@ class Predicate(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disagreement(OfCommand):
-    """Two programs answer differently."""
+class Printed(OfCommand):
+    """How the command ends, and what it prints."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("reference",)
+    exit_code: int | None = option(
+        "The failure: this status or signal (139, SIGSEGV).",
+        "Failure",
+        read=quantities.exit_code,
+        metavar="N|SIGNAL",
+    )
+    match_out: Sequence[str] = option(
+        "The failure: stdout matches REGEX. Repeatable.",
+        "Failure",
+        (),
+        read=several,
+        metavar="REGEX",
+    )
+    match_err: Sequence[str] = option(
+        "The failure: stderr matches REGEX. Repeatable.",
+        "Failure",
+        (),
+        read=several,
+        metavar="REGEX",
+    )
+
+    def patterns(self) -> Matches:
+        """Return the status and the patterns. Raises UsageError."""
+        out = tuple(regex("match_out", each) for each in self.match_out)
+        err = tuple(regex("match_err", each) for each in self.match_err)
+        return Matches(self.exit_code, out, err)
+
+    def printing(self, criterion: Criterion, runs: int = 1) -> Criterion:
+        """Return a criterion together with the status and patterns that are given.
+
+        The command has the first `runs` runs.
+        """
+        patterns = self.patterns()
+        return criterion if patterns == Matches() else Printing(criterion, patterns, runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(OfCommand):
+    """Two programs run on the same file."""
+
     reference: Words | None = option(
         "The failure: --cmd and CMD disagree (sat/unsat).", "Failure", metavar="CMD"
     )
@@ -130,13 +170,20 @@ class Disagreement(OfCommand):
             *(() if self.reference is None else (made(self.reference),)),
         )
 
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement(Compared, Printed):
+    """Two programs answer differently."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("reference",)
+
     def criterion(self) -> Criterion:
         """Return the criterion: their answers differ."""
-        return Disagree()
+        return self.printing(Disagree())
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrongModel(Disagreement):
+class WrongModel(Compared):
     """A program prints a model that violates the input."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("wrong_model",)
@@ -148,7 +195,7 @@ class WrongModel(Disagreement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slow(Disagreement):
+class Slow(Compared):
     """A run takes long, or longer than that of another program."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("slower_than", "slower_ratio")
@@ -173,7 +220,7 @@ class Slow(Disagreement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Costly(Disagreement):
+class Costly(Compared, Printed):
     """A counter that the program prints is high, or higher than that of another program.
 
     Counters repeat where times do not: the same file gives the same number on a loaded machine.
@@ -186,7 +233,11 @@ class Costly(Disagreement):
         metavar="NAME",
     )
     at_least: float | None = option(
-        "The least --cost to keep.", "Failure", read=quantities.number, metavar="N", rare=True
+        "The least --cost to keep (default: a tenth of what it is on INPUT).",
+        "Failure",
+        read=quantities.number,
+        metavar="N",
+        rare=True,
     )
     times: float | None = option(
         "The least --cost to keep, as a multiple of that of --reference.",
@@ -196,8 +247,7 @@ class Costly(Disagreement):
         rare=True,
     )
     floor: float | None = option(
-        "The --cost of --reference counts as N if it is less (default: a hundredth of what it is "
-        "on INPUT).",
+        "The --cost of --reference counts as N if it is less; replaces the default of --at-least.",
         "Failure",
         read=quantities.number,
         metavar="N",
@@ -217,30 +267,33 @@ class Costly(Disagreement):
         return tuple(made(words) for each in given for words in _seeded(counting(each)))
 
     def criterion(self) -> Criterion:
-        """Return how high the counter must be. Raises UsageError if that is not said."""
-        if self.regression:
-            return self._regression()
-        if (self.at_least is None) == (self.times is None):
-            raise UsageError("`cost` requires `at_least`, or `times` and `reference`")
-        if (self.times is None) != (self.reference is None):
-            raise UsageError("`times` requires `reference`: how many times whose `cost`?")
-        return self._of(self._counter(self.cost or ""))
+        """Return how high the counter must be. Raises UsageError for bounds that contradict."""
+        if self.regression and self.reference is None:
+            raise UsageError("`regression` requires `reference`")
+        if self.reference is None and (self.times is not None or self.floor is not None):
+            name = "floor" if self.times is None else "times"
+            raise UsageError(f"`{name}` requires `reference`: how many times whose `cost`?")
+        times = self.times or (None if self.reference is None else _WORSE)
+        name = self._counter(self.cost or self._steps())
+        counter(name)
+        runs = len(_seeded(self.command or ""))
+        found = CostAtLeast(
+            name,
+            runs,
+            0 if self.reference is None else len(_seeded(self.reference)),
+            self.at_least,
+            times,
+            self.floor,
+            answered=self.regression,
+            free=bool(self.match_out),
+        )
+        return self.printing(found, runs)
 
     def _counter(self, name: str) -> str:
         """Return how the solvers call a counter: by the names for all, or as it was given."""
         given = [each for each in (self.command, self.reference) if each is not None]
         own = "|".join(counters_of(each).get(name, name) for each in given)
         return "|".join(dict.fromkeys(own.split("|")))
-
-    def _regression(self) -> Criterion:
-        """Return the same with what is usual for `times` and `cost`, and a reference that answers.
-
-        Raises UsageError.
-        """
-        if self.reference is None or self.at_least is not None:
-            raise UsageError("`regression` requires `reference`, and no `at_least`")
-        name = self._counter(self.cost or self._steps())
-        return replace(self._of(name, self.times or _WORSE), answered=True)
 
     def _steps(self) -> str:
         """Return the counter of steps that both programs have. Raises UsageError."""
@@ -256,13 +309,6 @@ class Costly(Disagreement):
         if len({counters_of(each)[STEPS] for each in given}) > 1:
             raise UsageError("`regression`: the programs count different steps: give `cost`")
         return STEPS
-
-    def _of(self, name: str, times: float | None = None) -> CostAtLeast:
-        counter(name)
-        runs = len(_seeded(self.command or ""))
-        others = 0 if self.reference is None else len(_seeded(self.reference))
-        times = self.times if times is None else times
-        return CostAtLeast(name, runs, others, self.at_least, times, self.floor)
 
 
 _WORSE = 4.0
@@ -348,36 +394,14 @@ class Unstable(OfCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pattern(OfCommand):
+class Pattern(Printed):
     """A run ends with a certain status, or its output matches."""
 
     asked_by: ClassVar[tuple[str, ...]] = ("exit_code", "match_out", "match_err")
-    exit_code: int | None = option(
-        "The failure: this status or signal (139, SIGSEGV).",
-        "Failure",
-        read=quantities.exit_code,
-        metavar="N|SIGNAL",
-    )
-    match_out: Sequence[str] = option(
-        "The failure: stdout matches REGEX. Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="REGEX",
-    )
-    match_err: Sequence[str] = option(
-        "The failure: stderr matches REGEX. Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="REGEX",
-    )
 
     def criterion(self) -> Criterion:
         """Return the status and the patterns."""
-        out = tuple(regex("match_out", each) for each in self.match_out)
-        err = tuple(regex("match_err", each) for each in self.match_err)
-        return Matches(self.exit_code, out, err)
+        return self.patterns()
 
 
 @dataclass(frozen=True, kw_only=True)

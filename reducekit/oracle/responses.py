@@ -109,7 +109,8 @@ def read_answers(output: bytes) -> tuple[bytes, ...]:
 
 def before_the_last_answer(output: bytes) -> list[bytes]:
     """Return what a solver printed before its last answer, but for answers, piece by piece."""
-    found, answered = [], 0
+    found: list[bytes] = []
+    answered = 0
     for start, end, depth in _pieces(output, max(output.rfind(b"sat"), output.rfind(b"unknown"))):
         if not depth and _ANSWER.match(output, _line_start(output, start)):
             answered = len(found)

@@ -35,7 +35,7 @@ from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
 from reducekit.session.earlier import put_aside
 from reducekit.session.executors import Running, Stoppable, limits_for
-from reducekit.session.fresh import Ends, as_unstable, in_words
+from reducekit.session.fresh import FRESH, Ends, Shown, as_often, frequency, in_words
 from reducekit.session.golden import Golden, run_once
 from reducekit.session.other_failures import OtherFailures
 from reducekit.session.output import SavedBest, Steps, rescue, write_file
@@ -64,23 +64,24 @@ def on_fresh_variants(
     result: Result,
     saved: SavedBest,
     steps: Steps,
-) -> tuple[Ends, Ends] | None:
+) -> tuple[Ends | Shown, Ends | Shown] | None:
     """Go back to an earlier text if the failure is rare on fresh variants of the result.
 
-    Returns how variants of the input and of the kept text end; None if that is unknown.
+    Returns how often it shows on variants of the input and of the kept text; None if that is
+    unknown.
     """
     if not job.fresh or result.gone or result.stopped == INTERRUPTED:
         return None
     limits = limits_for(golden.criterion, job.limits, golden.seconds)
     oracle = Oracle(job.fresh, Everything(len(job.fresh)))
-    running.say(f"running {len(job.fresh)} other variants of the input and the result")
+    running.say(f"running {FRESH} other variants of the input and the result")
 
-    def ends(text: bytes) -> Ends:
+    def often(text: bytes) -> Ends | Shown:
         with running.open_stoppable(oracle) as opened:
-            return Ends.of(run_once(opened, text, limits).outcomes, golden.criterion)
+            return frequency(run_once(opened, text, limits).outcomes, golden.criterion)
 
     with contextlib.suppress(KeyboardInterrupt, Stopped), running.guard.allowed():
-        kept, first, last = as_unstable(steps.texts, saved.text, ends)
+        kept, first, last = as_often(steps.texts, saved.text, often)
         went_back = kept != saved.text
         running.say(in_words(first, last, len(job.commands), went_back=went_back))
         if went_back:

@@ -1,20 +1,24 @@
-"""Is the result as unstable as the input on variants that no check used?
+"""Does the failure show as often on the result as on the input, on variants that no check used?
 
 The idea: a search keeps what passes on the variants that it asks, and so it also keeps texts that
-pass on few others. Neither the size nor the last check shows that, but fresh variants do. A result
-on which the failure is much rarer than on the input is given up for an earlier one.
+pass on few others; of a cost it keeps what only just has it. Neither the size nor the last check
+shows that, but fresh variants do. A result on which the failure is much rarer than on the input is
+given up for an earlier one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeVar
 
 from reducekit.oracle.also import innermost
-from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.command import Command, Vary
+from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
 
+Often = TypeVar("Often", bound="Frequency")
 FRESH = 16
 """Number of fresh variants.
 
@@ -25,46 +29,81 @@ _CHANCE = 3
 """Rarer means less than this share, and by at least that many: 7 and 5 of 16 may well be chance."""
 
 
+class Frequency(Protocol):
+    """How often a failure shows on the fresh variants of a text."""
+
+    def rarer_than(self, other: Frequency) -> bool:
+        """Return whether it is rarer than on another text."""
+
+
+def _rarer(own: int, other: int) -> bool:
+    return own < _OFTEN * other and own + _CHANCE <= other
+
+
 class Ends(NamedTuple):
     """How many of the fresh variants were answered, and how many were lost."""
 
     good: int
     bad: int
 
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome], criterion: Criterion) -> Ends:
-        """Count them, with the criterion of the checks telling good runs from bad ones."""
-        criterion = innermost(criterion)
-        assert isinstance(criterion, Flips)
-        return cls(*criterion.ends(outcomes))
-
-    def rarer_than(self, other: Ends) -> bool:
+    def rarer_than(self, other: Frequency) -> bool:
         """Return whether the rarer of the two ends has become rare, or being lost has.
 
         A query that is nearly always lost may be so by chance on the variants of the checks, and
         solved on all others.
         """
+        assert isinstance(other, Ends)
         pairs = ((min(self), min(other)), (self.bad, other.bad))
-        return any(own < _OFTEN * others and own + _CHANCE <= others for own, others in pairs)
+        return any(_rarer(own, others) for own, others in pairs)
 
 
-def as_unstable(
-    texts: Sequence[bytes], result: bytes, ends: Callable[[bytes], Ends]
-) -> tuple[bytes, Ends, Ends]:
+class Shown(NamedTuple):
+    """On how many of the fresh variants the failure shows, where no check runs on several."""
+
+    shown: int
+
+    def rarer_than(self, other: Frequency) -> bool:
+        """Return whether it shows on less than half as many."""
+        assert isinstance(other, Shown)
+        return _rarer(self.shown, other.shown)
+
+
+def on_fresh(commands: Sequence[Command], vary: Vary) -> tuple[Command, ...]:
+    """Return the commands of a check on the candidate alone, on each of the fresh variants."""
+    return tuple(
+        replace(each, variant=number, vary=vary)
+        for number in range(1, FRESH + 1)
+        for each in commands
+    )
+
+
+def frequency(outcomes: Sequence[Outcome], criterion: Criterion) -> Ends | Shown:
+    """Count by runs on fresh variants, with the criterion of the checks."""
+    inner = innermost(criterion)
+    if isinstance(inner, Flips):
+        return Ends(*inner.ends(outcomes))
+    size = len(outcomes) // FRESH
+    runs = [outcomes[at : at + size] for at in range(0, len(outcomes), size)]
+    return Shown(sum(verdict(criterion, run) for run in runs))
+
+
+def as_often(
+    texts: Sequence[bytes], result: bytes, often: Callable[[bytes], Often]
+) -> tuple[bytes, Often, Often]:
     """Return a result on which the failure is not rarer than on the input, and the counts of both.
 
     That is `result` if possible, otherwise the last such of `texts`, which begin with the input,
     found by bisection: the failure gets rarer along the way. If only the input itself qualifies,
     `result` is returned all the same.
     """
-    first, last = ends(texts[0]), ends(result)
+    first, last = often(texts[0]), often(result)
     if not last.rarer_than(first):
         return result, first, last
     found = result
     low, high = 0, len(texts)
     while high - low > 1:
         middle = (low + high) // 2
-        there = ends(texts[middle])
+        there = often(texts[middle])
         if there.rarer_than(first):
             high = middle
         else:
@@ -72,8 +111,21 @@ def as_unstable(
     return found, first, last
 
 
-def in_words(before: Ends, after: Ends, used: int, *, went_back: bool) -> str:
-    """Return a sentence on the counts of input and result; checks use `variants` variants."""
+def in_words(before: Ends | Shown, after: Ends | Shown, used: int, *, went_back: bool) -> str:
+    """Return a sentence on the counts of input and result; checks use `used` variants."""
+    rarer = after.rarer_than(before)
+    if isinstance(before, Shown) or isinstance(after, Shown):
+        said = (
+            f"on {FRESH} variants that no check used, the input shows the failure {before[0]} "
+            f"times, the result {after[0]} times"
+        )
+        if went_back:
+            return f"{said}; the last steps were taken back, as it was rarer there"
+        return (
+            f"{said}: it is rarer. Ask for three seeds: write {{seed}} in the command"
+            if rarer
+            else said
+        )
     said = (
         f"on {FRESH} variants that no check used, the input is solved {before.good} times and lost "
         f"{before.bad} times, the result {after.good} and {after.bad} times"
@@ -82,4 +134,4 @@ def in_words(before: Ends, after: Ends, used: int, *, went_back: bool) -> str:
     better = f"try `unstable` {used + FRESH} with `good` {often} and `bad` {often}"
     if went_back:
         return f"{said}; the last steps were taken back, as it was rarer there. For less, {better}"
-    return f"{said}: it is rarer. {better.capitalize()}" if after.rarer_than(before) else said
+    return f"{said}: it is rarer. {better.capitalize()}" if rarer else said

@@ -17,7 +17,7 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend, Order, View
 from reducekit.offers import ChecksModels, Claims, Skips, Varies
-from reducekit.oracle.also import compares_answers
+from reducekit.oracle.also import about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.kinds import regex
@@ -38,7 +38,7 @@ from reducekit.session.files import (
     refuse_blank,
     refuse_other_format,
 )
-from reducekit.session.fresh import FRESH
+from reducekit.session.fresh import FRESH, on_fresh
 from reducekit.session.journal_setup import Opened
 from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options, Words
 from reducekit.session.other_failures import OtherFailures
@@ -105,7 +105,7 @@ class Job:
     preference: Preference | None = None
     """The numbers that texts are also compared by."""
     fresh: tuple[Command, ...] = ()
-    """For an unstable failure: the command on variants that no check uses."""
+    """For a failure about answers or costs: the commands on variants that no check uses."""
     notes: tuple[str, ...] = ()
     """Notes for the user."""
     closing: ExitStack = field(default_factory=ExitStack)
@@ -179,6 +179,8 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     models = frontend if isinstance(frontend, ChecksModels) else None
     commands, criterion = options.commands_and_criterion(vary, models)
     fresh = options.fresh_commands(FRESH, vary)
+    if not fresh and vary is not None and about_answers(criterion):
+        fresh = on_fresh(commands, vary)
     compares = compares_answers(criterion)
     if compares and isinstance(frontend, Claims) and frontend.unclaimed(text) != text:
         commands, fresh = (

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
-from reducekit.session.fresh import Ends
+from reducekit.session.fresh import Ends, Shown
 from reducekit.session.places import Places
 from reducekit.session.progress import stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
@@ -111,8 +111,8 @@ class Report(Generic[Text]):
     others: Sequence[OtherFailure] = ()
     passing: Text | None = None
     """The passing text closest to the result, if the format compares the two."""
-    fresh: tuple[Ends, Ends] | None = None
-    """For an unstable failure: how fresh variants of input and result ended."""
+    fresh: tuple[Ends | Shown, Ends | Shown] | None = None
+    """For a failure about answers or costs: how fresh variants of input and result ended."""
     places: Places | None = None
     """For a crash: where input and result crash, if they were compared."""
     left: Sequence[Remaining] = ()
@@ -187,7 +187,7 @@ class Report(Generic[Text]):
         )
 
 
-def _fresh(before: Ends, after: Ends) -> Mapping[str, Mapping[str, int]]:
+def _fresh(before: Ends | Shown, after: Ends | Shown) -> Mapping[str, Mapping[str, int]]:
     return {"before": before._asdict(), "after": after._asdict()}
 
 

@@ -19,6 +19,8 @@ from reducekit.events import Event, FailureFound, Finished, Notice, Resumed, Sta
 from reducekit.executors.executor import Guard, NoSignals
 from reducekit.gc_tuning import only_new
 from reducekit.offers import Claims
+from reducekit.oracle.also import innermost
+from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.stack import SameStack
@@ -207,7 +209,7 @@ class Session:
         failure = golden.criterion.describe()
         self._listen(FailureFound(failure))
         if isinstance(job.frontend, AdaptsToFailure):
-            by_chance = bool(job.fresh)
+            by_chance = isinstance(innermost(golden.criterion), Flips)
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
         wrong = in_the_wrong(golden.criterion, claimed)

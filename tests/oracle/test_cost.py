@@ -63,18 +63,62 @@ def test_a_multiple_of_the_reference() -> None:
     assert kept.describe() == "steps is 5 times that of the reference, or more"
 
 
-def test_a_reference_counts_as_a_hundredth_of_what_it_is_on_the_input() -> None:
+def test_a_tenth_of_the_input_s_cost_stays() -> None:
     asked = CostAtLeast("steps", runs=1, references=1, times=2, answered=True)
-    given = [run(b"unsat\nsteps 5000"), run(b"unsat\nsteps 1000")]
+    given = [run(b"unknown\nsteps 5678"), run(b"unsat\nsteps 1000")]
     kept = asked.shown_by(given, Limits())
-    assert kept == replace(asked, floor=10.0)
-    empty = [run(b"sat\nsteps 7"), run(b"sat\nsteps 3")]
-    assert verdict(asked, empty)
-    assert not verdict(kept, empty)
-    assert replace(asked, floor=4.0).shown_by(given, Limits()) == replace(asked, floor=4.0)
-    least = CostAtLeast("steps", runs=1, at_least=9)
-    assert least.shown_by(given[:1], Limits()) == least
+    assert kept == replace(
+        asked, at_least=560.0, kept=(frozenset({b"unknown"}), frozenset({b"unsat"}))
+    )
+    assert kept.describe() == (
+        "steps is 2 times that of the reference and 560, or more, the command answers unknown, "
+        "its reference unsat"
+    )
+    assert verdict(kept, [run(b"unknown\nsteps 560"), run(b"unsat\nsteps 280")])
+    assert not verdict(kept, [run(b"unknown\nsteps 559"), run(b"unsat\nsteps 1")])
     assert asked.shown_by(given[::-1], Limits()) is None
+
+
+@pytest.mark.parametrize(("floor", "at_least"), [(4.0, None), (None, 9.0)])
+def test_who_says_less_gets_less(floor: float | None, at_least: float | None) -> None:
+    asked = CostAtLeast("steps", 1, 1, at_least, times=2, floor=floor)
+    kept = asked.shown_by([run(b"unsat\nsteps 5000"), run(b"unsat\nsteps 1000")], Limits())
+    assert kept is not None
+    assert verdict(kept, [run(b"unsat\nsteps 9"), run(b"unsat\nsteps 2")])
+
+
+def test_the_answers_of_the_input_stay() -> None:
+    asked = CostAtLeast("steps", runs=1, references=1, times=2)
+    given = [run(b"unsat\nsteps 50"), run(b"unsat\nsteps 10")]
+    kept = asked.shown_by(given, Limits())
+    assert kept is not None
+    assert verdict(kept, given)
+    assert not verdict(kept, [run(b"sat\nsteps 50"), given[1]])
+    assert not verdict(kept, [run(b"steps 50"), given[1]])
+    assert not verdict(kept, [given[0], run(b"unknown\nsteps 10")])
+    assert not verdict(kept, [run(b'(error "x")\nunsat\nsteps 50'), given[1]])
+    several = [run(b"unsat\nunknown\nsteps 50"), run(b"unsat\nunsat\nsteps 10")]
+    kept = asked.shown_by(several, Limits())
+    assert kept is not None
+    assert verdict(kept, [run(b"unknown\nsteps 50"), run(b"unsat\nsteps 10")])
+    free = replace(asked, free=True).shown_by(given, Limits())
+    assert free is not None
+    assert verdict(free, [run(b"sat\nsteps 50"), given[1]])
+
+
+def test_a_program_that_answers_nothing_need_not_answer() -> None:
+    kept = CostAtLeast("turns", runs=1).shown_by([run(b"turns 50")], Limits())
+    assert kept is not None
+    assert kept.describe() == "turns is 5 or more"
+    assert verdict(kept, [run(b"turns 5")])
+
+
+def test_what_all_runs_without_a_cost_have_in_common_is_told() -> None:
+    refused = replace(run(b'(error "unknown parameter")\n'), status=1)
+    said = CostAtLeast("steps", runs=3).missing_in([refused] * 3)
+    assert said == (
+        "steps is high; it is 0, 0, 0, and 1 is wanted; all 3 exited with 1: unknown parameter"
+    )
 
 
 def test_a_reference_that_has_to_answer() -> None:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from reducekit.oracle.also import Accepts, Also
-from reducekit.oracle.answers import answers
+from reducekit.oracle.also import Accepts, Also, Printing
+from reducekit.oracle.answers import answers, in_common
 from reducekit.oracle.criterion import (
     Criterion,
     Disagree,
@@ -18,6 +18,7 @@ from reducekit.oracle.criterion import (
     TimesOut,
     verdict,
 )
+from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import signature
 
@@ -86,8 +87,16 @@ def test_matches() -> None:
         (run(b"sat\nunknown\n"), None),
         (run(b"unsat\n(\nsat\nunknown\n)\n"), (b"unsat",)),  # an unsat core
         (run(b'"\nsat\n"\nunsat\n((x "\nsat\n"))\n'), (b"unsat",)),
-        (run(b'sat\n(error "x")\n'), None),
-        (run(b"sat\n", status=1), None),
+        (run(b'sat\n(error "x")\n', status=1), (b"sat",)),  # the answer came before
+        (run(b'(error "x")\nsat\n', status=1), None),
+        (run(b'sat\n(error "x")\nunsat\n', status=1), None),
+        (run(b"(error \"line 3: unknown parameter 'x'\nLegal are:\n a\n\")\nsat\n"), (b"sat",)),
+        (run(b'sat\n(error "line 9: model is not available")\nunsat\n'), (b"sat", b"unsat")),
+        (run(b'<result>\nunsat\n</result>\nlabel_4\n(error "x")\nDone!\n'), (b"unsat",)),
+        (run(b'(error "line 9: unknown constant label_1")\nunsat\n'), None),  # asserted, or asked?
+        (run(b"sat\n", b"error: no such file\n", status=1), None),  # before or after?
+        (run(b"sat\nUnhandled case\n", status=1), None),
+        (run(b"sat\n", status=1), (b"sat",)),
         (run(status=10), (b"sat",)),
         (run(status=20), (b"unsat",)),
         (run(b"sat\n", status=20), (b"sat",)),
@@ -223,15 +232,92 @@ def test_answers_of_model_checkers() -> None:
     witness = b"sat\nb0\n#0\n0 0000 state#0\n@0\n0 1 reset@0\n.\n"
     assert answers(run(out=witness)) == (b"sat",)
     assert answers(run(out=b"unsat\nb0\n", status=1)) == (b"unsat",)
-    assert answers(run(out=b"unsat\n", status=1)) is None
     assert answers(run(out=b"unknown\nb0\n", status=255)) is None
-    assert answers(run(out=b"unsat\nb0\n", status=2)) is None
-    assert answers(run(out=b"unsat\nb0ot\n", status=1)) is None
     golden = [run(out=witness), run(out=b"unsat\nb0\n", status=1)]
     assert verdict(Disagree(), golden)
     assert verdict(Disagree((b"sat", b"unsat")), golden)
     assert not verdict(Disagree((b"unsat", b"sat")), golden)
     assert not verdict(Disagree((b"sat", b"unsat")), [run(out=witness), run(out=witness)])
+
+
+def test_a_status_that_the_input_does_not_have_is_doubted() -> None:
+    golden = [run(b"sat\n"), run(b"unsat\n")]
+    kept = Disagree().shown_by(golden, Limits())
+    assert kept is not None
+    assert verdict(kept, golden)
+    assert not verdict(kept, [run(b"sat\n", status=3), golden[1]])
+    asked = b'unsat\n(error "line 3 column 9: model is not available")\n'
+    assert verdict(kept, [golden[0], run(asked, status=1)])
+
+
+def test_why_two_programs_do_not_disagree_is_told() -> None:
+    said = Disagree().missing_in([run(b"sat\n"), run(b'(error "no push")\n', status=1)])
+    assert said.endswith("; the command answered sat, its reference exited with 1: no push")
+    stopped = Disagree().missing_in([STOPPED, killed(6)])
+    assert stopped.endswith(
+        "; the command reached the time limit, its reference ended with signal SIGABRT"
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ([run(b'(error "unknown parameter \'a\'\nLegal parameters are:\nb")\n', status=1)] * 8,
+         "all 8 exited with 1: unknown parameter 'a'"),
+        ([run(b"unsat\n")] * 2, "both answered unsat"),
+        ([run(b"unsat\nunknown\n", status=1)] * 3, "all 3 answered unsat, unknown"),
+        ([run(b"unsat\n"), run(b"unknown\n")], ""),
+        ([run(b"a\n", status=2), run(b"b\n", status=2)], "both exited with 2"),
+        ([STOPPED] * 3, "all 3 reached the time limit"),
+        ([STOPPED, killed(9)], ""),
+        ([run()] * 3, ""),
+        ([run()], ""),
+    ],
+)  # fmt: skip
+def test_what_runs_have_in_common(runs: list[Outcome], said: str) -> None:
+    assert in_common(runs) == said
+
+
+LOG = run(b'<result>\nunsat\n</result>\n(error "line 9: model is not available")\nunsat\n')
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        (rb"\A(unsat\n)+\Z", True),
+        (rb"^unsat$", True),
+        (rb"\Aunsat\Z", False),
+        (rb"\A(sat\n)+\Z", False),
+        (rb"\A(?!unsat)", True),  # of the whole output only
+        (rb"\A(unsat\nDone)", False),
+    ],
+)
+def test_a_pattern_of_answers_passes_over_what_else_is_printed(
+    pattern: bytes, matches: bool
+) -> None:
+    assert verdict(Matches(out=(re.compile(pattern, re.M),)), [LOG]) is matches
+
+
+def test_a_pattern_is_shown_as_it_was_typed() -> None:
+    assert Matches(out=(re.compile(rb"\A(it's\n)+\Z"),)).describe() == (
+        r"stdout matching '\A(it's\n)+\Z'"
+    )
+
+
+def test_patterns_beside_another_criterion() -> None:
+    pattern = Matches(out=(re.compile(b"x1"),))
+    kept = Printing(Disagree(), pattern).shown_by([run(b"sat\nx1\n"), run(b"unsat\n")], Limits())
+    assert kept is not None
+    assert kept.judge([run(b"sat\n")]) is False
+    assert kept.judge([run(b"sat\nx1\n")]) is None
+    assert verdict(kept, [run(b"sat\nx1\n"), run(b"unsat\n")])
+    assert not verdict(kept, [run(b"sat\nx1\n"), run(b"sat\nx1\n")])
+    assert kept.describe() == (
+        "the command answers sat, its reference unsat, and stdout matching 'x1'"
+    )
+    missing = [run(b"sat\n"), run(b"unsat\n")]
+    assert Printing(Disagree(), pattern).shown_by(missing, Limits()) is None
+    assert kept.missing_in(missing) == "stdout matching 'x1'; it ended with exit status 0"
 
 
 def test_who_does_not_understand_a_script_gives_no_answer_to_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reducekit.errors import UsageError
+from reducekit.oracle.also import Printing
 from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -47,12 +48,15 @@ def costly(**given: Any) -> CostAtLeast:
     return criterion
 
 
-def test_costs_have_one_bound() -> None:
+def test_bounds_of_costs() -> None:
     assert costly(command="true", cost="steps", at_least=3).at_least == 3
     twice = costly(command="true", cost="steps", times=2, reference="true")
     assert (twice.times, twice.runs, twice.references) == (2, 1, 1)
-    for given in ({}, {"at_least": 3, "times": 2, "reference": "true"}):
-        with pytest.raises(UsageError, match="requires `at_least`, or `times` and `reference`"):
+    assert costly(command="true", cost="steps").at_least is None  # a tenth of the input's
+    both = costly(command="true", cost="steps", reference="true", at_least=3)
+    assert (both.times, both.at_least) == (4, 3)
+    for given in ({"times": 2}, {"floor": 2}):
+        with pytest.raises(UsageError, match=f"`{next(iter(given))}` requires `reference`"):
             costly(command="true", cost="steps", **given)
 
 
@@ -82,7 +86,13 @@ def test_every_pair_is_a_failure_or_refused_in_words() -> None:
         "match_out": ["x"], "ignore_out": True, "unstable": 8,
     }  # fmt: skip
     allowed = {
-        frozenset(pair) for pair in [("reference", "slower_than"), ("exit_code", "match_out")]
+        frozenset(pair)
+        for pair in [
+            ("reference", "slower_than"),
+            ("exit_code", "match_out"),
+            ("reference", "exit_code"),
+            ("reference", "match_out"),
+        ]
     }
     for one, other in combinations(asking, 2):
         given = Failure(command="true", **{each: asking[each] for each in (one, other)})
@@ -91,6 +101,16 @@ def test_every_pair_is_a_failure_or_refused_in_words() -> None:
         else:
             with pytest.raises(UsageError):
                 given.commands_and_criterion()
+
+
+@pytest.mark.parametrize("given", [{}, {"regression": True}, {"cost": "x", "times": 2}])
+def test_patterns_go_with_a_reference(given: dict[str, Any]) -> None:
+    failure = Failure(command="z3", reference="z3", exit_code=0, match_err=["a", "b"], **given)
+    _, criterion = failure.commands_and_criterion()
+    assert isinstance(criterion, Printing)
+    assert criterion.describe().endswith(
+        "and exit status 0 and stderr matching 'a' and stderr matching 'b'"
+    )
 
 
 def test_a_cost_has_all_that_is_given() -> None:

@@ -17,7 +17,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.unresolved import Resolved
-from reducekit.session.fresh import Ends
+from reducekit.session.fresh import frequency
 from reducekit.session.golden import run_once
 from reducekit.session.options import Options
 
@@ -83,7 +83,7 @@ def test_a_version_that_cannot_be_judged_is_skipped() -> None:
 def test_unstable_runs_may_be_unresolved() -> None:
     flips = Resolved(Flips(2, 1, 1), 7)
     answered = replace(run(0), stdout=b"unsat\n")
-    assert Ends.of([answered, replace(run(0), stdout=b"unknown\n")], flips) == (1, 1)
+    assert frequency([answered, replace(run(0), stdout=b"unknown\n")], flips) == (1, 1)
 
 
 def test_only_a_command_has_a_status() -> None:

@@ -11,7 +11,7 @@ import pytest
 from reducekit import reduce
 from reducekit.events import Event, Notice
 from reducekit.session import Options, Session
-from reducekit.session.fresh import Ends, as_unstable, in_words
+from reducekit.session.fresh import Ends, Shown, as_often, in_words
 from reducekit.session.output import Steps
 
 TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
@@ -23,7 +23,7 @@ test $(({seed} % 2)) = 1 && echo unknown || echo sat' sh {}"""
 
 def reduced(
     source: Path | bytes, command: str, **options: Any
-) -> tuple[bytes, tuple[Ends, Ends] | None, str]:
+) -> tuple[bytes, tuple[Ends | Shown, Ends | Shown], str]:
     """Return the result, how the fresh variants ended, and what was said last."""
     said: list[str] = []
 
@@ -70,7 +70,7 @@ def test_back_to_the_smallest_that_is_not_rare(rare_from: int) -> None:
         asked.append(text)
         return Ends(8, 8) if text in texts[:rare_from] else Ends(16, 0)
 
-    kept, first, last = as_unstable(texts, texts[-1], ends)
+    kept, first, last = as_often(texts, texts[-1], ends)
     only_input = rare_from == 1
     assert kept == texts[-1 if only_input else rare_from - 1]
     assert (first, last) == (Ends(8, 8), Ends(16, 0) if only_input else Ends(8, 8))
@@ -104,7 +104,7 @@ def test_a_result_that_fails_by_luck_is_given_up(tmp_path: Path) -> None:
     assert again == text
 
 
-def test_no_text_but_the_input_is_as_unstable() -> None:
+def test_no_text_but_the_input_is_as_often() -> None:
     text, fresh, said = reduced(TEXT, LUCKY, strategy="ddmin")
     assert text == b"42\n"
     assert fresh == (Ends(8, 8), Ends(16, 0))
