@@ -128,11 +128,7 @@ class Reduction:
             self._spending,
             Sightings(active=self.repeats > 0 and not self.executor.steady),
         )
-        # The published algorithms identify a text by its bytes.
-        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
-            self._fingerprints = Fingerprints(self.frontend.fingerprint)
-        else:
-            self._fingerprints = Fingerprints(lambda text: None)
+        self._fingerprints = self._no_fingerprints()
 
     @property
     def elapsed(self) -> float:
@@ -166,6 +162,7 @@ class Reduction:
         """
         # The frontend's order is called for every candidate, so it is looked up once.
         order = self.prefer(self.frontend.order)
+        self._verdicts.first = seconds
         best = Best(text, seconds, order, self._spending, self.listen, self.journal)
         stopped = None if starts is None else self._try_starts(best, starts, starts_from)
         while stopped is None and self._returns < _RETURNS:
@@ -240,8 +237,21 @@ class Reduction:
             # Rarely needed, and mostly from the cache: the verdicts of the first run are known.
             stopped = self._run_schedule(best, first, allow_growth=False)
             best.roll_back()
+        if stopped is None and self._verdicts.be_patient():
+            # Which changes failed is remembered apart from the texts, too.
+            self._refuted.clear()
+            self._fingerprints = self._no_fingerprints()
+            stopped = self._run_schedule(best, first, allow_growth=False)
+            best.roll_back()
         self._verdicts.cancel_all()
         return stopped
+
+    def _no_fingerprints(self) -> Fingerprints:
+        """Return the memory of refuted texts, empty."""
+        # The published algorithms identify a text by its bytes.
+        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
+            return Fingerprints(self.frontend.fingerprint)
+        return Fingerprints(lambda text: None)
 
     def _run_schedule(
         self, best: Best, first: tuple[bytes, float], *, allow_growth: bool

@@ -73,6 +73,8 @@ class Sightings:
         self.streak, self.paused = 0, False
 
 
+_IN_VAIN = 8
+"""How many checks in a row may reach the first time limit, too, before the others are left."""
 _AGAIN = b"again %d"
 """The key of a text's rerun, in place of its hash: shorter than any hash."""
 
@@ -104,6 +106,11 @@ class Verdicts:
 
     `limits(seconds)` gives the limits of a check when the best text took that many seconds;
     `on_checked` receives each finished check with its text.
+
+    A time limit that follows the best text may end a check only because the machine is busy. So
+    such a verdict does not stand: after `be_patient` the text is asked for again, with the limit
+    that the input has. Which verdicts these are follows from the seconds in the journal, and the
+    new ones are kept under keys of their own, so that a resumed run does the same.
     """
 
     executor: Executor
@@ -114,6 +121,12 @@ class Verdicts:
     sightings: Sightings = field(default_factory=lambda: Sightings(active=False))
     confirmations: int = 0
     """How many reruns must confirm a success, after one did not fail again."""
+    first: float = 0.0
+    """How many seconds the input took."""
+    _patient: bool = False
+    _hurried: dict[bytes, bytes] = field(default_factory=dict)
+    """The keys of texts that reached a limit shorter than the first, and those to ask again by."""
+    _in_vain: int = 0
     _known: dict[bytes, Verdict] = field(default_factory=dict)
     _used: set[bytes] = field(default_factory=set)
     _recorded: set[bytes] = field(default_factory=set)
@@ -144,17 +157,42 @@ class Verdicts:
 
     def __contains__(self, key: bytes | None) -> bool:
         """Return whether a verdict has arrived."""
-        return key in self._known
+        return key is not None and self._key(key) in self._known
 
     def used(self, key: bytes) -> Verdict | None:
         """Return a verdict if it has been used."""
+        key = self._key(key)
         return self._known[key] if key in self._used else None
+
+    def be_patient(self) -> bool:
+        """Give all checks the first time limit; return whether that may change a verdict."""
+        if self._patient or not self._hurried:
+            return False
+        self._patient = True
+        return True
+
+    def _key(self, key: bytes) -> bytes:
+        """Return the key of the verdict on a text that counts now."""
+        waits = self._patient and self._in_vain < _IN_VAIN
+        return self._hurried.get(key, key) if waits else key
+
+    def _note_time(self, key: bytes, verdict: Verdict, seconds: float) -> None:
+        """Note that a check reached a limit which is shorter than the first."""
+        if verdict.interesting:
+            self._in_vain = 0
+        elif self._patient:
+            self._in_vain += key in self._hurried.values()
+        else:
+            now, first = (self.limits(each).wall for each in (seconds, self.first))
+            if now is not None and first is not None and now <= verdict.seconds and now < first:
+                self._hurried[key] = digest(key + b" again with the first limit")
 
     def use(self, key: bytes, text: bytes, seconds: float) -> Verdict:
         """Return a verdict that has arrived, and count it as a check.
 
         A success counts only if all confirmations show it. Raises Stopped.
         """
+        key = self._key(key)
         self._used.add(key)
         self.counts.checks += 1
         replayed = key in self._recorded
@@ -168,16 +206,18 @@ class Verdicts:
         if verdict.interesting and again and not self.always(text, seconds, again):
             verdict = Verdict(interesting=False, seconds=verdict.seconds, unresolved=True)
             self._known[key] = verdict
+        self._note_time(key, verdict, seconds)
         self.spending.take(verdict.interesting)
         self.sightings.take(verdict.interesting, replayed=replayed)
         return verdict
 
     def is_recorded(self, key: bytes | None) -> bool:
         """Return whether a verdict came from the journal and has not been used yet."""
-        return key in self._recorded
+        return key is not None and self._key(key) in self._recorded
 
     def start(self, key: bytes, text: bytes, seconds: float) -> None:
         """Start a check if it is needed, the budget allows it, and a slot is free."""
+        key = self._key(key)
         # The same text may be proposed by several passes; its check is shared.
         if key in self._known or key in self._running or self.spending.spent:
             return
@@ -233,7 +273,7 @@ class Verdicts:
         """Cancel checks that are no longer needed; other keys are ignored."""
         for key in keys:
             # A verdict that has arrived stays known: the candidate may be proposed again.
-            running = self._running.pop(key, None)
+            running = self._running.pop(self._key(key), None) or self._running.pop(key, None)
             if running is not None:
                 del self._tickets[running.ticket]
                 self.executor.cancel(running.ticket)
@@ -274,4 +314,5 @@ class Verdicts:
         self.counts.runs += 1
         self._running[key] = _Running(self.counts.runs, text, again)
         self._tickets[self.counts.runs] = key
-        self.executor.submit(self.counts.runs, text, self.limits(seconds))
+        longest = max(seconds, self.first) if self._patient else seconds
+        self.executor.submit(self.counts.runs, text, self.limits(longest))
