@@ -365,6 +365,14 @@ class Overrides(Protocol):
     def overrides(self, text: bytes, words: Sequence[str]) -> Sequence[str]:
         """Return the options that a text sets and that decide how the command's words end."""
 
+    def yielding(
+        self, text: bytes, commands: Sequence[Sequence[str]]
+    ) -> tuple[bytes, Sequence[str]]:
+        """Return a text that leaves the options to the commands which all of them set, and these.
+
+        Lines keep their numbers.
+        """
+
 
 @runtime_checkable
 class Claims(Protocol):

@@ -34,6 +34,12 @@ _MISREAD = re.compile(
 """The messages of solvers that cannot read a script or find a term ill-sorted."""
 _STATUS = re.compile(rb"^\(\s*set-info\s+:status\b", re.MULTILINE)
 _SETS = re.compile(rb"(?:^|\))[ \t]*\(\s*set-option\s+:([^\s()|\";]+)\s", re.MULTILINE)
+_SETTING = re.compile(
+    rb"(?:^|(?<=\)))([ \t]*)\(\s*set-option\s+:([^\s()|\";]+)\s+"
+    rb"(?:[^\s()|\";]+|\|[^|]*\||\"[^\"]*\")\s*\)",
+    re.MULTILINE,
+)
+"""The same with its value."""
 _BOUND = re.compile(
     r"(?:.*[.-])?(?:[rt]limit(?:-per)?|timeout|seed|random_seed)|reproducible-resource-limit"
 )
@@ -215,9 +221,25 @@ class Smt2(Frontend):
 
     def overrides(self, text: bytes, words: Sequence[str]) -> list[str]:
         """Return the limits and seeds that a script sets, and what the command's words set, too."""
-        own = {_folded(match[1]) for word in words if (match := _WORD.match(word)) is not None}
+        own = _set_by(words)
         names = dict.fromkeys(name.decode(errors="replace") for name in _SETS.findall(text))
         return [each for each in names if _BOUND.fullmatch(each) or _folded(each) in own]
+
+    def yielding(
+        self, text: bytes, commands: Sequence[Sequence[str]]
+    ) -> tuple[bytes, Sequence[str]]:
+        """Return a script without the options that each command sets by a word, and their names."""
+        common = set.intersection(*map(_set_by, commands)) if commands else set()
+        found: dict[str, None] = {}
+
+        def cut(match: re.Match[bytes]) -> bytes:
+            name = match[2].decode(errors="replace")
+            if _folded(name) not in common:
+                return match[0]
+            found[name] = None
+            return match[1] + b"\n" * match[0].count(b"\n")
+
+        return _SETTING.sub(cut, text), list(found)
 
     def labels(self, texts: Sequence[bytes]) -> list[Part]:
         """Return the assertions, by the names that their writer gave them."""
@@ -244,6 +266,11 @@ class Smt2(Frontend):
     def diagram(self, view: ScriptView) -> Diagram:
         """Return the terms as a graph."""
         return diagram(view.script)
+
+
+def _set_by(words: Sequence[str]) -> set[str]:
+    """Return the options that a command's words may set, in one spelling."""
+    return {_folded(match[1]) for word in words if (match := _WORD.match(word)) is not None}
 
 
 def _folded(option: str) -> str:

@@ -16,6 +16,9 @@ from reducekit.oracle.outcome import Outcome
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SHARE = 0.1
 """The share of the input's cost that stays."""
+_SHARE_OF_SEVERAL = 0.5
+"""The same for several queries: solvers count for all of them, so that many cheap ones of a log
+have a tenth of its cost together, without the expensive one."""
 
 
 @lru_cache(maxsize=16)
@@ -59,9 +62,9 @@ class CostAtLeast(Criterion):
 
     It is at least `at_least`, and at least `times` as high as that of each remaining command, the
     reference, whose cost counts as `floor` if it is less. If neither bound is given, `at_least` is
-    a tenth of what the cost is on the input: else a search finds a small file on which two solvers
-    differ by a few steps. The least of several seeds counts, so that no candidate is kept for one
-    unlucky seed.
+    a tenth of what the cost is on the input (a half, if that has several queries): else a search
+    finds a small file on which two solvers differ by a few steps. The least of several seeds
+    counts, so that no candidate is kept for one unlucky seed.
     """
 
     name: str
@@ -109,7 +112,8 @@ class CostAtLeast(Criterion):
         found = replace(self, kept=(kept, _words(others)))
         if self.at_least is not None or self.floor is not None:
             return found
-        return replace(found, at_least=rounded_down(max(1.0, _SHARE * min(self._costs(own)))))
+        share = _SHARE_OF_SEVERAL if any(len(given(each)) > 1 for each in own) else _SHARE
+        return replace(found, at_least=rounded_down(max(1.0, share * min(self._costs(own)))))
 
     def describe(self) -> str:
         """Describe the preserved failure."""

@@ -160,9 +160,9 @@ def _end(outcome: Outcome) -> bytes | None:
     """
     if outcome.limit == "time":
         return b"the time limit"
-    if given(outcome)[-1:] != (_UNKNOWN,):
+    if _UNKNOWN not in given(outcome):
         return None
-    reason = _REASON.search(outcome.stdout)
+    reason = _REASON.search(outcome.stdout, outcome.stdout.find(_UNKNOWN))
     return _UNKNOWN if reason is None else _UNKNOWN + b" (" + reason[1].strip() + b")"
 
 

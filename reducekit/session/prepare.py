@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from operator import itemgetter
@@ -16,7 +16,7 @@ from reducekit import registry
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend, Order, View
-from reducekit.offers import ChecksModels, Claims, Skips, Varies
+from reducekit.offers import ChecksModels, Claims, Overrides, Skips, Varies
 from reducekit.oracle.also import about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
@@ -48,6 +48,7 @@ from reducekit.session.unpack import plain_path
 
 _FALLBACK = "text"
 """The frontend that reads any text, by lines and tokens."""
+_YIELDED = "left out, as the commands set them and the input would override that: {}"
 _SEEDS_ALONE = "files of this format have no variants: the runs of `unstable` differ by seeds only"
 
 
@@ -73,7 +74,10 @@ class Job:
 
     name: str
     """The name of the input in messages."""
+    read: bytes
+    """The input as it was read."""
     text: bytes
+    """What is reduced: the input, without options that the commands set."""
     frontend: Frontend
     views: list[View]
     """The parsed text; empty once it has been taken."""
@@ -150,7 +154,8 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     """Do the same; the stack closes everything that is opened."""
     name = name_of(options)
     strategy = registry.strategy(options.strategy)
-    text, backup = read(options)
+    whole, backup = read(options)
+    text = whole
     path = output_path(options)
     frontend = _frontend(options, text)
     if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
@@ -181,6 +186,9 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     fresh = options.fresh_commands(FRESH, vary)
     if not fresh and vary is not None and about_answers(criterion):
         fresh = on_fresh(commands, vary)
+    yielded: Sequence[str] = ()
+    if about_answers(criterion) and isinstance(frontend, Overrides):
+        text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
     compares = compares_answers(criterion)
     if compares and isinstance(frontend, Claims) and frontend.unclaimed(text) != text:
         commands, fresh = (
@@ -218,6 +226,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         )
     return Job(
         name=name,
+        read=whole,
         text=text,
         frontend=parsed,
         views=[view],
@@ -244,6 +253,7 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
         notes=(
             *(() if own is None else own.notes),
             *([_SEEDS_ALONE] if options.unstable and vary is None else ()),
+            *([_YIELDED.format(", ".join(f":{each}" for each in yielded))] if yielded else ()),
         ),
     )
 

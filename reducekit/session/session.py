@@ -228,7 +228,7 @@ class Session:
         if job.backup is not None:
             assert isinstance(self.options.input, Path)
             try:
-                back_up(self.options.input, job.backup, job.text)
+                back_up(self.options.input, job.backup, job.read)
             except UsageError:
                 journal_setup.discard(job.opened)
                 raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reducekit.oracle.also import innermost
+from reducekit.oracle.also import compares_answers, innermost
 from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
@@ -135,8 +135,12 @@ class SlippageTracker:
             return
         outcome = outcomes[0]
         if interesting:
-            # Where the signature is the criterion, it is the same.
-            if not isinstance(self.criterion, SameSignature):
+            # Where the signature is the criterion, it is the same. Where answers are, an error of
+            # `eval` or of an option may go with its command.
+            same = isinstance(self.criterion, SameSignature) or (
+                self._of_answers and _crash(self._heard(outcome)) is None
+            )
+            if not same:
                 self._pending[text] = self._signature(outcome).without_quotes(text)
             return
         if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
@@ -178,6 +182,11 @@ class SlippageTracker:
         if not self._is_test:
             return is_failure(heard)
         return heard.status not in (0, 1) or _crash(heard) is not None
+
+    @property
+    def _of_answers(self) -> bool:
+        inner = self.criterion
+        return compares_answers(inner.criterion if isinstance(inner, Captured) else inner)
 
     @property
     def _is_test(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -14,6 +16,7 @@ from reducekit.frontends.smt2.passes.scopes import ScopeItems, blocks
 from reducekit.frontends.smt2.view import ScriptView
 from tests.cli.conftest import tool
 from tests.cli.tool import Tool
+from tests.raw_logs import TOOLS
 from tests.solvers import z3
 from tests.verifier_log import log
 
@@ -93,14 +96,44 @@ def test_a_scope_goes_with_those_inside_it() -> None:
     assert blocks.problem(ScriptView(parse(4 * NESTED))) is not None
 
 
+PAGE = (CHECKOUT / "docs" / "verifiers.md").read_text(encoding="utf-8")
+COMMANDS = {
+    words.partition(".")[0].removeprefix("smt2 "): words
+    for words in re.findall(r"^    reducekit (smt2 .*)$", PAGE, re.MULTILINE)
+}
+
+
+def test_the_document_has_a_command_for_each_tool() -> None:
+    assert set(COMMANDS) == set(TOOLS)
+
+
 @pytest.mark.slow
-def test_the_command_of_the_document(tool: Tool) -> None:
-    text = (CHECKOUT / "docs" / "verifiers.md").read_text(encoding="utf-8")
-    words = re.search(r"^    reducekit (smt2 .*)$", text, re.MULTILINE)
-    assert words is not None
-    tool.write("log.smt2", log(20, 12))
-    done = tool(*shlex.split(words[1].replace("'z3 ", f"'{z3('4.8.5.0')} ")), "-q")
+@pytest.mark.parametrize("name", TOOLS)
+def test_from_the_raw_log_to_its_axioms(tool: Tool, name: str) -> None:
+    (tool.folder / "z3").symlink_to(z3("4.8.5.0"))
+    tool.environment["PATH"] = f"{tool.folder}{os.pathsep}{os.environ['PATH']}"
+    text = "".join(f"{line}\n" for line in TOOLS[name](200))
+    assert text.count("(push") >= 200
+    tool.write(f"{name}.smt2", text)
+    done = tool(*shlex.split(COMMANDS[name]), "--json")
     assert done.code == 0, done.err
-    result = (tool.folder / "log.reduced.smt2").read_text()
-    assert "(at a 5)" in result
+    result = (tool.folder / f"{name}.reduced.smt2").read_text()
     assert result.count("(check-sat)") == 1
+    assert "push" not in result
+    assert 2 <= result.count("(assert") <= 3
+    assert result.count("forall") == 1
+    assert "(at (join x y) i)" in result
+    report = json.loads(done.out)
+    assert "item_of_join" in str(report["left"]) or "Listsdfy.15:9" in str(report["left"])
+    assert not report["changed"], "an error of `eval` or an option may go with its command"
+
+
+@pytest.mark.slow
+def test_a_raw_log_of_fstar_is_answered_in_spite_of_its_errors(tool: Tool) -> None:
+    solver = z3("4.8.5.0")
+    tool.write("log.smt2", "".join(f"{line}\n" for line in TOOLS["fstar"](4)))
+    given = ["smt2", "log.smt2", "--cmd", f"{solver} sat.random_seed={{seed}}", "--unstable", "8"]
+    done = tool(*given)
+    assert done.code == 1
+    assert "of 8 runs at least 1 answer and 1 do not; 0 were answered, 8 were not" in done.err
+    assert "all 8 answered unsat, unknown" in done.err
