@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,8 @@ from reducekit.oracle.signature import is_failure
 from reducekit.oracle.stack import SameStack
 from reducekit.oracle.unresolved import Resolved
 
+_WARNING = re.compile(rb"^warning:", re.IGNORECASE | re.MULTILINE)
+
 
 def accepts(outcome: Outcome) -> bool:
     """Return whether a program read its input and ended without a failure."""
@@ -23,7 +26,7 @@ def accepts(outcome: Outcome) -> bool:
 
 def innermost(criterion: Criterion) -> Criterion:
     """Return the criterion of the first commands, without those around it."""
-    while isinstance(criterion, Also | Printing | Resolved | SameStack):
+    while isinstance(criterion, Also | Printing | Quiet | Resolved | SameStack):
         criterion = criterion.inner
     return criterion
 
@@ -192,8 +195,61 @@ class Printing(Criterion):
         return self.inner.missing_in(run)
 
 
+@dataclass(frozen=True, slots=True)
+class Quiet(Criterion):
+    """The inner criterion holds, and no run warns, if none does on the input.
+
+    z3 warns of a pattern without all variables and goes on without it: its answer is then one to
+    another query.
+    """
+
+    inner: Criterion
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the inner criterion."""
+        return self.inner.wall
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the inner criterion does."""
+        return self.inner.counts_steps
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Look for a warning of the last run, and ask the inner criterion."""
+        return False if _warns(outcomes[-1]) else self.inner.judge(outcomes)
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether there is a warning, or the inner criterion cannot tell."""
+        return _warns(outcomes[-1]) or self.inner.unresolved(outcomes)
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return self.inner.describe()
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return the inner criterion specialised by the run, alone if that warns."""
+        inner = self.inner.shown_by(run, limits)
+        return inner if inner is None or any(map(_warns, run)) else replace(self, inner=inner)
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Leave the order to the inner criterion."""
+        return self.inner.next_order(order, run)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Ask the inner criterion."""
+        return self.inner.missing_in(run)
+
+
+def _warns(outcome: Outcome) -> bool:
+    return _WARNING.search(outcome.stderr) is not None
+
+
 def about_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
+    if isinstance(criterion, Quiet):
+        criterion = criterion.inner
     if isinstance(criterion, Also) and any(isinstance(each, Matches) for each in criterion.others):
         return True
     return isinstance(innermost(criterion), Flips | CostAtLeast)

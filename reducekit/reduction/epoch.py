@@ -68,6 +68,8 @@ class Shared:
     """The refuted changes, by their local context (see `LocalContext`)."""
     fingerprints: Fingerprints
     """The fingerprints of refuted texts."""
+    hurried: list[tuple[bytes | None, bytes | None]]
+    """Of changes that only reached a limit shorter than the first: both of these."""
     look_again: Callable[[], None]
     """Reruns the best text. Raises Stopped, or `Refuted`, if it no longer fails."""
     useless: dict[str, bytes]
@@ -315,6 +317,8 @@ class Epoch:
         # On a base that is only believed, the failure may be the base's fault.
         if candidate.local is not None and self._scheduler.merging.proved(candidate.task):
             self.shared.refuted.add(candidate.local)
+        if candidate.key is not None and self.shared.verdicts.hurried(candidate.key):
+            self.shared.hurried.append((candidate.local, candidate.fingerprint))
         if not remembered and candidate.fingerprint is not None:
             self.shared.fingerprints.refute(candidate.fingerprint, self.shared.best.text)
 

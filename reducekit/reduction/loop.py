@@ -109,6 +109,8 @@ class Reduction:
     _spending: Spending = field(init=False)
     _verdicts: Verdicts = field(init=False)
     _refuted: set[bytes] = field(default_factory=set)
+    _hurried: list[tuple[bytes | None, bytes | None]] = field(default_factory=list)
+    """What is remembered of changes that only reached a limit shorter than the first."""
     _fingerprints: Fingerprints = field(init=False)
     _rounds: int = 0
     _gone: bool = False
@@ -128,7 +130,11 @@ class Reduction:
             self._spending,
             Sightings(active=self.repeats > 0 and not self.executor.steady),
         )
-        self._fingerprints = self._no_fingerprints()
+        # The published algorithms identify a text by its bytes.
+        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
+            self._fingerprints = Fingerprints(self.frontend.fingerprint)
+        else:
+            self._fingerprints = Fingerprints(lambda text: None)
 
     @property
     def elapsed(self) -> float:
@@ -239,19 +245,13 @@ class Reduction:
             best.roll_back()
         if stopped is None and self._verdicts.be_patient():
             # Which changes failed is remembered apart from the texts, too.
-            self._refuted.clear()
-            self._fingerprints = self._no_fingerprints()
+            for local, fingerprint in self._hurried:
+                self._refuted.discard(local or b"")
+                self._fingerprints.forget(fingerprint)
             stopped = self._run_schedule(best, first, allow_growth=False)
             best.roll_back()
         self._verdicts.cancel_all()
         return stopped
-
-    def _no_fingerprints(self) -> Fingerprints:
-        """Return the memory of refuted texts, empty."""
-        # The published algorithms identify a text by its bytes.
-        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
-            return Fingerprints(self.frontend.fingerprint)
-        return Fingerprints(lambda text: None)
 
     def _run_schedule(
         self, best: Best, first: tuple[bytes, float], *, allow_growth: bool
@@ -271,6 +271,7 @@ class Reduction:
             best,
             self._refuted,
             self._fingerprints,
+            self._hurried,
             lambda: self._look_again(best, first),
             {},
             self.protection,

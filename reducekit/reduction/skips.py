@@ -120,6 +120,11 @@ class Fingerprints:
         else:
             self._refuted.add(fingerprint)
 
+    def forget(self, fingerprint: bytes | None) -> None:
+        """Forget that a text with this fingerprint was refuted."""
+        if fingerprint is not None:
+            self._refuted.discard(fingerprint)
+
     def __contains__(self, fingerprint: bytes | None) -> bool:
         """Return whether a text with this fingerprint was refuted."""
         return fingerprint in self._refuted

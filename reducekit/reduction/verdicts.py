@@ -171,6 +171,10 @@ class Verdicts:
         self._patient = True
         return True
 
+    def hurried(self, key: bytes) -> bool:
+        """Return whether a check only reached a limit shorter than the first."""
+        return not self._patient and key in self._hurried
+
     def _key(self, key: bytes) -> bytes:
         """Return the key of the verdict on a text that counts now."""
         waits = self._patient and self._in_vain < _IN_VAIN

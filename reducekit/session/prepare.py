@@ -17,7 +17,7 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend, Order, View
 from reducekit.offers import ChecksModels, Claims, Overrides, Skips, Varies
-from reducekit.oracle.also import about_answers, compares_answers
+from reducekit.oracle.also import Quiet, about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.kinds import regex
@@ -187,8 +187,10 @@ def _prepare(options: Options, guard: Guard, stack: ExitStack) -> Job:
     if not fresh and vary is not None and about_answers(criterion):
         fresh = on_fresh(commands, vary)
     yielded: Sequence[str] = ()
-    if about_answers(criterion) and isinstance(frontend, Overrides):
-        text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
+    if about_answers(criterion):
+        criterion = Quiet(criterion)
+        if isinstance(frontend, Overrides):
+            text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
     compares = compares_answers(criterion)
     if compares and isinstance(frontend, Claims) and frontend.unclaimed(text) != text:
         commands, fresh = (

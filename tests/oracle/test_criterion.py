@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reducekit.oracle.also import Accepts, Also, Printing
+from reducekit.oracle.also import Accepts, Also, Printing, Quiet
 from reducekit.oracle.answers import answers, in_common
 from reducekit.oracle.criterion import (
     Criterion,
@@ -318,6 +318,20 @@ def test_patterns_beside_another_criterion() -> None:
     missing = [run(b"sat\n"), run(b"unsat\n")]
     assert Printing(Disagree(), pattern).shown_by(missing, Limits()) is None
     assert kept.missing_in(missing) == "stdout matching 'x1'; it ended with exit status 0"
+
+
+def test_no_warning_where_the_input_draws_none() -> None:
+    """z3 leaves out a pattern, and so answers another query."""
+    asked = Quiet(Also(Matches(out=(re.compile(b"^unsat"),)), 1, (Accepts(),)))
+    kept = asked.shown_by([run(b"unsat\n"), run(b"unknown\n")], Limits())
+    assert kept is not None
+    warned = run(b"unsat\n", b"WARNING: (2,9): pattern does not contain all variables.\n")
+    assert kept.judge([run(b"unsat\n")]) is None
+    assert kept.judge([warned]) is False
+    assert kept.judge([run(b"unsat\n"), warned]) is False
+    lax = asked.shown_by([warned, run(b"unknown\n")], Limits())
+    assert lax is not None
+    assert lax.judge([warned]) is None
 
 
 def test_who_does_not_understand_a_script_gives_no_answer_to_it() -> None:
