@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.answers import understands
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Disagree, Matches, rest_last
+from reducekit.oracle.criterion import Around, Criterion, Disagree, Matches, rest_last
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
@@ -64,29 +64,18 @@ class Accepts(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class Also(Criterion):
+class Also(Around):
     """A criterion holds for the first commands, and one criterion for each remaining command.
 
     The remaining programs run last, and only if the text is interesting without them.
     """
 
-    inner: Criterion
     first: int
     """The number of commands that the inner criterion judges."""
     others: tuple[Criterion, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
     """What the remaining commands are called in messages: option and program."""
     captures: bool = True
-
-    @property
-    def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
-        return self.inner.wall
-
-    @property
-    def counts_steps(self) -> bool:
-        """Whether the inner criterion does."""
-        return self.inner.counts_steps
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Ask the inner criterion first, then that of each other command."""
@@ -144,33 +133,18 @@ class Also(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class Printing(Criterion):
+class Printing(Around):
     """The inner criterion holds, and the first `runs` outcomes match patterns."""
 
-    inner: Criterion
     patterns: Matches
     runs: int = 1
     captures: bool = True
-
-    @property
-    def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
-        return self.inner.wall
-
-    @property
-    def counts_steps(self) -> bool:
-        """Whether the inner criterion does."""
-        return self.inner.counts_steps
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Look at the last outcome for the patterns, and ask the inner criterion."""
         if len(outcomes) <= self.runs and not self.patterns.judge(outcomes[-1:]):
             return False
         return self.inner.judge(outcomes)
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the inner criterion cannot tell."""
-        return self.inner.unresolved(outcomes)
 
     def describe(self) -> str:
         """Describe the preserved failure."""
@@ -180,12 +154,7 @@ class Printing(Criterion):
         """Return the inner criterion specialised by the run, with the patterns."""
         if not all(self.patterns.judge([each]) for each in run[: self.runs]):
             return None
-        inner = self.inner.shown_by(run, limits)
-        return None if inner is None else replace(self, inner=inner)
-
-    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave the order to the inner criterion."""
-        return self.inner.next_order(order, run)
+        return Around.shown_by(self, run, limits)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Say which of the two is missing."""
@@ -196,25 +165,14 @@ class Printing(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet(Criterion):
+class Quiet(Around):
     """The inner criterion holds, and no run warns, if none does on the input.
 
     z3 warns of a pattern without all variables and goes on without it: its answer is then one to
     another query.
     """
 
-    inner: Criterion
     captures: bool = True
-
-    @property
-    def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
-        return self.inner.wall
-
-    @property
-    def counts_steps(self) -> bool:
-        """Whether the inner criterion does."""
-        return self.inner.counts_steps
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Look for a warning of the last run, and ask the inner criterion."""
@@ -224,22 +182,11 @@ class Quiet(Criterion):
         """Return whether there is a warning, or the inner criterion cannot tell."""
         return _warns(outcomes[-1]) or self.inner.unresolved(outcomes)
 
-    def describe(self) -> str:
-        """Describe the preserved failure."""
-        return self.inner.describe()
-
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
         """Return the inner criterion specialised by the run, alone if that warns."""
-        inner = self.inner.shown_by(run, limits)
-        return inner if inner is None or any(map(_warns, run)) else replace(self, inner=inner)
-
-    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave the order to the inner criterion."""
-        return self.inner.next_order(order, run)
-
-    def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Ask the inner criterion."""
-        return self.inner.missing_in(run)
+        if any(map(_warns, run)):
+            return self.inner.shown_by(run, limits)
+        return Around.shown_by(self, run, limits)
 
 
 def _warns(outcome: Outcome) -> bool:

@@ -79,6 +79,53 @@ def rest_last(
 
 
 @dataclass(frozen=True, slots=True)
+class Around(Criterion):
+    """Leaves to an inner criterion what a class around it says nothing of."""
+
+    inner: Criterion
+
+    @property
+    def captures(self) -> bool:
+        """Whether the inner criterion looks at the outputs."""
+        return self.inner.captures
+
+    @property
+    def wall(self) -> float | None:
+        """The wall time limit of the inner criterion."""
+        return self.inner.wall
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the inner criterion does."""
+        return self.inner.counts_steps
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Ask the inner criterion."""
+        return self.inner.judge(outcomes)
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether the inner criterion cannot tell."""
+        return self.inner.unresolved(outcomes)
+
+    def describe(self) -> str:
+        """Describe the preserved failure."""
+        return self.inner.describe()
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        """Return this around the inner criterion specialised by the run."""
+        inner = self.inner.shown_by(run, limits)
+        return None if inner is None else replace(self, inner=inner)
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        """Leave the order to the inner criterion."""
+        return self.inner.next_order(order, run)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        """Ask the inner criterion."""
+        return self.inner.missing_in(run)
+
+
+@dataclass(frozen=True, slots=True)
 class Everything(Criterion):
     """Accepts anything: has all commands run, and captures their output."""
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.oracle.command import PLACE, Command
-from reducekit.oracle.criterion import Criterion, rest_last
+from reducekit.oracle.criterion import Around, Criterion, rest_last
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
@@ -328,14 +328,13 @@ _SHOWN = {hidden: shown for shown, hidden in _HIDDEN.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class SameStack(Criterion):
+class SameStack(Around):
     """A criterion holds for the first commands, and the crash is at the same place.
 
     The place is in a sanitizer's report, or what the last command shows (`under_gdb`), which runs
     only if the text is interesting otherwise.
     """
 
-    inner: Criterion
     first: int
     """The number of commands that the inner criterion judges."""
     count: int = FRAMES
@@ -344,11 +343,6 @@ class SameStack(Criterion):
     """Instead of that: any function on the stack must match."""
     expected: Stack | None = None
     captures: bool = True
-
-    @property
-    def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
-        return self.inner.wall
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Ask the inner criterion first, then compare the stacks."""

@@ -8,35 +8,19 @@ Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from reducekit.oracle.criterion import Criterion, Matches
+from reducekit.oracle.criterion import Around, Criterion, Matches
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved(Criterion):
+class Resolved(Around):
     """The inner criterion, except for runs that end with the status for `unresolved`."""
 
-    inner: Criterion
     status: int
     """An exit status, or a signal's number below 0."""
-
-    @property
-    def captures(self) -> bool:
-        """Whether the inner criterion looks at the outputs."""
-        return self.inner.captures
-
-    @property
-    def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
-        return self.inner.wall
-
-    @property
-    def counts_steps(self) -> bool:
-        """Whether the inner criterion does."""
-        return self.inner.counts_steps
 
     def gives_up(self, outcome: Outcome) -> bool:
         """Return whether a run ended with that status."""
@@ -50,20 +34,9 @@ class Resolved(Criterion):
         """Return whether a run ended with that status, or the inner criterion cannot tell."""
         return any(map(self.gives_up, outcomes)) or self.inner.unresolved(outcomes)
 
-    def describe(self) -> str:
-        """Describe the preserved failure."""
-        return self.inner.describe()
-
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
         """Return the inner criterion specialised by the run; None if that was unresolved."""
-        if any(map(self.gives_up, run)):
-            return None
-        inner = self.inner.shown_by(run, limits)
-        return None if inner is None else replace(self, inner=inner)
-
-    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave the order to the inner criterion."""
-        return self.inner.next_order(order, run)
+        return None if any(map(self.gives_up, run)) else Around.shown_by(self, run, limits)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Explain that the input is unresolved, if it is; otherwise ask the inner criterion."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.also import compares_answers, innermost
-from reducekit.oracle.criterion import Criterion, ExitZero, SameSignature
+from reducekit.oracle.criterion import Around, Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
 from reducekit.oracle.stack import SameStack
@@ -46,28 +46,10 @@ class Slippage:
 
 
 @dataclass(frozen=True, slots=True)
-class Captured(Criterion):
+class Captured(Around):
     """A criterion that ignores the outputs, and captures them for others."""
 
-    criterion: Criterion
     captures: bool = True
-
-    @property
-    def wall(self) -> float | None:
-        """The wall limit in seconds that belongs to the criterion; None: any will do."""
-        return self.criterion.wall
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Return whether the candidate is interesting; None asks for the next command's outcome."""
-        return self.criterion.judge(outcomes)
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the candidate can be judged neither way."""
-        return self.criterion.unresolved(outcomes)
-
-    def describe(self) -> str:
-        """Describe what is preserved."""
-        return self.criterion.describe()
 
 
 def captured(criterion: Criterion) -> Criterion:
@@ -186,12 +168,12 @@ class SlippageTracker:
     @property
     def _of_answers(self) -> bool:
         inner = self.criterion
-        return compares_answers(inner.criterion if isinstance(inner, Captured) else inner)
+        return compares_answers(inner.inner if isinstance(inner, Captured) else inner)
 
     @property
     def _is_test(self) -> bool:
         inner = self.criterion
-        inner = inner.criterion if isinstance(inner, Captured) else inner
+        inner = inner.inner if isinstance(inner, Captured) else inner
         return isinstance(inner.inner if isinstance(inner, Resolved) else inner, ExitZero)
 
     def _heard(self, outcome: Outcome, size: int = _LONG) -> Outcome:

@@ -121,6 +121,46 @@ def test_a_result_as_unstable_as_the_input_is_kept() -> None:
     )
 
 
+COSTLY = """sh -c 'n=0; grep -q 777 $1 && n=100
+test $(wc -c < $1) -lt 150 && grep -q lucky $1 && n=100; grep -q 5555 $1 || n=0
+echo unsat; echo steps $n' sh {}"""
+"""A short script is costly without 777, by a name, which variants change."""
+
+
+@pytest.mark.parametrize("options", [{"cost": "steps"}, {"cost": "steps", "times": 2}])
+def test_a_cost_that_few_variants_have_is_given_up(options: dict[str, Any]) -> None:
+    names = [f"x{number}" for number in range(8)]
+    text = "\n".join(
+        [f"(declare-const {name} Int)" for name in ["lucky", *names]]
+        + ["(assert (> x0 777))", "(assert (> lucky 5555))"]
+        + [f"(assert (> {name} 0))" for name in names[1:]]
+        + ["(check-sat)\n"]
+    )
+    if "times" in options:
+        options = {**options, "reference": "sh -c 'echo unsat; echo steps 10' sh {}"}
+    said: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Notice):
+            said.append(event.text)
+
+    report = reduce(text, command=COSTLY, only=["commands"], listen=listen, **options)
+    assert b"777" in report.text
+    assert len(report.text) < len(text)
+    assert report.fresh == (Shown(16), Shown(16))
+    assert "the result 16 times; the last steps were taken back, as it was rarer there" in said[-1]
+    assert json.loads(report.json())["fresh"]["before"] == {"shown": 16}
+
+
+def test_a_cost_that_no_other_step_has_as_often_is_kept() -> None:
+    said = in_words(Shown(16), Shown(2), 1, went_back=False)
+    assert said.endswith(
+        "the result 2 times: it is rarer. Ask for three seeds: write {seed} in the command"
+    )
+    assert not Shown(3).rarer_than(Shown(5))
+    assert Shown(0).rarer_than(Shown(3))
+
+
 def test_other_failures_have_no_fresh_variants() -> None:
     report = reduce(TEXT, format="text", interesting=lambda text: b"42" in text)
     assert report.fresh is None
