@@ -13,8 +13,6 @@ from reducekit.oracle.flips import Flips
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import is_failure
-from reducekit.oracle.stack import SameStack
-from reducekit.oracle.unresolved import Resolved
 
 _WARNING = re.compile(rb"^warning:", re.IGNORECASE | re.MULTILINE)
 
@@ -26,14 +24,14 @@ def accepts(outcome: Outcome) -> bool:
 
 def innermost(criterion: Criterion) -> Criterion:
     """Return the criterion of the first commands, without those around it."""
-    while isinstance(criterion, Also | Printing | Quiet | Resolved | SameStack):
+    while isinstance(criterion, Around):
         criterion = criterion.inner
     return criterion
 
 
 def changed_innermost(criterion: Criterion, change: Callable[[Criterion], Criterion]) -> Criterion:
     """Return a criterion with that of the first commands changed by a function."""
-    if isinstance(criterion, Also | Resolved | SameStack):
+    if isinstance(criterion, Around):
         return replace(criterion, inner=changed_innermost(criterion.inner, change))
     return change(criterion)
 
@@ -195,11 +193,12 @@ def _warns(outcome: Outcome) -> bool:
 
 def about_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
-    if isinstance(criterion, Quiet):
+    while isinstance(criterion, Around):
+        others = criterion.others if isinstance(criterion, Also) else ()
+        if any(isinstance(each, Matches) for each in others):
+            return True
         criterion = criterion.inner
-    if isinstance(criterion, Also) and any(isinstance(each, Matches) for each in criterion.others):
-        return True
-    return isinstance(innermost(criterion), Flips | CostAtLeast)
+    return isinstance(criterion, Flips | CostAtLeast)
 
 
 def compares_answers(criterion: Criterion) -> bool:

@@ -120,7 +120,7 @@ class SlippageTracker:
             # Where the signature is the criterion, it is the same. Where answers are, an error of
             # `eval` or of an option may go with its command.
             same = isinstance(self.criterion, SameSignature) or (
-                self._of_answers and _crash(self._heard(outcome)) is None
+                compares_answers(self.criterion) and _crash(self._heard(outcome)) is None
             )
             if not same:
                 self._pending[text] = self._signature(outcome).without_quotes(text)
@@ -164,11 +164,6 @@ class SlippageTracker:
         if not self._is_test:
             return is_failure(heard)
         return heard.status not in (0, 1) or _crash(heard) is not None
-
-    @property
-    def _of_answers(self) -> bool:
-        inner = self.criterion
-        return compares_answers(inner.inner if isinstance(inner, Captured) else inner)
 
     @property
     def _is_test(self) -> bool:

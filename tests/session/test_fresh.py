@@ -145,7 +145,7 @@ def test_a_cost_that_few_variants_have_is_given_up(options: dict[str, Any]) -> N
             said.append(event.text)
 
     report = reduce(text, command=COSTLY, only=["commands"], listen=listen, **options)
-    assert b"777" in report.text
+    assert "777" in report.text
     assert len(report.text) < len(text)
     assert report.fresh == (Shown(16), Shown(16))
     assert "the result 16 times; the last steps were taken back, as it was rarer there" in said[-1]

@@ -19,7 +19,7 @@ SLEEPY = (
 follows from that (0.4 s), but less than the first (2.2 s)."""
 
 
-def kept(source: Path | bytes = TEXT, **options: Any) -> Report:
+def kept(source: Path | bytes = TEXT, **options: Any) -> Report[bytes]:
     return reduce(source, format="text", oracle=SLEEPY, strategy="ddmin", **options)
 
 
