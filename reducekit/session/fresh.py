@@ -25,6 +25,7 @@ FRESH = 16
 A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7.
 """
 _OFTEN = 0.5
+_SHOWN = 0.75
 _CHANCE = 3
 """Rarer means less than this share, and by at least that many: 7 and 5 of 16 may well be chance."""
 
@@ -36,8 +37,8 @@ class Frequency(Protocol):
         """Return whether it is rarer than on another text."""
 
 
-def _rarer(own: int, other: int) -> bool:
-    return own < _OFTEN * other and own + _CHANCE <= other
+def _rarer(own: int, other: int, share: float = _OFTEN) -> bool:
+    return own < share * other and own + _CHANCE <= other
 
 
 class Ends(NamedTuple):
@@ -63,9 +64,12 @@ class Shown(NamedTuple):
     shown: int
 
     def rarer_than(self, other: Frequency) -> bool:
-        """Return whether it shows on less than half as many."""
+        """Return whether it shows on less than three quarters as many.
+
+        More than half: of 16 that is told from less than half of all variants.
+        """
         assert isinstance(other, Shown)
-        return _rarer(self.shown, other.shown)
+        return _rarer(self.shown, other.shown, _SHOWN)
 
 
 def on_fresh(commands: Sequence[Command], vary: Vary) -> tuple[Command, ...]:

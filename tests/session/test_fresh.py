@@ -159,6 +159,8 @@ def test_a_cost_that_no_other_step_has_as_often_is_kept() -> None:
     )
     assert not Shown(3).rarer_than(Shown(5))
     assert Shown(0).rarer_than(Shown(3))
+    assert Shown(11).rarer_than(Shown(16))
+    assert not Shown(12).rarer_than(Shown(16))
 
 
 def test_other_failures_have_no_fresh_variants() -> None:
