@@ -119,7 +119,7 @@ def _refuse_foreign(output: str) -> None:
     C-Vise takes several files to reduce.
     """
     path = Path(output)
-    if path.is_file() and path.stat().st_size and earlier_run(path) is None:
+    if os.path.isfile(path) and path.stat().st_size and earlier_run(path) is None:
         raise UsageError(
             f"{path} exists and is not a result of reducekit. One file is reduced at a time: leave "
             f"{path} out; or type -o {shlex.quote(output)} to write there, and rename what is there"

@@ -91,4 +91,4 @@ def ending(found: Contents) -> Ending:
 
 
 def _places(said: Any) -> tuple[str, str] | None:
-    return None if said is None or said["same"] else (str(said["before"]), str(said["after"]))
+    return None if said is None else (str(said["before"]), str(said["after"]))

@@ -181,7 +181,9 @@ class Report(Generic[Text]):
                     for each in self.others
                 ],
                 **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
-                **({} if self.places is None else {"places": _places(self.places)}),
+                **(
+                    {"places": _places(self.places)} if self.places and not self.places.same else {}
+                ),
                 **({"left": [each.json() for each in self.left]} if self.left else {}),
             }
         )
@@ -195,7 +197,6 @@ def _places(places: Places) -> Mapping[str, Any]:
     return {
         "before": places.before.describe(),
         "after": places.after.describe(),
-        "same": places.same,
         "step_bytes": None if places.step is None else len(places.step),
         "step": None if places.file is None else str(places.file),
     }

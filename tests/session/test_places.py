@@ -161,7 +161,6 @@ def test_the_place(
     assert places == {
         "before": before,
         "after": after,
-        "same": False,
         "step_bytes": len(step.read_bytes()),
         "step": str(step),
     }
