@@ -163,7 +163,7 @@ def reduce_case(
         )
         with executor:
             result = reduction.run(text, outcome.seconds)
-        count, settings, _, _ = frontend.order(result.text)
+        count, settings, *_ = frontend.order(result.text)
         with ReplayServer(library, patch=patch) as fresh:
             last = fresh.replay(read(result.text), LIMITS)
         if checker is not None:

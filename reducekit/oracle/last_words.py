@@ -98,15 +98,14 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
     stdout.
     """
     errors, output = _telling(stderr), _telling(stdout)
-    for found in (_with_details, _in_context):
-        for lines in (errors, output):
-            for pattern in (_WORST, _BAD):
-                for at, line in enumerate(lines):
-                    if pattern.search(line) and not _NONE.search(line):
-                        said = found(lines, at)
-                        if found is _in_context or not is_generic(_joined(said)):
-                            # A heading that says nothing may be left out.
-                            return _joined(said[found is _with_details and is_generic(line) :])
+    bad = [(lines, at) for lines in (errors, output) for at in _worst_first(lines)]
+    for lines, at in bad:
+        said = _with_details(lines, at)
+        if not is_generic(_joined(said)):
+            # A heading that says nothing may be left out.
+            return _joined(said[1:] if is_generic(lines[at]) else said)
+    if bad:
+        return _joined(_in_context(*bad[0]))
     if errors:
         # Progress and warnings before the last sentence change as the input shrinks.
         first = len(errors) - 1
@@ -114,6 +113,16 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
             first -= 1
         return _joined(errors[first:])
     return _joined(output[-1:]) if output and _PROSE.search(output[-1]) else None
+
+
+def _worst_first(lines: list[bytes]) -> list[int]:
+    """Return the numbers of the lines with a word for how bad they are, the worst first."""
+    return [
+        at
+        for pattern in (_WORST, _BAD)
+        for at, line in enumerate(lines)
+        if pattern.search(line) and not _NONE.search(line)
+    ]
 
 
 def is_generic(line: bytes) -> bool:

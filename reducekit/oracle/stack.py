@@ -409,6 +409,13 @@ class SameStack(Around):
         wanted = "" if self.pattern is None else f" matching {self.pattern.pattern!r}"
         return f"no function{wanted} in {found.describe(len(found.functions))}"
 
+    @classmethod
+    def within(cls, criterion: Criterion) -> SameStack | None:
+        """Return the one that a criterion is, or is around; None if there is none."""
+        while isinstance(criterion, Around) and not isinstance(criterion, cls):
+            criterion = criterion.inner
+        return criterion if isinstance(criterion, cls) else None
+
     def elsewhere(self, outcomes: Sequence[Outcome]) -> Stack | None:
         """Return the stack of a text that is not interesting for its stack alone."""
         rest = self.inner.judge(outcomes[: self.first])

@@ -357,7 +357,7 @@ def _compared_places(
 def _asked(running: Running, job: Job, golden: Golden) -> Callable[[bytes], Stack | None] | None:
     """Return the function that runs a text and returns where it crashes; None if nothing tells."""
     # A hunt compares its reduced inputs itself, and gdb of this machine is not on all workers.
-    if isinstance(golden.criterion, SameStack) or running.options.known or job.cluster or job.own:
+    if running.options.known or job.cluster or job.own or SameStack.within(golden.criterion):
         return None
     if not isinstance(innermost(golden.criterion), SameSignature | Matches):
         return None

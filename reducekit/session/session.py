@@ -213,7 +213,7 @@ class Session:
             job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
         claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
         wrong = in_the_wrong(golden.criterion, claimed)
-        traced = self.options.match_stack is None or isinstance(golden.criterion, SameStack)
+        traced = self.options.match_stack is None or SameStack.within(golden.criterion) is not None
         untraced = None if traced else UNTRACED
         for said in (doubtful(golden), advice(golden), wrong, untraced):
             if said is not None:

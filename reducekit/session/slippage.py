@@ -128,10 +128,11 @@ class SlippageTracker:
         if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
             return
         found = self._signature(outcome)
-        if self._expected.covers(found) and isinstance(self.criterion, SameStack):
-            place = self.criterion.elsewhere(outcomes)
+        stack = SameStack.within(self.criterion)
+        if self._expected.covers(found) and stack is not None:
+            place = stack.elsewhere(outcomes)
             if place is not None:
-                words = f"in {place.describe(self.criterion.count)}"
+                words = f"in {place.describe(stack.count)}"
                 self._count(
                     replace(found, line=b"; ".join(filter(None, (found.line, words.encode())))),
                     text,

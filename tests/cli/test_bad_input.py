@@ -200,7 +200,7 @@ def test_a_backup_that_is_there(tool: Tool) -> None:
             ["--cmd", "true", "--reference", "true", "--slower-than", "1", "--exit-code", "1"],
             "give one",
         ),
-        (["--cmd", "true", "--reference", "true", "--exit-code", "1"], "give one"),
+        (["--cmd", "true", "--unstable", "8", "--exit-code", "1"], "give one"),
         (["--cmd", "true", "--exit-code", "1", "--ignore-out"], "mutually exclusive"),
         (["--cmd", "true", "--slower-than", "1", "--timeout", "1"], "not go with --timeout"),
         (["--cmd", "true", "--in-place", "-o", "x"], "--in-place and -o are mutually exclusive"),
