@@ -132,7 +132,7 @@ def reduce_case(
         )
         passes: Counter[str] = Counter()
         gains: Counter[str] = Counter()
-        size = [sum(frontend.order(text)[:2])]
+        size = [sum(frontend.order(text)[1:3])]
         until: dict[float, int] = {}
         smallest = [(0, size[0])]
         seen = [0]
@@ -142,7 +142,7 @@ def reduce_case(
                 passes[event.name] += replays.runs - seen[0]
                 seen[0] = replays.runs
             if isinstance(event, Accepted):
-                left, options, *_ = frontend.order(event.text)
+                _, left, options, *_ = frontend.order(event.text)
                 gains[event.pass_name] += size[0] - left - options
                 size[0] = left + options
                 if size[0] < smallest[-1][1]:
@@ -163,7 +163,7 @@ def reduce_case(
         )
         with executor:
             result = reduction.run(text, outcome.seconds)
-        count, settings, *_ = frontend.order(result.text)
+        _, count, settings, *_ = frontend.order(result.text)
         with ReplayServer(library, patch=patch) as fresh:
             last = fresh.replay(read(result.text), LIMITS)
         if checker is not None:
