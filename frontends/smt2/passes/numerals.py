@@ -20,11 +20,11 @@ _NUMBER = re.compile(rb"(|bv)(?=[0-9.]{3})([0-9]+)(?:\.([0-9]+))?")
 class Ends(Selector):
     """Takes items from both ends of each group, half of them first, then half of that, and so on.
 
-    A group of n of which nothing may go costs two proposals for each power of two up to n / 2.
+    A group of n items that all have to stay costs two proposals for each power of two up to n / 2.
     """
 
     groups: tuple[tuple[int, ...], ...]
-    """What is left of each."""
+    """The remaining items of each group."""
     least: tuple[int, ...]
     """How many items of each group stay; if that is 0, all of it are proposed first."""
     at: int = 0
