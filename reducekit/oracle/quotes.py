@@ -65,6 +65,8 @@ _NAMED = re.compile(
     rb"|types?|node|from|to):? (?!(?:not|is|has|was|error|mismatch|of|in|and|or|with|the|a)\b)"
     rb"(\w+)(?=[,;:)]|$| (?:is|has|was|occurs|does|cannot|in|of|to|after|saw|and|but)\b)"
 )
+# Nothing but the program, the file and what is quoted: `awk: in.awk: *`.
+_SILENT = re.compile(rb"(?:[a-z][a-z0-9+-]*: )?[\w.+-]+\.\w{1,5}: \W*")
 _CHUNK = re.compile(rb"[^\s'\"`()\[\]{}]+[^\s'\"`()\[\]{}.,:;]")
 _HEAD = re.compile(rb"[\w.:]+\Z")
 _SENTENCE = re.compile(rb"[^\n]*?\b[a-z]{2,} [a-z]{2,}\b")
@@ -86,13 +88,13 @@ def without_quotes(line: bytes, text: bytes) -> bytes:
     if not any(found for _, found in words):
         return line
     blanked = _blanked(head, _quoted_spans(head, words, text))
-    if rest or any(map(_tells, _WORD.findall(blanked))):
+    if rest or _tells(blanked):
         return blanked + rest
     for at, (match, _) in enumerate(words):
-        if _tells(match[0]) and match[0].isalpha() and match[0].islower():
+        if match[0].isalpha() and match[0].islower():
             words[at] = (match, False)
             blanked = _blanked(head, _quoted_spans(head, words, text))
-            if any(map(_tells, _WORD.findall(blanked))):
+            if _tells(blanked):
                 return blanked
     return blanked if len(_WORD.findall(blanked)) > 1 else line
 
@@ -126,9 +128,11 @@ def _compiled(pattern: bytes) -> re.Pattern[bytes]:
     return re.compile(own.replace(b"\\ \\*", b"\\ ?.*").replace(b"\\*", b".*"), re.S)
 
 
-def _tells(word: bytes) -> bool:
-    """Return whether a word says what failed: not how bad it is, nor where."""
-    return len(word) > 2 and word[:1].isalpha() and word.lower() not in _LEVELS
+def _tells(line: bytes) -> bool:
+    """Return whether a word of a line says what failed: not how bad it is, nor where."""
+    words = _WORD.findall(line)
+    told = any(len(w) > 2 and w[:1].isalpha() and w.lower() not in _LEVELS for w in words)
+    return told and not _SILENT.fullmatch(line)
 
 
 def _quoted_spans(

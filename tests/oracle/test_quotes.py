@@ -34,6 +34,7 @@ def test_a_name_occurs_as_a_whole(text: bytes, found: bool) -> None:
         (b"unknown constant x2", b"unknown constant x2"),
         (b"FATAL: x1", b"FATAL: x1"),  # nothing else would tell it from other failures
         (b"bug in x1", b"bug in *"),
+        (b"awk: in.awk: sort and x1", b"awk: in.awk: sort and *"),
         (b"a.c: Assertion `x1 > 0' failed", b"a.c: Assertion `x1 > 0' failed"),
         (b"wrong term (f x1 N) of depth N", b"wrong term * of depth N"),
         (b"wrong term (f x1", b"wrong term *"),  # cut off
