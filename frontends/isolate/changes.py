@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from reducekit.change import Change, Edit
 from reducekit.differences import changed
@@ -60,20 +60,20 @@ class View:
     def __init__(self, text: bytes, baseline: bytes) -> None:
         self.hunks = differences(text, baseline, words=False)
         self.changes = differences(text, baseline, words=True)
-        spans: list[tuple[int, int]] = [(0, len(text))]
+        # Columns and generators, no list of tuples: a text may be a million empty lines.
+        starts, ends = array("i", (0,)), array("i", (len(text),))
         self.before: list[bytes] = [b""]
         """For each node what the baseline has there."""
         for begin, end, old in self.changes:
-            if old and begin < end:
-                parts = [(begin, end, old)]
-            else:
-                parts = [(begin, begin, line) for line in _LINE.findall(old)]
-                parts += [(*match.span(), b"") for match in _LINE.finditer(text, begin, end)]
+            parts: Iterable[Difference] = ((begin, end, old),)
+            if not old or begin == end:
+                missing = ((begin, begin, line) for line in _LINE.findall(old))
+                parts = chain(missing, ((*m.span(), b"") for m in _LINE.finditer(text, begin, end)))
             for first, last, line in parts:
-                spans.append((first, last))
+                starts.append(first)
+                ends.append(last)
                 self.before.append(line)
-        starts, ends = (array("i", each) for each in zip(*spans, strict=True))
-        stops = array("i", [len(spans), *range(2, len(spans) + 1)])
+        stops = array("i", (len(starts), *range(2, len(starts) + 1)))
         self.document = Document(text, starts, ends, stops)
 
     def undone(self, *nodes: int) -> Change:
