@@ -19,7 +19,7 @@ from typing import Any
 
 from reducekit.search.scheduler import Scheduler
 from reducekit.session import Options, Session
-from reducekit.session.output import OutputFile
+from reducekit.session.place.output import OutputFile
 
 _SCRIPT = b"(set-logic QF_LIA)\n(declare-fun x () Int)\n(assert (> x 0))\n(check-sat)\n(exit)\n"
 _TEST = '#!/bin/sh\ngrep -q check-sat "$1"\n'

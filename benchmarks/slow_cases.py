@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.slow_generated import AGAIN, again
 from reducekit import NotInterestingError, reduce
-from reducekit.frontends.smt2.variants import variant
+from reducekit.frontends.smt2.answers.variants import variant
 
 _RUNS = 8
 """Variants of a check."""

@@ -31,8 +31,8 @@ from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.thorough.kicks import kick
-from reducekit.frontends.smt2.view import ScriptView
 
 _PATIENCE = 20
 """Seconds after which a script is passed over."""

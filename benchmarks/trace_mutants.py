@@ -19,12 +19,12 @@ from random import Random
 import reducekit
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.schedule import careful_schedule
-from reducekit.frontends.trace.view import TraceView
 from reducekit.search.problem import Search
 from reducekit.strategies.adaptive import adaptive
 

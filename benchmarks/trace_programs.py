@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Trace
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Trace
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.player import Library, find_library
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.programs import program
-from reducekit.frontends.trace.replay import Library, find_library
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import CASES, calls_of
-from tests.frontends.trace.replay.test_stock_cadical import stock
+from tests.frontends.trace.player.test_every_call import CASES, calls_of
+from tests.frontends.trace.player.test_stock_cadical import stock
 
-TINY = Path(__file__).parents[1] / "tests" / "frontends" / "trace" / "replay" / "tiny_ipasir.c"
+TINY = Path(__file__).parents[1] / "tests" / "frontends" / "trace" / "player" / "tiny_ipasir.c"
 COMPILERS = {"c": ["gcc", "-std=c11"], "cpp": ["g++", "-std=c++17"]}
 FORMS = {
     "lingeling": "lgl",

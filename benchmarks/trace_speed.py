@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from reducekit.frontends.trace.calls import Call, Value, with_result
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call, Value, with_result
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
-from reducekit.frontends.trace.replay.answers import Formula
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from reducekit.frontends.trace.replay.live_tester import TOGETHER, LiveTester
-from reducekit.frontends.trace.replay.records import Encoder
+from reducekit.frontends.trace.player import Library, ReplayServer, find_library
+from reducekit.frontends.trace.player.answers import Formula
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.frontends.trace.player.live_tester import TOGETHER, LiveTester
+from reducekit.frontends.trace.player.records import Encoder
 
 SIZES = ((None, 600), (10, 1500))
 """The most variables to begin with (None: as the model says), and how many tests are made."""

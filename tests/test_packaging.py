@@ -28,7 +28,7 @@ BUILD = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(s
 
 THIRD_PARTY = """
 from reducekit.document import Document
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
 
 document: Document = parse(b"(check-sat)")
 size: int = len(document)

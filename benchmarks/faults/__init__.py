@@ -7,7 +7,7 @@
     python -m benchmarks.faults table       # writes the table
 
 A fault is one random machine instruction of a solver's library, overwritten in memory
-(`reducekit.frontends.trace.replay.faults`). Traces are made at random and played against
+(`reducekit.frontends.trace.player.faults`). Traces are made at random and played against
 the faulty library until one fails. `field.tsv` holds no trace, only what makes it again:
 the engine, the place of the instruction, and the seed of the trace.
 """

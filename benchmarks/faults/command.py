@@ -14,7 +14,7 @@ from reducekit.compare.cost import run
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer
+from reducekit.frontends.trace.player import ReplayServer
 from reducekit.journal.store import journal_path, load
 
 OURS = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     Fault,
     Library,
     Patch,
@@ -20,7 +20,7 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.oracle.limits import Limits
 
 FIELD = Path(__file__).parent / "field.tsv"

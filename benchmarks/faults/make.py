@@ -14,10 +14,10 @@ from typing import NamedTuple
 from benchmarks.faults.field import LIMITS, THIRDS, Case, generator, shown
 from reducekit.errors import UsageError
 from reducekit.executors.executor import ExecutorError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.generate.generator import Generated
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     Fault,
     Patch,
     ReplayOutcome,
@@ -25,9 +25,9 @@ from reducekit.frontends.trace.replay import (
     find_library,
     resolve,
 )
-from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.library_code import Code, instructions, read_code
-from reducekit.frontends.trace.replay.live_tester import LiveTester
+from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.library_code import Code, instructions, read_code
+from reducekit.frontends.trace.player.live_tester import LiveTester
 
 _TRACES = 4
 """Traces that are made for one fault; what none of them shows is given up."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from reducekit.diagram import Diagram
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule
-from reducekit.frontends.btor.inspect.diagram import diagram
+from reducekit.frontends.btor.drawing.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
@@ -129,7 +129,7 @@ class Btor(Frontend):
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
         """Look into a graph."""
-        from reducekit.frontends.btor.inspect.offer import inspect
+        from reducekit.frontends.btor.drawing.offer import inspect
 
         return inspect(text, notation)
 

@@ -10,17 +10,17 @@ from typing import Any
 from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
-from reducekit.frontends.smt2.commands import fingerprint, head_of
+from reducekit.frontends.smt2.answers.status import status_of, without_status
 from reducekit.frontends.smt2.diagram import diagram
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.commands import fingerprint, head_of
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import notes, problems
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.hierarchy import hierarchy
 from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
-from reducekit.frontends.smt2.status import status_of, without_status
-from reducekit.frontends.smt2.validity import notes, problems
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.offers import Generation, Part, Probe
 from reducekit.search.strategy import Passes
 
@@ -136,25 +136,25 @@ class Smt2(Frontend):
 
     def variant(self, text: bytes, number: int) -> bytes:
         """Return the script with other names, and its assertions in another order."""
-        from reducekit.frontends.smt2.variants import variant
+        from reducekit.frontends.smt2.answers.variants import variant
 
         return variant(text, number)
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
         """Return the unsat core, and what is instantiated or ground besides."""
-        from reducekit.frontends.smt2.guesses import guesses
+        from reducekit.frontends.smt2.answers.guesses import guesses
 
         return guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         """Return whether a failure line says that a solver need not accept the script."""
-        from reducekit.frontends.smt2.rejections import rejects
+        from reducekit.frontends.smt2.answers.rejections import rejects
 
         return rejects(line, well_formed=well_formed)
 
     def skeleton(self, text: bytes) -> str:
         """Return the operators and sorts that are left, and unusual commands."""
-        from reducekit.frontends.smt2.skeleton import skeleton
+        from reducekit.frontends.smt2.answers.skeleton import skeleton
 
         return skeleton(text)
 
@@ -243,14 +243,14 @@ class Smt2(Frontend):
 
     def labels(self, texts: Sequence[bytes]) -> list[Part]:
         """Return the assertions, by the names that their writer gave them."""
-        from reducekit.frontends.smt2.labels import labels
+        from reducekit.frontends.smt2.answers.labels import labels
 
         return labels(texts)
 
     def instances(self, text: bytes, probe: Probe) -> list[int | None]:
         """Return how often the quantifiers of each assertion are instantiated."""
-        from reducekit.frontends.smt2.instances import instances
-        from reducekit.frontends.smt2.variants import pieces
+        from reducekit.frontends.smt2.answers.instances import instances
+        from reducekit.frontends.smt2.answers.variants import pieces
 
         counted = instances(text, probe) or {}
         script = pieces(text, 0) or []

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from reducekit.frontends import model_test
 from reducekit.frontends.model_test import Finding
-from reducekit.frontends.smt2.model_script import commands_of, with_model
+from reducekit.frontends.smt2.answers.model_script import commands_of, with_model
 from reducekit.oracle.responses import Answer, Error, Model, read_answers, read_responses
 
 MODULE = "reducekit.frontends.smt2.model_check"

@@ -20,8 +20,9 @@ from reducekit.frontend import (
     Frontend,
     Schedule,
 )
-from reducekit.frontends.trace.calls import Trace, marks, plain
 from reducekit.frontends.trace.formats import FORMATS, read_trace, unpack
+from reducekit.frontends.trace.language.calls import Trace, marks, plain
+from reducekit.frontends.trace.language.view import FirstFailing, TraceView
 from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.diagram import diagram
@@ -35,12 +36,11 @@ from reducekit.frontends.trace.passes.schedule import (
     careful_schedule,
     own_schedule,
 )
-from reducekit.frontends.trace.replay.contract import (
+from reducekit.frontends.trace.player.contract import (
     ContractExecutor,
     may_be_lawful,
     without_slips,
 )
-from reducekit.frontends.trace.view import FirstFailing, TraceView
 from reducekit.offers import Conversions, Generation, Inspection, Playing
 from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OracleRequest, OwnOracle, Testing
@@ -303,7 +303,7 @@ class Traces(Frontend):
     @classmethod
     def playing(cls) -> Playing:
         """Return how a trace is replayed once."""
-        from reducekit.frontends.trace.replay.playing import PLAYING
+        from reducekit.frontends.trace.player.playing import PLAYING
 
         return PLAYING
 

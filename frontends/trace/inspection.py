@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from reducekit.frontends.trace import timeline
-from reducekit.frontends.trace.calls import Trace
 from reducekit.frontends.trace.formats import player, read_trace
+from reducekit.frontends.trace.language import timeline
+from reducekit.frontends.trace.language.calls import Trace
 from reducekit.frontends.trace.model.chart import draw_chart
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
-from reducekit.frontends.trace.calls import Call, Trace, with_result
 from reducekit.frontends.trace.formats import player, print_trace, read_trace, reader
+from reducekit.frontends.trace.language.calls import Call, Trace, with_result
+from reducekit.frontends.trace.language.view import FirstFailing
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
     Patch,
@@ -26,14 +27,13 @@ from reducekit.frontends.trace.replay import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.replay.checker import Checker
-from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.crash_cache import CrashCache
-from reducekit.frontends.trace.replay.references import opened_checker
-from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.replay.sharing import Batching, batching, small_traces
-from reducekit.frontends.trace.replay.subject import subject_of
-from reducekit.frontends.trace.view import FirstFailing
+from reducekit.frontends.trace.player.checker import Checker
+from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.references import opened_checker
+from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
+from reducekit.frontends.trace.player.sharing import Batching, batching, small_traces
+from reducekit.frontends.trace.player.subject import subject_of
 from reducekit.interpreter import own_python
 from reducekit.oracle.criterion import Matches, TimesOut, verdict
 from reducekit.oracle.kinds import Pattern

@@ -19,9 +19,9 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.signature import signature
 from reducekit.session.executors import Executors, limits_for, local_opener
-from reducekit.session.files import format_of
-from reducekit.session.golden import Golden, GoldenRunError, establish, run_once
 from reducekit.session.options import Failure, KnownFailure, Options
+from reducekit.session.place.files import format_of
+from reducekit.session.runs.golden import Golden, GoldenRunError, establish, run_once
 from reducekit.session.session import Session
 from reducekit.session.slippage import captured
 

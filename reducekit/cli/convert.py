@@ -14,9 +14,9 @@ from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Converts
-from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import write_file
-from reducekit.session.unpack import plain_path
+from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.output import write_file
+from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
 
 

@@ -18,7 +18,7 @@ from reducekit.cli.streams import print_bytes, say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
 from reducekit.offers import Generation
-from reducekit.session.output import OutputFile, make_folder, write_file
+from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 
 def seed_option(generation: Generation) -> Added:

@@ -16,7 +16,7 @@ from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
 from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of
-from reducekit.session.output import write_file
+from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened
 
 _COLUMNS = 100  # maximum width of a step's description

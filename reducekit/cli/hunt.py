@@ -24,7 +24,7 @@ from reducekit.hunt.report import to_json, to_junit
 from reducekit.offers import FormatOption, Generation
 from reducekit.option import options_of
 from reducekit.own_checks import Testing, TestsInputs
-from reducekit.session.output import write_file
+from reducekit.session.place.output import write_file
 from reducekit.text import shortened
 from reducekit.usage.advice import spelled
 

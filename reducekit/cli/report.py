@@ -20,7 +20,7 @@ from reducekit.reports import Account, account, issue, page
 from reducekit.reports.ending import ending
 from reducekit.reports.issue import VERSION_OPTIONS, program
 from reducekit.session.history import open_history
-from reducekit.session.output import write_file
+from reducekit.session.place.output import write_file
 
 _VERSION = 20_000  # bytes
 _LINE = 120  # characters of its first line at most

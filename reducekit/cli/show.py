@@ -14,9 +14,9 @@ from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
-from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import write_file
-from reducekit.session.unpack import plain_path
+from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.output import write_file
+from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
 
 

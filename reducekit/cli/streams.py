@@ -146,8 +146,8 @@ def read_text(path: Path) -> bytes:
 
     Raises UsageError.
     """
-    from reducekit.session.output import read_input
-    from reducekit.session.unpack import unpacked
+    from reducekit.session.place.output import read_input
+    from reducekit.session.place.unpack import unpacked
 
     data = standard_input() if path == STANDARD_INPUT else read_input(path)
     return unpacked(data, str(path))

@@ -13,8 +13,8 @@ from reducekit.cli.options import PATH
 from reducekit.cli.streams import print_bytes, read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Varies
-from reducekit.session.files import naming, refuse_blank
-from reducekit.session.output import write_file
+from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.output import write_file
 
 
 @click.command("variant", cls=Command)

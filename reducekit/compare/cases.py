@@ -18,8 +18,8 @@ from reducekit.frontend import Effort, FormatOption, Frontend
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
-from reducekit.session.files import naming, read_text
 from reducekit.session.options import Words
+from reducekit.session.place.files import naming, read_text
 
 _ON_OFF = {"on": True, "off": False}
 

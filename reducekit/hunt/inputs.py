@@ -20,8 +20,8 @@ from reducekit.offers import (
     made_by,
 )
 from reducekit.oracle.outcome import Outcome
-from reducekit.session.output import read_input
-from reducekit.session.unpack import unpacked
+from reducekit.session.place.output import read_input
+from reducekit.session.place.unpack import unpacked
 
 WITHOUT_END = 1 << 62
 """A practically unlimited number of seeds."""

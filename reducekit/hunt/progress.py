@@ -28,7 +28,7 @@ from reducekit.executors.executor import Closing
 from reducekit.hunt.stats import Bug, HuntStats, as_state, restore
 from reducekit.oracle.command import Command
 from reducekit.oracle.files import Files, FileState, changed_files, files_of
-from reducekit.session.output import write_file
+from reducekit.session.place.output import write_file
 
 NAME = "hunt.json"
 """The state file in the folder of a hunt."""

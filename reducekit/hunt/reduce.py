@@ -15,8 +15,8 @@ from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
 from reducekit.own_checks import Subject
 from reducekit.session import Options, Session
-from reducekit.session.golden import GoldenRunError
 from reducekit.session.options import KnownFailure, Opener
+from reducekit.session.runs.golden import GoldenRunError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from reducekit.errors import UsageError
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.results import InputResult
 from reducekit.hunt.stats import Bug
-from reducekit.session.output import OutputFile, make_folder, write_file
+from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 _MARK = "differs by: "
 """Begins the line of a note that has the mark."""

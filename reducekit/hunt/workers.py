@@ -20,7 +20,7 @@ from reducekit.own_checks import Tested, Tester
 CHUNK = 10
 """Number of seeds that a process gets at a time.
 
-This many inputs may share a replay process (`frontends/trace/replay/live_tester.py`), so a
+This many inputs may share a replay process (`frontends/trace/player/live_tester.py`), so a
 continued hunt begins with the first seed of a chunk.
 """
 _AHEAD = 4  # chunks for each process that may wait for an earlier one

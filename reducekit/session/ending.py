@@ -33,15 +33,11 @@ from reducekit.oracle.stack import (
 )
 from reducekit.reduction import Result
 from reducekit.reduction.control import Stopped
-from reducekit.session.earlier import put_aside
 from reducekit.session.executors import Running, Stoppable, limits_for
-from reducekit.session.fresh import FRESH, Ends, Shown, as_often, frequency, in_words
-from reducekit.session.golden import Golden, run_once
 from reducekit.session.other_failures import OtherFailures
-from reducekit.session.output import SavedBest, Steps, rescue, write_file
-from reducekit.session.places import Places, crashes, last_same
+from reducekit.session.place.earlier import put_aside
+from reducekit.session.place.output import SavedBest, Steps, rescue, write_file
 from reducekit.session.prepare import Job
-from reducekit.session.probing import overridden
 from reducekit.session.remains import counted, remains
 from reducekit.session.report import (
     INTERRUPTED,
@@ -51,6 +47,10 @@ from reducekit.session.report import (
     Report,
     Reproducer,
 )
+from reducekit.session.runs.fresh import FRESH, Ends, Shown, as_often, frequency, in_words
+from reducekit.session.runs.golden import Golden, run_once
+from reducekit.session.runs.places import Places, crashes, last_same
+from reducekit.session.runs.probing import overridden
 from reducekit.session.slippage import SlippageTracker
 
 _LAST_CHECKS = 5

@@ -21,7 +21,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import POLL, Control
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
-from reducekit.session.unpack import plain_path
+from reducekit.session.place.unpack import plain_path
 
 _OF_STEPS = 5.0
 """Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""

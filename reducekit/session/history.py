@@ -11,7 +11,7 @@ from typing import Any
 from reducekit.differences import unified
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Step, journal_path, load
-from reducekit.session.output import reduced_path
+from reducekit.session.place.output import reduced_path
 from reducekit.text import shortened
 
 __all__ = ["Contents", "Step", "as_json", "diff_of", "open_history", "step_of"]

@@ -26,10 +26,12 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.own_checks import ChecksCandidates, GuardsCommand, OracleRequest, OwnOracle, Subject
 from reducekit.reduction import PassChoice, Protection
 from reducekit.search.strategy import Strategy
-from reducekit.session import journal_setup
 from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
-from reducekit.session.files import (
+from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options, Words
+from reducekit.session.other_failures import OtherFailures
+from reducekit.session.place import journal_setup
+from reducekit.session.place.files import (
     HEAD,
     name_of,
     naming,
@@ -38,13 +40,11 @@ from reducekit.session.files import (
     refuse_blank,
     refuse_other_format,
 )
-from reducekit.session.fresh import FRESH, on_fresh
-from reducekit.session.journal_setup import Opened
-from reducekit.session.options import MISSING_COMMAND, Failure, Opener, Options, Words
-from reducekit.session.other_failures import OtherFailures
-from reducekit.session.output import OutputFile
+from reducekit.session.place.journal_setup import Opened
+from reducekit.session.place.output import OutputFile
+from reducekit.session.place.unpack import plain_path
 from reducekit.session.programs import Preference, Program, Proposals
-from reducekit.session.unpack import plain_path
+from reducekit.session.runs.fresh import FRESH, on_fresh
 
 _FALLBACK = "text"
 """The frontend that reads any text, by lines and tokens."""

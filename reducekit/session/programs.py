@@ -31,7 +31,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.search.problem import IndependentItems, Selection
 from reducekit.session.executors import Running, Stoppable
-from reducekit.session.golden import run_once
+from reducekit.session.runs.golden import run_once
 from reducekit.text import printable
 
 _SECONDS = 60.0

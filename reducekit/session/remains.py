@@ -10,10 +10,10 @@ from reducekit.offers import Labels
 from reducekit.oracle.also import about_answers
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
-from reducekit.session.golden import Golden
 from reducekit.session.prepare import Job
-from reducekit.session.probing import good_and_bad, probe_of
 from reducekit.session.report import Remaining
+from reducekit.session.runs.golden import Golden
+from reducekit.session.runs.probing import good_and_bad, probe_of
 
 
 def remains(job: Job, golden: Golden, texts: Sequence[bytes]) -> list[Remaining]:

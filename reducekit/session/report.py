@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeVar, cast
 
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
-from reducekit.session.fresh import Ends, Shown
-from reducekit.session.places import Places
 from reducekit.session.progress import stop_in_words
+from reducekit.session.runs.fresh import Ends, Shown
+from reducekit.session.runs.places import Places
 from reducekit.text import excerpt, printable, printable_lines
 
 Text = TypeVar("Text", bound=bytes | str)

@@ -14,11 +14,11 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
 from reducekit.session.executors import Running, limits_for
-from reducekit.session.golden import Golden
-from reducekit.session.guesses import guesses
-from reducekit.session.output import SavedBest, Steps
+from reducekit.session.place.output import SavedBest, Steps
 from reducekit.session.prepare import Job
 from reducekit.session.report import INTERRUPTED
+from reducekit.session.runs.golden import Golden
+from reducekit.session.runs.guesses import guesses
 from reducekit.session.slippage import SlippageTracker, captured
 
 _REPEATS = 2

@@ -26,19 +26,19 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.stack import SameStack
 from reducekit.own_checks import AdaptsToFailure
 from reducekit.reduction.control import Control
-from reducekit.session import journal_setup
 from reducekit.session.ending import confirmed, left, on_fresh_variants, placed, report_of
 from reducekit.session.executors import Executors, Running
-from reducekit.session.golden import Golden, advice, doubtful, in_the_wrong
-from reducekit.session.golden_runs import seen_to_fail
 from reducekit.session.notebook import below_the_cell, in_html, in_notebook, in_words
 from reducekit.session.options import Options
-from reducekit.session.output import SavedBest, Steps, back_up
-from reducekit.session.places import UNTRACED
+from reducekit.session.place import journal_setup
+from reducekit.session.place.output import SavedBest, Steps, back_up
 from reducekit.session.prepare import Job, prepare
-from reducekit.session.probing import overridden
 from reducekit.session.progress import Progress
 from reducekit.session.report import Report
+from reducekit.session.runs.golden import Golden, advice, doubtful, in_the_wrong
+from reducekit.session.runs.golden_runs import seen_to_fail
+from reducekit.session.runs.places import UNTRACED
+from reducekit.session.runs.probing import overridden
 from reducekit.session.searching import search, slippage_of
 
 

@@ -24,7 +24,7 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.session import Failure, Options, Session
 from reducekit.session.progress import Limit, Progress, in_words
 from reducekit.session.report import Report
-from reducekit.session.trial import Trial
+from reducekit.session.runs.trial import Trial
 from reducekit.text import printable, shortened
 from reducekit.ui.wording import worded
 

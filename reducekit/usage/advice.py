@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 
 from reducekit.errors import OtherFormatError, ReducekitError
-from reducekit.session.golden import GoldenRunError, Problem
+from reducekit.session.runs.golden import GoldenRunError, Problem
 
 _SPELLED = {"command": "--cmd", "journal": "--no-journal", "output": "-o", "lenient": "--lenient"}
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")

@@ -299,7 +299,7 @@ def test_a_library_that_is_killed_from_outside_has_no_bug(tool: Tool) -> None:
 
 @pytest.mark.slow
 def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
-    source = Path(__file__).parents[1] / "frontends/trace/replay/tiny_ipasir.c"
+    source = Path(__file__).parents[1] / "frontends/trace/player/tiny_ipasir.c"
     library = tool.folder / "mysat.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-DBUG", source, "-o", library], check=True)
     # The library's functions tell the model.

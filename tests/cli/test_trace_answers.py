@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.tool import Tool
 
-SOURCE = Path(__file__).parents[1] / "frontends" / "trace" / "replay" / "tiny_ipasir.c"
+SOURCE = Path(__file__).parents[1] / "frontends" / "trace" / "player" / "tiny_ipasir.c"
 TRACE = "init\nadd 3\nadd 4\nadd 0\nadd 1\nadd 2\nadd 0\nassume 1\nsolve\nrelease\n"
 
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from reducekit.frontends.trace.replay import find_library
+from reducekit.frontends.trace.player import find_library
 from tests.cli.tool import Tool
 
 MELTS = "init\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nmelt 1\nsat\n"

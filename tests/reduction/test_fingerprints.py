@@ -10,7 +10,7 @@ import pytest
 
 from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.commands import fingerprint
+from reducekit.frontends.smt2.language.commands import fingerprint
 from reducekit.journal import digest
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result

@@ -18,7 +18,7 @@ from reducekit.executors.executor import Finished, InProcess
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.text import Text
 from reducekit.frontends.text.parser import TextView
 from reducekit.frontends.text.passes import drop_lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reducekit.document import Patched
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
 from reducekit.reduction.skips import LocalContext
 
 

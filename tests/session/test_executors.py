@@ -16,7 +16,7 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.session import Options
 from reducekit.session.executors import Executors, local_opener, opener_of
-from reducekit.session.golden import run_once
+from reducekit.session.runs.golden import run_once
 
 ORACLE = Oracle((Command.of(["true"]),), ExitZero())
 

@@ -26,7 +26,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
 from reducekit.session.executors import limits_for, timeout_for
-from reducekit.session.golden import (
+from reducekit.session.runs.golden import (
     Golden,
     GoldenRunError,
     advice,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.session.output import rescue, write_file
+from reducekit.session.place.output import rescue, write_file
 
 
 def test_a_result_is_rescued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from reducekit import reduce
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Event, Notice
 from reducekit.session import Options
-from reducekit.session.places import UNTRACED, last_same
 from reducekit.session.report import Report
+from reducekit.session.runs.places import UNTRACED, last_same
 from reducekit.usage.summary import summary
 
 pytestmark = pytest.mark.debian("gdb", "cc")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reducekit.session.options import Failure
-from reducekit.session.trial import Seen, Trial
+from reducekit.session.runs.trial import Seen, Trial
 
 
 def seen(text: bytes = b"text\n", **failure: object) -> Seen:

@@ -33,7 +33,7 @@ from reducekit.frontends.btor.convert.smtlib_operators import (
 )
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Op
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
 from reducekit.text import shortened
 
 _OPEN = ord("(")

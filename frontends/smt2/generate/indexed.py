@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 # The head of an application, and the sorts of its arguments.
 Application = tuple[str, tuple[Sort, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 ROUNDING = ("RNE", "RNA", "RTP", "RTN", "RTZ")
 _LETTERS = 'ab01 -A"'

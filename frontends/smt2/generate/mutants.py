@@ -19,10 +19,10 @@ from reducekit.frontends.smt2.generate.literals import literal
 from reducekit.frontends.smt2.generate.logic import is_logic, theories_of
 from reducekit.frontends.smt2.generate.signatures import Signature, signatures
 from reducekit.frontends.smt2.generate.terms import fits, substituted
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.sorts import Sort, is_open
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.sorts import Sort, is_open
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 
 _DROPPED = (b"set-option", b"set-info", b"exit", b"get-info", b"get-option", b"echo")
 """Commands of seeds that say how a solver is to be run, or what its answer is."""

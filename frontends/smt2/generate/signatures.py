@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from reducekit.frontends.smt2.sorts import Sort
+from reducekit.frontends.smt2.language.sorts import Sort
 
 # Words for sorts. Those with an apostrophe stand for any sort or number, the same in all of a line.
 _SORTS: Mapping[str, Sort] = {

@@ -15,7 +15,7 @@ from reducekit.frontends.smt2.generate.signatures import (
     Signature,
     signatures,
 )
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 _FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))
 _FIELDS = 0.2

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
-from reducekit.frontends.smt2.script import Script
-from reducekit.frontends.smt2.sorts import RESERVED, Sort
-from reducekit.frontends.smt2.spelling import short_names
-from reducekit.frontends.smt2.terms import subterms
-from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.script import Script
+from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
+from reducekit.frontends.smt2.language.spelling import short_names
+from reducekit.frontends.smt2.language.terms import subterms
+from reducekit.frontends.smt2.language.theories import CONSTANTS, OPERATORS
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.lazy import Lazy
 
 _OPEN = ord("(")

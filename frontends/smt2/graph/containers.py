@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 _HOLDING_ONE = frozenset(("Seq", "Set", "Bag"))
 _EMPTY = re.compile(

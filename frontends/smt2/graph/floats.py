@@ -8,8 +8,8 @@ from typing import Any
 
 from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import Moves
-from reducekit.frontends.smt2.sorts import Sort
-from reducekit.frontends.smt2.spelling import literal_value, shortest
+from reducekit.frontends.smt2.language.sorts import Sort
+from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 _SPECIAL = re.compile(rb"\(_ (\+oo|-oo|\+zero|-zero|NaN) [0-9]+ [0-9]+\)")
 _CONVERSION = re.compile(rb"\(_ (to_fp|to_fp_unsigned) ([0-9]+) ([0-9]+)\)")

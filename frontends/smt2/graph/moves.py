@@ -11,8 +11,8 @@ from typing import Any
 
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.model import TIGHT, Graph, Shape
-from reducekit.frontends.smt2.sorts import Sort, is_open, print_sort, write_sort
-from reducekit.frontends.smt2.terms import Terms
+from reducekit.frontends.smt2.language.sorts import Sort, is_open, print_sort, write_sort
+from reducekit.frontends.smt2.language.terms import Terms
 
 SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 # Subterms of several sizes are hoisted, the small ones first: the needed part of a large term is

@@ -26,7 +26,7 @@ from reducekit.frontends.smt2.graph.floats import narrowed_float, of_format
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import QUANTIFIERS, Candidate, Moves, with_variables
 from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 # Each try rebuilds and prints the whole graph, as for widths.
 _CLASSES = 12

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from reducekit.frontends.smt2.graph.model import Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
-from reducekit.frontends.smt2.spelling import literal_value, shortest
+from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 # Not equivalent, and need not be: the test decides. A stronger relation that is asserted has no new
 # models, so it keeps at least an answer `unsat`.

@@ -10,7 +10,7 @@ from typing import Any
 
 from reducekit.frontends.smt2.graph.containers import is_array, joined, roles
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
-from reducekit.frontends.smt2.sorts import Sort
+from reducekit.frontends.smt2.language.sorts import Sort
 
 _DECLARES = (b"declare-fun", b"declare-const")
 

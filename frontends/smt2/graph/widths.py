@@ -22,8 +22,8 @@ from reducekit.frontends.smt2.graph.containers import (
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Moves
 from reducekit.frontends.smt2.graph.unions import Unions, redeclarable, redeclared
-from reducekit.frontends.smt2.sorts import Sort, print_sort
-from reducekit.frontends.smt2.spelling import literal_value, shortest
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 # Powers of two: what depends on a width depends on bytes and words, or on being above some bound,
 # to which the next power of two is less than twice as far.

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.commands import head_of
-from reducekit.frontends.smt2.scopes import Definition
-from reducekit.frontends.smt2.terms import Terms
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.scopes import Definition
+from reducekit.frontends.smt2.language.terms import Terms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reducekit.change import Change
-from reducekit.frontends.smt2.commands import TOKEN
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import LATE, Closing
@@ -17,9 +16,10 @@ from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.commands import TOKEN
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.layout import tidy
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Problem, Search
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.terms import subterms
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.terms import subterms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import LeafTree, Move, Selection
 

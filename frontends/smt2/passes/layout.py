@@ -10,7 +10,7 @@ import re
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import IndependentChanges, Items
 
 # Strings and quoted symbols are matched first, so that their blanks are kept.

@@ -8,10 +8,10 @@ from functools import partial
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.commands import head_of
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.terms import Terms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.phases import PATTERNS
-from reducekit.frontends.smt2.terms import Terms
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, Selection
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, IndependentItems, Selection
 from reducekit.search.selecting import Selecting, Selector

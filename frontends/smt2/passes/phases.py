@@ -21,15 +21,15 @@ from itertools import count
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.smt2.commands import head_of
-from reducekit.frontends.smt2.constants import is_constant
-from reducekit.frontends.smt2.logics import Theories, theories_of
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.constants import is_constant
+from reducekit.frontends.smt2.language.logics import Theories, theories_of
+from reducekit.frontends.smt2.language.script import Script
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.terms import Terms, subterms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.drop import Drop
 from reducekit.frontends.smt2.passes.scopes import Scopes
-from reducekit.frontends.smt2.script import Script
-from reducekit.frontends.smt2.sorts import Sort, print_sort
-from reducekit.frontends.smt2.terms import Terms, subterms
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
 # The commands with terms that the paper treats, in its order, each with the related commands of

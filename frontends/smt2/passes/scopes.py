@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.commands import Commands
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.commands import Commands
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import (
     Closure,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import Script, analyse
-from reducekit.frontends.smt2.spelling import shortest
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import Script, analyse
+from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, independent
 

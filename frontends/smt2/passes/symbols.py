@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.sorts import RESERVED
-from reducekit.frontends.smt2.spelling import short_names
-from reducekit.frontends.smt2.theories import CONSTANTS, OPERATORS
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.sorts import RESERVED
+from reducekit.frontends.smt2.language.spelling import short_names
+from reducekit.frontends.smt2.language.theories import CONSTANTS, OPERATORS
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import IndependentChanges, independent
 
 # Names that cannot be given to a symbol: reserved words and theory symbols.

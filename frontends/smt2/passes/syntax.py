@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.commands import head_of
-from reducekit.frontends.smt2.terms import Terms, subterms
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.terms import Terms, subterms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree

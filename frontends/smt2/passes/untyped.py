@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import LeafTree, Move, Selection
 
 # More probes would mostly repeat the answer of the first: whether the failure needs a valid script.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.smt2.constants import is_constant
+from reducekit.frontends.smt2.language.constants import is_constant
+from reducekit.frontends.smt2.language.spelling import literal_value, shortest
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.spelling import text_is_sorted
-from reducekit.frontends.smt2.spelling import literal_value, shortest
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import LeafTree, Move
 

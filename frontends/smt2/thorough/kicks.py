@@ -23,8 +23,8 @@ from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.widths import widths
-from reducekit.frontends.smt2.sorts import Sort
-from reducekit.frontends.smt2.spelling import shortest
+from reducekit.frontends.smt2.language.sorts import Sort
+from reducekit.frontends.smt2.language.spelling import shortest
 from reducekit.search.problem import Search
 
 _GROWTH = 24

@@ -13,10 +13,10 @@ from reducekit.frontends.smt2.graph.functions import named_terms
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.graph import ClosingMoves, GraphPass, as_printed, without_names
 from reducekit.frontends.smt2.thorough.kicks import Ground, Kicking, Kicks
 from reducekit.frontends.smt2.thorough.restarts import Restart
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import FixedSearch, Problem
 
 _MOST_KICKED = 2000

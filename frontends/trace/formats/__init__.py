@@ -19,9 +19,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.formats.lines import Syntax, parse_calls, print_calls, spell_call
+from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.text import without_mark
 
 __all__ = ["FORMATS", "detect", "print_trace", "read_trace", "reader", "spell", "unpack"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 

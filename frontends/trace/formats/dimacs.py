@@ -8,7 +8,6 @@ from itertools import count
 from typing import NamedTuple
 
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats.convert import (
     APIS,
     DROP_ASSUMPTIONS,
@@ -16,6 +15,7 @@ from reducekit.frontends.trace.formats.convert import (
     NAMES,
     SOLVES,
 )
+from reducekit.frontends.trace.language.calls import Call
 
 _TOKEN = re.compile(rb"[^\s]+")
 _DROP = DROP_ASSUMPTIONS | DROP_CONSTRAINT

@@ -15,7 +15,7 @@ from io import BytesIO
 from itertools import accumulate, islice
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, Interned, LongTrace, Value
+from reducekit.frontends.trace.language.calls import Call, Interned, LongTrace, Value
 
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _USUAL = re.compile(rb"([A-Za-z_][A-Za-z0-9_]{0,40}) (0|-?[1-9][0-9]{0,8})\n")

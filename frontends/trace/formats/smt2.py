@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.definition import CallModel, Model, Type
 
 _PLACE = re.compile(r"\{(\w+)(\.width)?\}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, NAMES, SOURCES, WHOLE
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 

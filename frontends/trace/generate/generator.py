@@ -19,10 +19,10 @@ from fractions import Fraction
 from itertools import chain, repeat
 from random import Random
 
-from reducekit.frontends.trace.calls import Call, Value, with_result
 from reducekit.frontends.trace.generate.options import random_options
 from reducekit.frontends.trace.generate.plan import CallPlan, Plan, StepPlan, plan_of
 from reducekit.frontends.trace.generate.structures import STRUCTURES
+from reducekit.frontends.trace.language.calls import Call, Value, with_result
 from reducekit.frontends.trace.model.definition import Argument, Model
 from reducekit.frontends.trace.model.machine import Machine
 

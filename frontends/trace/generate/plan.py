@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.generate.options import fuzzed_options
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.compiler import compiled
 from reducekit.frontends.trace.model.conditions import Code
 from reducekit.frontends.trace.model.definition import CallModel, Model, ModelError, Option, Step

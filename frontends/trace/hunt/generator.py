@@ -11,10 +11,10 @@ from reducekit.frontends.trace.generate.generator import Generated as Made
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import OPTIONS, TraceOptions
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import CONTRACT, PARSE
-from reducekit.frontends.trace.replay.classify import classified
-from reducekit.frontends.trace.replay.fitted import fitted
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from reducekit.frontends.trace.player import CONTRACT, PARSE
+from reducekit.frontends.trace.player.classify import classified
+from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.offers import Generated, Generation, InputGenerator
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome

@@ -16,28 +16,28 @@ from typing import Any
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Executor
 from reducekit.frontend import Frontend
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace, reader
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import TraceOptions
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     Library,
     Patch,
     ReplayOutcome,
     ReplayServer,
 )
-from reducekit.frontends.trace.replay.batch import BatchReplay
-from reducekit.frontends.trace.replay.checker import Checked, Checker, Wrong
-from reducekit.frontends.trace.replay.contract import was_lawful
-from reducekit.frontends.trace.replay.crash_cache import CrashCache
-from reducekit.frontends.trace.replay.fitted import fitted
-from reducekit.frontends.trace.replay.live_tester import LiveTester
-from reducekit.frontends.trace.replay.references import Reference, checker_of, reference_for
-from reducekit.frontends.trace.replay.replay_executor import ReplayExecutor
-from reducekit.frontends.trace.replay.sharing import batching, release_of, small_traces
-from reducekit.frontends.trace.replay.subject import subject_of
+from reducekit.frontends.trace.player.batch import BatchReplay
+from reducekit.frontends.trace.player.checker import Checked, Checker, Wrong
+from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.live_tester import LiveTester
+from reducekit.frontends.trace.player.references import Reference, checker_of, reference_for
+from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
+from reducekit.frontends.trace.player.sharing import batching, release_of, small_traces
+from reducekit.frontends.trace.player.subject import subject_of
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature

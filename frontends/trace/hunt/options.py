@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from reducekit.frontends.trace.formats import player
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     Library,
     Patch,
     api_of,

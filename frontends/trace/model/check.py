@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, Trace, differing, plain
 from reducekit.frontends.trace.formats import player
+from reducekit.frontends.trace.language.calls import Call, Trace, differing, plain
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.learnt import learnt_model
 from reducekit.frontends.trace.model.loader import load_model, shipped

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from reducekit.frontends.trace.calls import Value
+from reducekit.frontends.trace.language.calls import Value
 from reducekit.frontends.trace.model.definition import Argument, CallModel, Model, Rule, Type
 
 # The first argument of each is a machine, which is defined in terms of these.

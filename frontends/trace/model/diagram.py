@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from reducekit.diagram import Chart, Diagram, Kind, Node, Transition
-from reducekit.frontends.trace.calls import Trace
+from reducekit.frontends.trace.language.calls import Trace
 from reducekit.frontends.trace.model.chart import targets
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine

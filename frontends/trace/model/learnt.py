@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import parse_model
 

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from reducekit.frontends.trace.calls import Call, Value
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.compiler import Fault, compiled
 from reducekit.frontends.trace.model.definition import Model
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations
 
-from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.language.calls import Call, Value, altered
+from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
 from reducekit.frontends.trace.passes.items import CallItems, items
@@ -14,7 +15,6 @@ from reducekit.frontends.trace.passes.substitutions import (
     substitutions,
     together,
 )
-from reducekit.frontends.trace.view import Alteration, TraceView
 
 _FEW = 40
 """The maximum number of variables to try one by one."""

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reducekit.change import Change
-from reducekit.frontends.trace.calls import Call, Value, altered
+from reducekit.frontends.trace.language.calls import Call, Value, altered
+from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from reducekit.change import Change
-from reducekit.frontends.trace.calls import Call
-from reducekit.frontends.trace.view import Alteration, TraceView
+from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
 from random import Random
 
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
     Compact,
@@ -32,7 +33,6 @@ from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
 from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
 from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
-from reducekit.frontends.trace.view import Alteration, TraceView
 
 _NEAR = 100
 """Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import CallModel, Model
 from reducekit.frontends.trace.model.machine import Machine
 

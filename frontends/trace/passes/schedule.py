@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
+from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
     Compact,
@@ -25,7 +26,6 @@ from reducekit.frontends.trace.passes.options import (
     Values,
 )
 from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
-from reducekit.frontends.trace.view import TraceView
 from reducekit.passes import when
 
 _FOLDED = 16

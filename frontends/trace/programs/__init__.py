@@ -1,7 +1,7 @@
 """Turns a trace into a program that makes the same calls: in C, in C++, or in Python with ctypes.
 
 What each call does in a library is what replays go by, the table of C calls in
-`reducekit.frontends.trace.replay.prototypes`, so whatever can be replayed can be written. A
+`reducekit.frontends.trace.player.prototypes`, so whatever can be replayed can be written. A
 program declares the functions that it calls, and needs no header to compile. It ends as the
 library ends; if its last answer is wrong, it says so and exits with 88, as `replay` does.
 """
@@ -12,24 +12,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call, Trace
 from reducekit.frontends.trace.formats import player
+from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.programs.c import c_program
-from reducekit.frontends.trace.programs.final_answer import final_answer
-from reducekit.frontends.trace.programs.python import python_program
-from reducekit.frontends.trace.programs.statements import CPP, PYTHON, C, Writer
-from reducekit.frontends.trace.replay.helpers import text_of
-from reducekit.frontends.trace.replay.libraries import Library, find_library, linked_interface
-from reducekit.frontends.trace.replay.prototypes import (
+from reducekit.frontends.trace.player.helpers import text_of
+from reducekit.frontends.trace.player.libraries import Library, find_library, linked_interface
+from reducekit.frontends.trace.player.prototypes import (
     HELPS,
     Interface,
     unguarded,
     without_mapping,
 )
-from reducekit.frontends.trace.replay.records import Encoder, UnplayableCall
+from reducekit.frontends.trace.player.records import Encoder, UnplayableCall
+from reducekit.frontends.trace.programs.c import c_program
+from reducekit.frontends.trace.programs.final_answer import final_answer
+from reducekit.frontends.trace.programs.python import python_program
+from reducekit.frontends.trace.programs.statements import CPP, PYTHON, C, Writer
 
 LANGUAGES = ("c", "cpp", "py")
 """The languages that programs are written in, by the suffixes of their files."""

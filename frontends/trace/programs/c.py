@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from reducekit.frontends.trace.player.answers import SAT, UNSAT
+from reducekit.frontends.trace.player.outcome import MISMATCH
+from reducekit.frontends.trace.player.prototypes import HELPS, Step
 from reducekit.frontends.trace.programs.final_answer import FinalAnswer
 from reducekit.frontends.trace.programs.statements import (
     ANSWER,
@@ -17,9 +20,6 @@ from reducekit.frontends.trace.programs.statements import (
     joined,
     numbers,
 )
-from reducekit.frontends.trace.replay.answers import SAT, UNSAT
-from reducekit.frontends.trace.replay.outcome import MISMATCH
-from reducekit.frontends.trace.replay.prototypes import HELPS, Step
 
 _ROOM = "calloc"
 """Makes room for what C++ makes by itself."""

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.replay.answers import (
+from reducekit.frontends.trace.player.answers import (
     SAT,
     UNSAT,
     Formula,
     names_of,
 )
-from reducekit.frontends.trace.replay.libraries import Library
-from reducekit.frontends.trace.replay.references import reference_for
-from reducekit.frontends.trace.replay.server_pool import DEFAULT_LIMITS, ReplayServer
+from reducekit.frontends.trace.player.libraries import Library
+from reducekit.frontends.trace.player.references import reference_for
+from reducekit.frontends.trace.player.server_pool import DEFAULT_LIMITS, ReplayServer
 
 _CONSTRAIN = "constrain"
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from reducekit.frontends.trace.player.answers import SAT, UNSAT
+from reducekit.frontends.trace.player.outcome import MISMATCH
+from reducekit.frontends.trace.player.prototypes import Step
 from reducekit.frontends.trace.programs.final_answer import FinalAnswer
 from reducekit.frontends.trace.programs.statements import (
     ANSWER,
@@ -17,9 +20,6 @@ from reducekit.frontends.trace.programs.statements import (
     joined,
     numbers,
 )
-from reducekit.frontends.trace.replay.answers import SAT, UNSAT
-from reducekit.frontends.trace.replay.outcome import MISMATCH
-from reducekit.frontends.trace.replay.prototypes import Step
 
 _TYPES = {"int": "number", "str": "string", "word": "string"}
 _RESULTS = {"int": "number", "bool": "truth", "ptr": "pointer", "handle": "pointer"}

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from reducekit.frontends.trace.calls import Call, Value
-from reducekit.frontends.trace.programs.final_answer import FinalAnswer
-from reducekit.frontends.trace.replay.prototypes import (
+from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.player.prototypes import (
     TAKEN,
     Interface,
     Step,
@@ -17,6 +16,7 @@ from reducekit.frontends.trace.replay.prototypes import (
     steps_of,
     taken,
 )
+from reducekit.frontends.trace.programs.final_answer import FinalAnswer
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
 """Variables of a program: the object, what `%` stands for, and the answer that is checked."""

@@ -4,9 +4,9 @@ import cvc5
 import pytest
 import z3
 
-from reducekit.frontends.smt2.constants import default_constants, is_constant
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import Script, analyse
+from reducekit.frontends.smt2.language.constants import default_constants, is_constant
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import Script, analyse
 
 DECLARATIONS = b"""(declare-sort U 0)
 (declare-datatypes ((Lst 1) (Color 0)) (

@@ -10,6 +10,7 @@ import pytest
 import z3
 
 from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.answers.rejections import rejects
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
 from reducekit.frontends.smt2.generate.signatures import (
     EXTENSIONS,
@@ -18,8 +19,7 @@ from reducekit.frontends.smt2.generate.signatures import (
     RELATIONS,
     signatures,
 )
-from reducekit.frontends.smt2.rejections import rejects
-from reducekit.frontends.smt2.validity import problems
+from reducekit.frontends.smt2.language.validity import problems
 from tests.cli.tool import Tool
 
 THEORIES = {"ints", "bitvectors", "strings", "sequences", "arrays", "rare"}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reducekit.frontends.smt2.commands import fingerprint
+from reducekit.frontends.smt2.language.commands import fingerprint
 
 SCRIPT = b"""(declare-sort S 0)
 (declare-fun x () Int)

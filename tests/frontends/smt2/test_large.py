@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.commands import _STEP, read_commands
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.printing import Style
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.commands import _STEP, read_commands
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes import graph as passes
 from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.schedule import size_limited
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.registry import strategy

@@ -11,6 +11,8 @@ import pytest
 from reducekit.executors.executor import InProcess
 from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.datatypes import members, tactics
 from reducekit.frontends.smt2.passes.drop import DropBackward
 from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
@@ -27,8 +29,6 @@ from reducekit.frontends.smt2.passes.sorts import (
 from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.passes.symbols import Rename
 from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.spelling import shortest
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.search.strategy import Passes

@@ -13,9 +13,9 @@ from reducekit.errors import UsageError
 from reducekit.frontends.mutation import Mutants
 from reducekit.frontends.smt2.generate.mutants import Seed, changed, joined, seed_of
 from reducekit.frontends.smt2.generate.offer import GENERATION
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 
 INTEGERS = b"""(set-logic QF_LIA)
 (set-option :produce-models true)

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
-from reducekit.frontends.smt2 import parser
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language import parser
+from reducekit.frontends.smt2.language.parser import parse
 
 SLICES = (1, 2, 3, 7, 1 << 18)
 """Sizes of the slices a text is read in: tokens must not break at their borders."""

@@ -17,7 +17,8 @@ from reducekit.api import reduce
 from reducekit.change import Template
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.drop import (
     CommandItems,
     DropBackward,
@@ -36,7 +37,6 @@ from reducekit.frontends.smt2.passes.sorts import (
     unused,
 )
 from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.search.problem import Closure, Search, Selection
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.smt2.rejections import rejects
-from reducekit.frontends.smt2.skeleton import skeleton
+from reducekit.frontends.smt2.answers.rejections import rejects
+from reducekit.frontends.smt2.answers.skeleton import skeleton
 
 LACKING = (
     "(error \"line 2 column 21: invalid indexed identifier, integer, identifier or '(' expected\")",

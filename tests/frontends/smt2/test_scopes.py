@@ -1,8 +1,8 @@
 """What each symbol of a script refers to, and where definitions are visible."""
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import Script, analyse
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import Script, analyse
 from tests.frontends.smt2.paper import FIGURE_1
 
 

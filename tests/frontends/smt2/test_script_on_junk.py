@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.smt2.constants import default_constants, is_constant
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import analyse
-from reducekit.frontends.smt2.sorts import MAX_NODES, print_sort
+from reducekit.frontends.smt2.language.constants import default_constants, is_constant
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import analyse
+from reducekit.frontends.smt2.language.sorts import MAX_NODES, print_sort
 
 WORDS = """assert declare-fun declare-const declare-sort define-sort define-fun define-fun-rec push
     pop define-funs-rec declare-datatypes declare-datatype declare-sort-parameter define-const reset

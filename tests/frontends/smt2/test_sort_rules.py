@@ -3,9 +3,9 @@
 import cvc5
 import pytest
 
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import analyse
-from reducekit.frontends.smt2.sorts import print_sort
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import analyse
+from reducekit.frontends.smt2.language.sorts import print_sort
 
 DECLARATIONS = b"""
 (declare-const p Bool) (declare-const i Int) (declare-const r Real)

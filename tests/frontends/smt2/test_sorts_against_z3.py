@@ -5,9 +5,9 @@ import random
 import pytest
 import z3
 
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.script import analyse
-from reducekit.frontends.smt2.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import analyse
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
 DECLARATIONS = """
 (declare-sort U 0)

@@ -7,7 +7,9 @@ import pytest
 from reducekit.api import reduce
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.syntax import (
     OtherTerms,
     SyntaxTree,
@@ -16,8 +18,6 @@ from reducekit.frontends.smt2.passes.syntax import (
     sub_trees,
     syntax,
 )
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.view import ScriptView
 from reducekit.strategies.perses import perses
 from reducekit.strategies.vulcan import vulcan
 from tests.frontends.smt2.test_passes import candidates

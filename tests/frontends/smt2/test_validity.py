@@ -11,10 +11,10 @@ import z3
 from reducekit.api import reduce
 from reducekit.errors import UsageError
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.commands import read_commands
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.language.commands import read_commands
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 from tests.cli.tool import Tool
 
 SCRIPT = b"""(set-logic QF_BV)

@@ -9,10 +9,10 @@ import subprocess
 import pytest
 
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.parser import parse
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.variants import variant
-from reducekit.frontends.smt2.view import ScriptView
+from reducekit.frontends.smt2.answers.variants import variant
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.oracle.command import Command
 
 SCRIPT = b"""; first

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from reducekit.api import reduce
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.scopes import ScopeItems, blocks
-from reducekit.frontends.smt2.view import ScriptView
 from tests.cli.conftest import tool
 from tests.cli.tool import Tool
 from tests.raw_logs import TOOLS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from reducekit.frontends.trace.replay import Fault, Patch
-from reducekit.frontends.trace.replay import resolve as _resolve
+from reducekit.frontends.trace.player import Fault, Patch
+from reducekit.frontends.trace.player import resolve as _resolve
 
 
 @cache

@@ -6,7 +6,7 @@ import itertools
 from random import Random
 from typing import Any, NamedTuple
 
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
 
 DECLARATIONS = b"""(declare-datatype L ((nil) (cons (hd Int) (tl L))))
 (declare-fun p () Bool)

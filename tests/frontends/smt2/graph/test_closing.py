@@ -13,7 +13,7 @@ from reducekit.frontends.smt2.graph.floats import narrowed
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
-from reducekit.frontends.smt2.validity import problems
+from reducekit.frontends.smt2.language.validity import problems
 from tests.frontends.smt2.test_passes import complaints
 
 INTS = "(declare-fun a () Int)\n"

@@ -14,10 +14,10 @@ from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
-from reducekit.frontends.smt2.parser import parse
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.validity import problems
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.thorough.kicks import KICKS, _together, other_operator
-from reducekit.frontends.smt2.validity import problems
-from reducekit.frontends.smt2.view import ScriptView
 
 SCRIPT = b"""(declare-fun a () (_ BitVec 4))
 (declare-fun b () (_ BitVec 4))

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.formats.convert import APIS, FORMAT_OF, convert
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.fitted import fitted
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import calls_of
-from tests.frontends.trace.replay.test_stock_cadical import stock
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from tests.frontends.trace.player.test_every_call import calls_of
+from tests.frontends.trace.player.test_stock_cadical import stock
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.calls import Call, altered, with_result, without_results
 from reducekit.frontends.trace.formats import (
     FORMATS,
     detect,
@@ -20,6 +19,7 @@ from reducekit.frontends.trace.formats import (
     reader,
     spell,
 )
+from reducekit.frontends.trace.language.calls import Call, altered, with_result, without_results
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 FORMAT_OF = {

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats.convert import NAMES
 from reducekit.frontends.trace.formats.dimacs import to_cnf, to_icnf
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.fitted import fitted
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import calls_of
-from tests.frontends.trace.replay.test_stock_cadical import stock
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from tests.frontends.trace.player.test_every_call import calls_of
+from tests.frontends.trace.player.test_stock_cadical import stock
 
 HEADER = "p inccnf"
 

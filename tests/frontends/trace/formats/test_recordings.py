@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.calls import Trace
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Trace
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 
 # Plays a trace on Lingeling through its C functions, with the library's own recorder on.
 LINGELING = """

@@ -7,16 +7,16 @@ import subprocess
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run
-from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import calls_of
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from tests.frontends.trace.player.test_every_call import calls_of
 
 MODEL = load_model("cvc5")
 ANSWERS = {3: "sat", 5: "unsat", 7: "unknown", 10: "sat", 20: "unsat", 0: "unknown"}

@@ -11,9 +11,9 @@ from reducekit.frontends.trace.formats.to_ipasir import to_ipasir
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run
-from reducekit.frontends.trace.replay import ReplayServer, find_library
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import calls_of, marks
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from tests.frontends.trace.player.test_every_call import calls_of, marks
 
 APIS = [pytest.param(api, marks=marks(api)) for api in ("minisat", "picosat")]
 MINISAT = """new; new_var=1; new_var=2; add_clause 1 -2=1; solve_limited 2=1; model_value 1=1;

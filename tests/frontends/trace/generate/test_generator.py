@@ -12,26 +12,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.trace.calls import Call, Value
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generated, Generator, Play
 from reducekit.frontends.trace.generate.options import fuzzed_options, random_options
 from reducekit.frontends.trace.generate.plan import Settling, plan_of
+from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.conditions import Variable
 from reducekit.frontends.trace.model.definition import Effect, Model, ModelError
 from reducekit.frontends.trace.model.loader import load_model, parse_model
-from reducekit.frontends.trace.replay import (
+from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
     ReplayServer,
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.replay.answers import AnswerChecker, Round, rounds_of
-from reducekit.frontends.trace.replay.checker import Checked, Wrong
-from reducekit.frontends.trace.replay.fitted import fitted
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
+from reducekit.frontends.trace.player.answers import AnswerChecker, Round, rounds_of
+from reducekit.frontends.trace.player.checker import Checked, Wrong
+from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")

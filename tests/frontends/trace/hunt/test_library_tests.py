@@ -15,7 +15,7 @@ from reducekit.frontends.trace.hunt.library_tests import (
     reduction,
 )
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.replay import DEFAULT_LIMITS, find_library, read_fault
+from reducekit.frontends.trace.player import DEFAULT_LIMITS, find_library, read_fault
 from reducekit.oracle.command import Command
 from reducekit.oracle.oracle import Oracle
 from reducekit.reduction import Reduction

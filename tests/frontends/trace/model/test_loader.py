@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.chart import draw_chart
 from reducekit.frontends.trace.model.definition import ModelError
 from reducekit.frontends.trace.model.loader import load_model, parse_model, shipped

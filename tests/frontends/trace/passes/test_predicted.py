@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from reducekit.frontends.trace.calls import Call
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
-from reducekit.frontends.trace.replay import ReplayServer, find_library
+from reducekit.frontends.trace.player import ReplayServer, find_library
 
 
 def calls_of(dice: Random) -> list[Call]:

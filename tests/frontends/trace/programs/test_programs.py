@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.calls import Call
 from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.player import Library, ReplayServer, find_library
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.programs import LANGUAGES, program
-from reducekit.frontends.trace.replay import Library, ReplayServer, find_library
-from reducekit.frontends.trace.replay.live_replay import LiveReplay
-from tests.frontends.trace.replay.test_every_call import calls_of
-from tests.frontends.trace.replay.test_stock_cadical import stock
+from tests.frontends.trace.player.test_every_call import calls_of
+from tests.frontends.trace.player.test_stock_cadical import stock
 
 COMPILED = ("c", pytest.param("cpp", marks=pytest.mark.debian("g++")), "py")
 """The languages; a C compiler is needed anyway."""
-TINY = Path(__file__).parents[1] / "replay" / "tiny_ipasir.c"
+TINY = Path(__file__).parents[1] / "player" / "tiny_ipasir.c"
 TRACE = """init
 add 3
 add 4

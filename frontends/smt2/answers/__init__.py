@@ -1,0 +1,1 @@
+"""What solvers say about a script: models, cores, instances, refusals."""

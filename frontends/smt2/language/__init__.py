@@ -1,0 +1,1 @@
+"""The language: texts, commands, scopes, terms, sorts, and what is valid."""

@@ -1,0 +1,1 @@
+"""The text of a trace: calls, and the view of them that passes change."""

@@ -1,0 +1,162 @@
+"""A broken contract is never the failure that is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from reducekit.errors import ParseError
+from reducekit.executors.executor import Executor, Finished
+from reducekit.frontends.trace.language.calls import Call, with_result
+from reducekit.frontends.trace.model.check import first_violation
+from reducekit.frontends.trace.model.definition import Model, Sign
+from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.player.classify import classified
+from reducekit.frontends.trace.player.outcome import ReplayOutcome
+from reducekit.oracle.also import Also
+from reducekit.oracle.criterion import Criterion, Matches, SameSignature
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import SameStack
+
+_UNLAWFUL = ("contract", "parse")
+_Table = Iterable[tuple[str, Iterable[Sign]]]
+
+
+def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -> Criterion:
+    """Return a criterion that does not hold where a run ends over a wrong use of the API.
+
+    An exit status or signal alone does not tell a crash from a broken contract, unless it means
+    nothing else. But if the input itself fails with such a message, or the user gives a pattern
+    or an exit status for it, that failure is wanted: then the criterion stays as it is. So it does
+    if the user gives anything and the input is not `lawful`.
+    """
+    asked = criterion
+    while isinstance(asked, Also | SameStack):
+        asked = asked.inner
+    wanted = isinstance(asked, Matches) and bool(asked.out or asked.err or not lawful)
+    if isinstance(asked, SameSignature):
+        end, line = asked.expected, asked.expected.line or b""
+        outcome = Outcome(end.status, end.signal, line, line, end.limit, 0.0)
+        wanted = classified(table, outcome) in _UNLAWFUL
+    elif isinstance(asked, Matches) and asked.exit_code is not None and not wanted:
+        outcome = Outcome(asked.exit_code, None, b"", b"", None, 0.0)
+        wanted = classified(table, outcome) in _UNLAWFUL
+    return criterion if wanted else ContractCriterion(criterion, table)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractCriterion(Criterion):
+    """A criterion that holds, of a run that did not end over a wrong use of the API.
+
+    `table` is the `[classify]` table of the API's model.
+    """
+
+    inner: Criterion
+    table: _Table
+    captures: bool = True
+
+    @property
+    def wall(self) -> float | None:
+        """The wall limit that goes with the criterion."""
+        return self.inner.wall
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Refuse what the table says is a broken contract, or no trace at all."""
+        if any(classified(self.table, outcome) in _UNLAWFUL for outcome in outcomes):
+            return False
+        return self.inner.judge(outcomes)
+
+    def describe(self) -> str:
+        """Say in words what is kept alive."""
+        return self.inner.describe()
+
+
+class ContractExecutor(Executor):
+    """Checks traces by another executor, but for those that break the contract of the API.
+
+    These are not interesting, without a run. For interpreters that do not tell what
+    calls return: only what no results allow is known to be broken. What cannot be read
+    as a trace is run. `runs` counts the commands that were run. The other executor is
+    closed with this one.
+    """
+
+    def __init__(
+        self, inner: Executor, read: Callable[[bytes], Sequence[Call]], model: Model
+    ) -> None:
+        self._inner = inner
+        self._read = read
+        self._model = model
+        self._refused: list[Finished] = []
+        self.runs = 0
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        return self._inner.free - len(self._refused)
+
+    def build_on(self, text: bytes) -> None:
+        """Take note of the text that the next candidates are made from."""
+        self._inner.build_on(text)
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
+        try:
+            lawful = may_be_lawful(self._model, self._read(text))
+        except ParseError:
+            lawful = True
+        if lawful:
+            self._inner.submit(ticket, text, limits)
+            self.runs += 1
+        else:
+            self._refused.append(Finished(ticket, interesting=False, outcomes=()))
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
+        refused, self._refused = self._refused, []
+        finished = self._inner.wait(0 if refused else timeout)
+        self.runs += sum(len(each.outcomes) - 1 for each in finished)
+        return refused + finished
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and forget it; one that is not running is ignored."""
+        self._refused = [done for done in self._refused if done.ticket != ticket]
+        self._inner.cancel(ticket)
+
+    def close(self) -> None:
+        """End all checks."""
+        self._refused.clear()
+        self._inner.close()
+
+
+def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
+    """Return whether a model allows all calls, whatever they return.
+
+    What a file says that they returned may not be so any more, but for the names of handles.
+    """
+    makes = {name for name, known in model.calls.items() if known.produces}
+    blind = (
+        call if call.result is None or call.name in makes else with_result(call, None)
+        for call in calls
+        if call.name != "return"
+    )
+    return first_violation(blind, model) is None
+
+
+def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
+    """Return whether a model allows all calls that a replay started, given their results.
+
+    Without the results a model is in all states that any result leads to, and
+    allows what one of them does: asking for a core, say, after a `sat` that
+    turns out to be satisfiable. Handles go by their names in the trace.
+    """
+    machine = Machine(model)
+    for index, call in enumerate(calls[: outcome.last_call + 1]):
+        if call.name == "return":
+            continue
+        if machine.allowed(call) is not None:
+            return False
+        known = model.calls[call.name]
+        found = outcome.results[index] if index < len(outcome.results) else None
+        machine.after(call, None if known.produces else found)
+    return True

@@ -1,0 +1,178 @@
+"""Faults seeded into a library: one machine instruction overwritten (x86-64).
+
+So a demo, a test or an experiment has a real failing system without a compiler.
+A fault is written `SYMBOL+OFFSET:abort` (the instruction raises SIGILL) or
+`SYMBOL+OFFSET:delete` (it does nothing), with `=HEX` if the bytes that are
+expected there shall be checked, or is an entry of a list of faults: JSON with
+`{"faults": [{"id", "symbol", "offset", "length", "kind", "sha256"}]}`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from reducekit.errors import UsageError
+from reducekit.frontends.trace.player.library_code import Code, instructions, read_code
+
+KINDS = ("abort", "delete")
+_NOTATION = re.compile(
+    r"([^+:=\s]+)(?:\+(0[xX][0-9a-fA-F]+|[0-9]+))?:(\w+)(?:=((?:[0-9a-fA-F]{2})+))?"
+)
+_FARTHEST = 1 << 24  # bytes from the symbol to the instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An instruction `offset` bytes after a symbol, and what becomes of it.
+
+    `expected` are its bytes, or `length` and `sha256` are their number and
+    digest, if they are known.
+    """
+
+    symbol: str
+    offset: int
+    kind: str
+    expected: bytes = b""
+    length: int = 0
+    sha256: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.symbol}+{self.offset:#x}:{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A fault as a fork server applies it: which bytes are replaced by which.
+
+    `distance` is from a symbol that the loader knows.
+    """
+
+    symbol: str
+    distance: int
+    expected: bytes
+    new: bytes
+
+    @property
+    def text(self) -> str:
+        """The patch as an argument of `server.py`."""
+        return f"{self.symbol}:{self.distance}:{self.expected.hex()}:{self.new.hex()}"
+
+
+def read_fault(text: str, file: str | None = None) -> Fault | None:
+    """Read a fault as it is written on a command line; `none` is no fault.
+
+    A name is looked up in the list of faults in `file`. Raises UsageError.
+    """
+    if text == "none":
+        return None
+    match = _NOTATION.fullmatch(text)
+    if match is None:
+        if re.fullmatch(r"[\w.-]+", text):
+            return _listed(text, file)
+        raise UsageError(
+            f"the fault {text!r} cannot be read; expected SYMBOL+OFFSET:abort or "
+            "SYMBOL+OFFSET:delete, with =HEX for the bytes that it overwrites"
+        )
+    symbol, offset, kind, expected = match.groups()
+    if kind not in KINDS:
+        raise UsageError(f"the fault {text!r}: there is no kind {kind!r}, only abort and delete")
+    return Fault(symbol, int(offset or "0", 0), kind, bytes.fromhex(expected or ""))
+
+
+def _listed(name: str, file: str | None) -> Fault:
+    if file is None:
+        raise UsageError(
+            f"the fault {name!r} is a name, and there is no list of faults to look it up "
+            "(--faults FILE); else expected SYMBOL+OFFSET:abort or SYMBOL+OFFSET:delete"
+        )
+    try:
+        entries = json.loads(Path(file).read_bytes())["faults"]
+        found = {entry["id"]: entry for entry in entries}
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f'{file} is not a list of faults: {{"faults": [...]}} in JSON') from None
+    if name not in found:
+        raise UsageError(f"{file} has no fault {name!r} (it has: {', '.join(sorted(found))})")
+    entry = found[name]
+    fields = {"symbol": str, "offset": int, "kind": str, "length": int, "sha256": str}
+    for field, kind in fields.items():
+        if not isinstance(entry.get(field), kind):
+            raise UsageError(f"{file}: the fault {name!r} has no {field}")
+    if entry["kind"] not in KINDS:
+        raise UsageError(f"{file}: the fault {name!r}: there is no kind {entry['kind']!r}")
+    return Fault(**{field: entry[field] for field in fields})
+
+
+def resolve(fault: Fault, path: str, code: Code | None = None) -> Patch:
+    """Find the instruction of a fault in a library, and check that it is one.
+
+    `code` is the library's, for who has read it before.
+
+    Raises UsageError if there is no such symbol, no code, no beginning of an
+    instruction, or if the bytes are others than expected.
+    """
+    code = code or read_code(path)
+    start = code.symbols.get(fault.symbol)
+    if start is None:
+        near = difflib.get_close_matches(fault.symbol, code.symbols, 3)
+        hint = f"; there is: {', '.join(near)}" if near else ""
+        raise UsageError(f"the fault {fault}: {path} has no function {fault.symbol!r}{hint}")
+    address = start + fault.offset
+    length = len(fault.expected) or fault.length or 1
+    found = code.at(address, length)
+    if not 0 <= fault.offset < _FARTHEST or found is None or len(found) < length:
+        raise UsageError(f"the fault {fault}: there is no code at this place of {path}")
+    if fault.expected:
+        if found != fault.expected:
+            raise UsageError(
+                f"the fault {fault}: the bytes there are {found.hex()}, not "
+                f"{fault.expected.hex()}; is it another build of the library?"
+            )
+    elif fault.sha256:
+        if hashlib.sha256(found).hexdigest() != fault.sha256:
+            raise UsageError(
+                f"the fault {fault}: the bytes there are others than listed; "
+                "is it another build of the library?"
+            )
+    else:
+        found = _instruction(code, start, fault)
+    anchor, at = next(iter(code.exported.items()), ("", 0))
+    if not anchor:
+        raise UsageError(f"the fault {fault}: {path} exports no function")
+    return Patch(anchor, address - at, found, replacement(fault.kind, len(found)))
+
+
+def replacement(kind: str, length: int) -> bytes:
+    """Return the code that overwrites an instruction of this many bytes.
+
+    To abort is ud2 (SIGILL); where there is only one byte, hlt (SIGSEGV).
+    """
+    if kind == "delete":
+        return b"\x90" * length
+    return (b"\x0f\x0b" + b"\x90" * (length - 2)) if length > 1 else b"\xf4"
+
+
+def _instruction(code: Code, start: int, fault: Fault) -> bytes:
+    """Return the bytes of the instruction, found by decoding all from the symbol on."""
+    content = code.at(start, fault.offset + 64)
+    assert content is not None
+    end = 0
+    for offset, length in instructions(content):
+        end = offset + length
+        if offset == fault.offset:
+            return content[offset:end]
+        if offset < fault.offset < end:
+            raise UsageError(
+                f"the fault {fault}: this is inside of the instruction at "
+                f"{fault.symbol}+{offset:#x}"
+            )
+    raise UsageError(
+        f"the fault {fault}: no instruction can be decoded at {fault.symbol}+{end:#x}; "
+        "give the bytes that are expected, as =HEX"
+    )

@@ -1,0 +1,184 @@
+"""How the replay of one trace ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.player.records import Illegal
+from reducekit.oracle.outcome import Outcome, ended
+
+Kind = Literal["ok", "contract", "parse", "mismatch", "signal", "exit", "timeout", "output"]
+
+CONTRACT, PARSE, MISMATCH = 86, 87, 88
+"""Exit statuses of a replay that the library did not end itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOutcome:
+    """The end of one replay.
+
+    `kind`: "ok", "contract" (a call broke the contract of the API), "parse" (a
+    call that the library does not have), "mismatch" (a call did not return what
+    the trace says, or gave a wrong answer), "signal" and "exit" (the
+    library died or ended by itself),
+    "timeout" (wall or CPU), "output" (it printed more than the limit).
+
+    Exactly one of `status` and `signal` is not None: 0, 86, 87 or 88, or else
+    the program's own. `last_call` is the index of the last call that was begun,
+    -1 for none. `results` are those of the calls that came back, None for
+    those that return nothing. `reason` explains in words "contract",
+    "parse" and "mismatch". `seconds` is wall time, `cpu` CPU time in seconds.
+    """
+
+    kind: Kind
+    status: int | None
+    signal: int | None
+    last_call: int
+    results: Sequence[int | None]
+    stdout: bytes
+    stderr: bytes
+    reason: str
+    seconds: float
+    cpu: float
+    place: str = ""
+    """Of a wrong answer: where it is and what shows it, which differs from trace to trace."""
+
+    def describe(self) -> str:
+        """Say in words how the replay ended."""
+        if self.kind == "ok":
+            return "passed"
+        if self.kind == "timeout":
+            return f"stopped after {self.seconds:.1f} s"
+        if self.kind == "output":
+            size = max(len(self.stdout), len(self.stderr))
+            return f"stopped after {size} bytes of output"
+        if self.reason:
+            return self.reason
+        return ended(self.status, self.signal)
+
+    def as_outcome(self) -> Outcome:
+        """Return what an oracle's criterion judges: the end of a run of a command."""
+        limits: dict[Kind, Literal["time", "output"]] = {"timeout": "time", "output": "output"}
+        return Outcome(
+            status=self.status,
+            signal=self.signal,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            limit=limits.get(self.kind),
+            seconds=self.seconds,
+        )
+
+
+def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:
+    """Return the outcome of a trace with a call that cannot be played: none of its calls was."""
+    return ReplayOutcome(
+        "parse", PARSE, None, -1, (), b"", b"", _where(index, call, message), 0.0, 0.0
+    )
+
+
+def first_mismatch(
+    calls: Sequence[Call], results: Sequence[int | None], count: int
+) -> tuple[int, Value, int] | None:
+    """Return the first of `count` calls that did not return what the trace says.
+
+    The triple is its index, the recorded and the real result. A recorded result
+    of a call that returns nothing belongs to the latest call that did, as in
+    Lingeling's own reader; before any it is compared with 0.
+    """
+    real = 0
+    for index in range(count):
+        call = calls[index]
+        expected = call.arguments[0] if call.name == "return" and call.arguments else call.result
+        found = results[index] if call.name != "return" else None
+        if found is not None:
+            real = found
+        if expected is not None and expected != real and _comparable(expected):
+            return index, expected, real
+    return None
+
+
+def _comparable(expected: Value) -> bool:
+    """Return whether a recorded result is a number; addresses differ from run to run."""
+    return isinstance(expected, int)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a child ended, as the fork server saw it.
+
+    `begun` is the number of calls begun, one more than there are if the child
+    came to the end; `results` reach at least as far as the calls that returned.
+    `late`: the child was killed as time was up. `illegal` is the call that
+    the records end before.
+    """
+
+    wait_status: int
+    begun: int
+    results: Sequence[int | None]
+    late: bool
+    illegal: Illegal | None
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+    cpu: float
+
+
+def interpret(
+    calls: Sequence[Call], ending: Ending, contract: re.Pattern[bytes], *, check_results: bool
+) -> ReplayOutcome:
+    """Make sense of how a child ended; `contract` finds complaints of a broken contract."""
+    finished = ending.begun > (len(calls) if ending.illegal is None else ending.illegal.index)
+    last = min(ending.begun, len(calls)) - 1
+    returned = len(calls) if finished and ending.illegal is None else max(0, last)
+    number, status = ending.wait_status & 0x7F or None, ending.wait_status >> 8
+    wrong = first_mismatch(calls, ending.results, returned) if check_results else None
+    kind: Kind
+    reason = ""
+    if wrong is not None:
+        last, expected, real = wrong
+        kind, status, number, returned = "mismatch", MISMATCH, None, last + 1
+        reason = _where(last, calls[last], f"returned {real}, the trace says {expected}")
+    elif ending.late or number == signal.SIGXCPU:
+        kind = "timeout"
+    elif number == signal.SIGXFSZ:
+        kind = "output"
+    elif contract.search(ending.stderr):
+        kind, status, number = "contract", CONTRACT, None
+        reason = _where(last, calls[last], _first_line(ending.stderr))
+    elif finished and ending.illegal is not None and status == CONTRACT:
+        kind = "contract"
+        reason = _where(last, calls[last], ending.illegal.why)
+    elif finished and ending.wait_status == 0:
+        kind = "ok"
+    elif number is None and status == CONTRACT:
+        # The library called back to abort, and not over its contract: it would
+        # have done so by abort() without the callback.
+        kind, number = "signal", int(signal.SIGABRT)
+    else:
+        kind = "exit" if number is None else "signal"
+    return ReplayOutcome(
+        kind=kind,
+        status=status if number is None else None,
+        signal=number,
+        last_call=last,
+        results=ending.results[:returned],
+        stdout=ending.stdout,
+        stderr=ending.stderr,
+        reason=reason,
+        seconds=ending.seconds,
+        cpu=ending.cpu,
+    )
+
+
+def _first_line(text: bytes) -> str:
+    return text.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
+
+
+def _where(index: int, call: Call, message: str) -> str:
+    place = f"line {call.line}" if call.line else f"call {index + 1}"
+    return f"{place}: {call}: {message}"

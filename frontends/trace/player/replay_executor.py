@@ -1,0 +1,359 @@
+"""Checks traces by replay, several in one process where they can share it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from reducekit.errors import ParseError
+from reducekit.executors.executor import Executor, Finished
+from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.player.batch import Reach, alone
+from reducekit.frontends.trace.player.checker import Checker
+from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.crash_cache import CrashCache, digest
+from reducekit.frontends.trace.player.outcome import PARSE, ReplayOutcome
+from reducekit.frontends.trace.player.server_pool import ReplayServer
+from reducekit.frontends.trace.player.sharing import Batching
+from reducekit.oracle.criterion import Criterion, verdict
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.outcome import Outcome
+
+MOST_TOGETHER = 32
+"""Checks that share a replay at most: each one that was not played was proposed for nothing."""
+CALLS_TOGETHER = 20_000
+"""Calls in one replay: they take some 50 ms, as those of a long recorded trace do."""
+_LOOKAHEAD_CALLS = 16_000
+"""Calls that are looked ahead for: to propose candidates that are not played costs time too."""
+_HANGS = 5
+"""Times as long as all calls before took together, after which a call hangs, at a first look."""
+_HANGS_LEAST = 0.1
+"""Seconds after which it does so at least: a hundred times as long as most replays take."""
+_SLOWER = 3
+"""Times as long as the longest replay that passed, after which one hangs at least."""
+_PATIENCE = 10  # times the wall limit for a replay that did not get to run
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A check that was submitted and has not been played; its calls, once it was looked at."""
+
+    ticket: int
+    text: bytes
+    limits: Limits
+    calls: Sequence[Call] = ()
+
+
+def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
+    """Return after how many seconds of CPU a replay hangs at a first look.
+
+    The calls before the one in which it hung are played to know how long they take. Nothing
+    that is left of them takes much longer as a rule.
+    """
+    before = server.replay(calls[: max(0, ending.last_call)])
+    return max(_HANGS_LEAST, _HANGS * before.cpu)
+
+
+class ReplayExecutor(Executor):
+    """Checks traces by replay.
+
+    `runs` counts the replays. With `proofs`, what an earlier replay proves is
+    not replayed. A replay in which a call was made that `model` does not allow
+    after what the calls before it returned is not interesting, however it ended;
+    without a model none is refused. With a `checker`, the answers of a replay that
+    passed are checked: see `Checker.judged`. The server is closed with the executor,
+    and so is what `opened` holds.
+
+    Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
+    first look (see `hangs_after`), so that no success has to wait for the limit. Whoever
+    asks for the same text again, as at the end of a reduction, gets a replay of full length.
+
+    With a `batch`, checks that wait share a replay: see `Batching`. `jobs` is then of no use.
+    """
+
+    def __init__(
+        self,
+        server: ReplayServer,
+        read: Callable[[bytes], Sequence[Call]],
+        criterion: Criterion,
+        crashes: CrashCache,
+        *,
+        proofs: bool,
+        model: Model | None = None,
+        checker: Checker | None = None,
+        opened: ExitStack | None = None,
+        batch: Batching | None = None,
+        hangs: float | None = None,
+    ) -> None:
+        self._server = server
+        self._read = read
+        self._criterion = criterion
+        self._crashes = crashes
+        self._proofs = proofs
+        self._model = model
+        self._checker = checker
+        self._opened = ExitStack() if opened is None else opened
+        self._batch = batch
+        self._hangs = hangs
+        self._queue: list[_Waiting] = []
+        self._known: list[Finished] = []
+        self._played: dict[int, _Waiting] = {}
+        """Those that are being played by themselves, by ticket."""
+        self._again: set[int] = set()
+        self._confirmed: set[int] = set()
+        """The tickets of those that failed after others, and are played by themselves."""
+        self._trusted: set[bytes] = set()
+        """The texts of which it was taken for granted that they fail by themselves."""
+        self.runs = 0
+        self._reach = Reach()
+
+    @property
+    def free(self) -> int:
+        """How many checks may be submitted now."""
+        if self._batch is not None:
+            return max(0, MOST_TOGETHER - len(self._queue) - len(self._known))
+        return self._server.free - len(self._known)
+
+    @property
+    def steady(self) -> bool:
+        """Whether a replay by itself always ends in the same way: all but hangs do.
+
+        Each begins in the same memory.
+        """
+        return self._server.native and self._batch is not None and self._hangs is None
+
+    def lookahead(self, text: bytes) -> int:
+        """Return how many candidates of this size share a replay; fewer if they end early."""
+        if self._batch is None or self._crashes.trust.lost:
+            return 1
+        most = min(MOST_TOGETHER, self._reach.traces)
+        return max(1, min(most, _LOOKAHEAD_CALLS // (text.count(b"\n") + 1)))
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        """Start a check of `text`; `ticket` is a number of the caller's, not in use.
+
+        With a batch, it is read when its turn has come: most are cancelled before.
+        """
+        waiting = _Waiting(ticket, text, limits)
+        if self._batch is not None:
+            self._queue.append(waiting)
+        elif self._has_to_be_played(waiting):
+            self._start(waiting)
+
+    def _has_to_be_played(self, waiting: _Waiting) -> bool:
+        """Read a trace, unless that was done; what is known of it is noted in place of a replay."""
+        ticket, text = waiting.ticket, waiting.text
+        if not waiting.calls:
+            try:
+                waiting.calls = self._read(text)
+            except ParseError as error:
+                self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
+                return False
+            if self._hangs is not None and self._crashes.first_look(text):
+                waiting.limits = replace(waiting.limits, cpu=self._hangs)
+        calls = waiting.calls
+        known = self._crashes.proof(text, calls) if self._proofs else None
+        if known is not None:
+            self._know(ticket, known.as_outcome())
+            return False
+        if not calls or (self._batch is not None and calls in self._crashes.passed):
+            self._known.append(Finished(ticket, interesting=False, outcomes=()))
+            return False
+        return True
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
+        if self._queue and not (self._known or self._played):
+            self._play_queue()
+        finished, self._known = self._known, []
+        if finished and self._batch is not None:
+            return finished  # what is looked ahead for shall not depend on what ends meanwhile
+        for ticket, replayed in self._server.wait(0 if finished else timeout):
+            waiting = self._played.pop(ticket)
+            replayed = self._checked(waiting.calls, replayed)
+            self._note_time(replayed)
+            if self._starved(waiting, replayed):
+                self._again.add(ticket)
+                wall = _PATIENCE * (waiting.limits.wall or 0)
+                waiting.limits = replace(waiting.limits, wall=wall)
+                self._start(waiting)
+                continue
+            self._again.discard(ticket)
+            if ticket in self._confirmed or digest(waiting.text) in self._trusted:
+                self._confirmed.discard(ticket)
+                assert self._batch is not None
+                self._crashes.trust.note(again=self._batch.wanted(replayed))
+            judged = self._judged(waiting, replayed)
+            passed = replayed.kind == "ok"
+            self._reach.note(int(passed), stray=not (passed or judged.interesting))
+            finished.append(judged)
+        return finished
+
+    def cancel(self, ticket: int) -> None:
+        """End a check and forget it; one that is not running is ignored."""
+        self._known = [done for done in self._known if done.ticket != ticket]
+        self._queue = [each for each in self._queue if each.ticket != ticket]
+        self._played.pop(ticket, None)
+        self._again.discard(ticket)
+        self._confirmed.discard(ticket)
+        self._server.cancel(ticket)
+
+    def close(self) -> None:
+        """End all checks."""
+        self._known.clear()
+        self._queue.clear()
+        self._server.close()
+        self._opened.close()
+
+    def count_run(self) -> None:
+        """Count a replay that somebody else has made for the same reduction."""
+        self.runs += 1
+
+    def _start(self, waiting: _Waiting) -> None:
+        self.runs += 1
+        self._played[waiting.ticket] = waiting
+        self._server.submit(waiting.ticket, waiting.calls, waiting.limits)
+
+    def _play_queue(self) -> None:
+        """Play as many of the waiting checks as fit, and take the verdict on each.
+
+        The first one alone has a fresh process; so if another one seems to fail as wanted, it
+        is played once more by itself. What comes after it was not played, and goes on waiting.
+        """
+        batch = self._batch
+        assert batch is not None
+        together = self._together()
+        if len(together) < 2:
+            for each in together:
+                self._start(each)
+            return
+        begins: list[int] = []
+        calls: list[Call] = []
+        for each in together:
+            begins.append(len(calls))
+            calls += each.calls
+            if not each.calls or each.calls[-1].name != batch.release.name:
+                calls.append(batch.release)
+        self.runs += 1
+        limits = batch.limits(together[0].limits)
+        outcome = self._checked(calls, self._server.replay(calls, limits))
+        self._note_time(outcome)
+        played = len(together)
+        if outcome.kind != "ok":
+            played = max(0, bisect_right(begins, outcome.last_call) - 1)
+        for each in together[:played]:
+            self._crashes.passed.add(each.calls)
+            self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
+        stray = False
+        if outcome.kind != "ok":
+            stray = self._take_last(together[played], outcome, begins[played], after=played > 0)
+        self._queue[:0] = together[played + 1 :]
+        self._reach.note(played, stray=stray, late=outcome.kind == "timeout")
+
+    def _take_last(
+        self, last: _Waiting, outcome: ReplayOutcome, begin: int, *, after: bool
+    ) -> bool:
+        """Take in what a shared replay says of the check in which it ended, which began there.
+
+        Return whether it ended in another way than wanted. `after` says whether others were
+        played before it.
+        """
+        batch = self._batch
+        assert batch is not None
+        wanted = batch.wanted(outcome)
+        ended = alone(outcome, begin, len(last.calls))
+        if outcome.last_call - begin >= len(last.calls) or (after and not wanted):
+            # The solver died when it was taken down, or else of something that may be the doing
+            # of those before: it is no failure to keep.
+            self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
+            return True
+        if (after and not self._crashes.trust.earned) or (
+            outcome.kind == "timeout" and self._hangs is None
+        ):
+            if after:
+                self._confirmed.add(last.ticket)
+            self._start(last)
+            return False
+        if after:
+            self._trusted.add(digest(last.text))
+        judged = self._judged(last, ended)
+        self._known.append(judged)
+        return not judged.interesting
+
+    def _together(self) -> list[_Waiting]:
+        """Take from those that wait what one replay plays; none if something is known of all."""
+        found: list[_Waiting] = []
+        size = 0
+        while self._queue:
+            each = self._queue.pop(0)
+            if not self._has_to_be_played(each):
+                continue
+            size += len(each.calls) + 1
+            separable = self._separable(each.calls)
+            if found and (size > CALLS_TOGETHER or not separable):
+                self._queue.insert(0, each)
+                break
+            found.append(each)
+            if self._crashes.trust.lost or not separable:
+                break
+        return found
+
+    def _separable(self, calls: Sequence[Call]) -> bool:
+        """Return whether others can be played after a trace in the same process.
+
+        That is if it makes a solver first, and only one, and takes it down last if at all.
+        """
+        batch = self._batch
+        assert batch is not None
+        names = [call.name for call in calls]
+        if not names or names[0] not in batch.begins or "return" in names:
+            return False
+        if sum(map(names.count, batch.begins)) != 1:
+            return False
+        return batch.release.name not in names[:-1]
+
+    def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
+        """Judge a replay of one trace."""
+        text, calls = waiting.text, waiting.calls
+        outcome = replayed.as_outcome()
+        judged = verdict(self._criterion, [outcome])
+        if judged and not self._lawful(calls, replayed):
+            judged = False
+        else:
+            self._crashes.remember(text, calls, replayed)
+        return Finished(waiting.ticket, judged, (outcome,))
+
+    def _checked(self, calls: Sequence[Call], replayed: ReplayOutcome) -> ReplayOutcome:
+        """Return how a replay ended, its answers checked if they are."""
+        return replayed if self._checker is None else self._checker.judged(calls, replayed)
+
+    def _note_time(self, replayed: ReplayOutcome) -> None:
+        """Wait longer for a hang, if what does not hang takes nearly as long."""
+        if self._hangs is not None and replayed.kind == "ok":
+            self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
+
+    def _starved(self, waiting: _Waiting, replayed: ReplayOutcome) -> bool:
+        """Return whether time was up because the machine was busy: it is to be played once more.
+
+        A replay does not sleep. One that has used little CPU time has not had its turn.
+        """
+        wall = waiting.limits.wall
+        if replayed.kind != "timeout" or wall is None or waiting.ticket in self._again:
+            return False
+        if self._hangs is not None or self._criterion.wall is not None:
+            return False
+        return replayed.cpu < wall / 2
+
+    def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
+        ended = (
+            replayed.kind in ("signal", "exit")
+            or (replayed.kind == "timeout" and self._hangs is not None)
+            or (replayed.kind == "mismatch" and self._checker is not None)
+        )
+        return self._model is None or not ended or was_lawful(self._model, calls, replayed)
+
+    def _know(self, ticket: int, outcome: Outcome) -> None:
+        self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))

@@ -1,0 +1,1 @@
+"""Runs on the input itself, before and after the search."""
