@@ -125,7 +125,6 @@ class Backward(DivisibleSelector):
         return left._needed()  # the last suspect: known without a test
 
     def chance(self) -> float | None:
-        """Return how likely the next run is to go; None if there is nothing to say."""
         if self.suspect:
             # One of the suspects is needed. Which half it is in is a toss-up, but there may be
             # one in each, so a bit less.
@@ -134,7 +133,6 @@ class Backward(DivisibleSelector):
 
     @property
     def left(self) -> int:
-        """How many items can be given out in parts."""
         return self.count
 
     def worth_dividing(self, parts: int) -> bool:
@@ -142,7 +140,6 @@ class Backward(DivisibleSelector):
         return not self.alone and worth_parts(self.count, self.needed, self.gap)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
-        """Turn to the search for several workers."""
         # What was learnt so far seeds the pool's estimate of the gap, so its blocks have the
         # right size from the start.
         needed = self.needed
@@ -183,7 +180,6 @@ class Backward(DivisibleSelector):
         return replace(self, count=count, size=size, gap=gap, gone=gone, needed=needed)
 
     def in_a_row(self, count: int) -> Backward:
-        """Return the search for runs that check `count` candidates, up to the first success."""
         return replace(self, row=count)
 
     def _smaller(self, size: int) -> int:

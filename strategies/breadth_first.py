@@ -25,7 +25,6 @@ class BreadthFirst(GraphAlgorithm):
     tried: frozenset[int] = frozenset()
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
-        """Return the substitutions of the next node."""
         if self.at >= len(self.order):
             return None
         return [Substitute((self.order[self.at],), kind) for kind in range(KINDS)]
@@ -66,11 +65,9 @@ class OneByOne(Selector):
     at: int = 0
 
     def propose(self) -> tuple[int] | None:
-        """Return the next item."""
         return (self.at,) if self.at < self.count else None
 
     def after(self, taken: object) -> OneByOne:
-        """Turn to the next item."""
         return replace(self, at=self.at + 1)
 
 

@@ -283,7 +283,6 @@ class Deferring(DivisibleSelector):
         return self.taken / (self.needed + len(self.aside) + 0.5)
 
     def chance(self) -> float | None:
-        """Return how likely the next items are to go; None if there is nothing to say."""
         if self.untried:
             return None
         if self._goes_far():
@@ -294,7 +293,6 @@ class Deferring(DivisibleSelector):
 
     @property
     def left(self) -> int:
-        """How many items can be given out in parts."""
         return self.low + self.count + len(self.back) + len(self.later) + sum(map(len, self.aside))
 
     def worth_dividing(self, parts: int) -> bool:
@@ -305,7 +303,6 @@ class Deferring(DivisibleSelector):
         return worth_parts(self.left, self.needed, self.gap)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
-        """Turn to the search for several workers."""
         pool = Pool(self.rest, parts, self.top, len(self.gone.holes(self.top, self.top)))
         return replace(
             pool,

@@ -112,7 +112,6 @@ class Selected(GraphAlgorithm):
     selector: Selector
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
-        """Return the next group in all kinds."""
         chosen = self.selector.propose()
         if chosen is None:
             return None
@@ -144,11 +143,9 @@ class Sequential(GraphAlgorithm):
     """What comes when `inner` has no more steps, made of the graph that it leaves."""
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
-        """Return the steps of the present algorithm."""
         return self.inner.steps(graph)
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Go on within the algorithm."""
         return replace(self, inner=self.inner.after(graph, step))
 
     def following(self, graph: Graph) -> GraphAlgorithm | None:
@@ -227,11 +224,9 @@ class TreeGraph(Graph):
 
     @property
     def tops(self) -> Sequence[int]:
-        """The roots of the tree."""
         return self.tree.roots
 
     def apply(self, step: Step) -> TreeGraph | None:
-        """Make the moves of a step."""
         # A move to a node within: the edge then leads there, as in hoisting.
         if isinstance(step, Redirect):
             found = [(step.node, self.tree.moves(step.node)[step.target])]
@@ -248,11 +243,9 @@ class TreeGraph(Graph):
         return [move for move in self.tree.moves(node) if not move.rest]
 
     def alive(self, node: int) -> bool:
-        """Return whether a node has neither been replaced nor gone with another."""
         return node in self._alive
 
     def nodes(self) -> Sequence[int]:
-        """Return the nodes depth first."""
         found, stack = [], list(reversed(self.tree.roots))
         while stack:
             node = stack.pop()
@@ -271,7 +264,6 @@ class TreeGraph(Graph):
         return self.tree.children(node, frozenset()) if rest is None else rest
 
     def degree(self, node: int) -> int:
-        """Return 1: the edge to the node itself."""
         return int(node not in self._done)
 
     def targets(self, node: int, position: int) -> Sequence[int]:

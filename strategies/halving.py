@@ -33,7 +33,6 @@ class Sweeps(Selector):
     begin: int = 0
 
     def propose(self) -> Collection[int] | None:
-        """Return the next block."""
         if not self.left or not self.size:
             return None
         return self.left[self.begin : self.begin + self.size]

@@ -23,15 +23,12 @@ class Levels(GraphAlgorithm):
     inner: GraphAlgorithm
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
-        """Return the steps of ddmin."""
         return self.inner.steps(graph)
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Go on within the level."""
         return replace(self, inner=self.inner.after(graph, step))
 
     def following(self, graph: Graph) -> GraphAlgorithm | None:
-        """Go down a level."""
         return _level(graph, self.depth + 1)
 
 

@@ -30,7 +30,6 @@ class Layers(GraphAlgorithm):
         return [Substitute(layer, kind) for kind in range(KINDS)] if layer else ()
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Go down a layer."""
         return replace(self, depth=self.depth + 1)
 
 
@@ -41,11 +40,9 @@ class AllOnce(Selector):
     count: int
 
     def propose(self) -> range | None:
-        """Return all items."""
         return range(self.count) if self.count else None
 
     def after(self, taken: object) -> AllOnce:
-        """End."""
         return AllOnce(0)
 
 

@@ -28,7 +28,6 @@ class Level(IndependentItems):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The weights of the nodes."""
         return [self.tree.weight(node) for node in self.nodes]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
@@ -59,7 +58,6 @@ class LevelByLevel(Search):
     search: Selecting
 
     def propose(self) -> Change | None:
-        """Return the next change within the level."""
         return self.search.propose()
 
     def after(self, ok: bool) -> LevelByLevel:

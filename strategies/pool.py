@@ -102,7 +102,6 @@ class Block(Part):
         return None if self.done else self.items[-self.size :]
 
     def chance(self) -> float | None:
-        """Return how likely the proposed items are to go; None if there is nothing to say."""
         if self.suspect:
             return HALF
         if self.gap is None:
@@ -173,24 +172,19 @@ class Pool(DivisibleSelector):
     parts_conflict: bool = False
 
     def propose(self) -> Collection[int] | None:
-        """Return None: only blocks propose."""
         return None
 
     def after(self, taken: Collection[int]) -> Pool:
-        """Return itself; never needed."""
         return self
 
     @property
     def left(self) -> int:
-        """How many items are in the pool."""
         return 0 if self.parts_conflict else self.count + len(self.back) + len(self.retry_queue)
 
     def worth_dividing(self, parts: int) -> bool:
-        """Return True: it is divided already."""
         return True
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
-        """Give out a block, for one of `parts` workers."""
         if self.fresh:
             # All at once: in a pass where nothing is needed, this is the only run.
             items = tuple(self.gone.holes(self.top, self.count))
@@ -223,7 +217,6 @@ class Pool(DivisibleSelector):
         return pool, Block(items, len(items), items[-1], gap=self.gap)
 
     def join(self, block: Block) -> Pool:
-        """Take back what is left of a block."""
         gone = frozenset(block.taken)
         along = [item for item in gone if item < self.top and item not in self.gone]
         back = tuple(item for item in self.back if item not in gone)

@@ -80,7 +80,6 @@ class Estimates(Selector):
         return Estimates(tuple(groups))
 
     def chance(self) -> float | None:
-        """Return how likely it is that none of the proposed items is needed."""
         return _all_free(self._cut()[0])
 
     def _cut(self) -> tuple[list[Group], list[Group]]:

@@ -62,7 +62,6 @@ class Sampling(Selector):
         return Random(f"{self.seed} {tries}").sample(left, size)
 
     def after(self, taken: Collection[int]) -> Sampling:
-        """Count the try, and the success."""
         _, at = self._best()
         tried, helped = self._tally(at)
         tallies = [self._tally(each) for each in range(max(at + 1, len(self.tallies)))]
@@ -72,7 +71,6 @@ class Sampling(Selector):
         return replace(self, gone=gone, tallies=tuple(tallies))
 
     def chance(self) -> float | None:
-        """Return how likely the next sample is to go."""
         return self._tally(self._best()[1]).share
 
     def _sizes(self) -> Iterator[tuple[int, int]]:

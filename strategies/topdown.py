@@ -90,7 +90,6 @@ class TopDown(Divisible):
 
     @property
     def left(self) -> int:
-        """How many nodes can be given out."""
         return sum(left for _, left in self.pending.runs) + (self.node >= 0)
 
     def worth_dividing(self, parts: int) -> bool:
@@ -107,11 +106,9 @@ class TopDown(Divisible):
         return rest, replace(state, pending=Pending(), alone=True)._settle()
 
     def join(self, part: TopDown) -> TopDown:
-        """Take back what a node has left to search."""
         return replace(self, pending=self.pending.merged(part.pending))
 
     def whole(self) -> Search | None:
-        """Return None: nodes do not conflict."""
         return None
 
     @property

@@ -37,7 +37,6 @@ class Windows(Selector):
     number: int = 0
 
     def propose(self) -> Collection[int] | None:
-        """Return the next set."""
         if self.at >= len(self.items):
             return None
         first, *others = self.items[self.at : self.at + self.size]
@@ -71,7 +70,6 @@ class Vulcan(Selector):
     items: tuple[int, ...]
 
     def propose(self) -> Collection[int] | None:
-        """Return what the main algorithm takes next."""
         return self.main.propose()
 
     def after(self, taken: Collection[int]) -> Selector:

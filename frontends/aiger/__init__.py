@@ -33,11 +33,9 @@ class Aiger(Frontend):
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
-        """Look for a header."""
         return HEADER.match(without_mark(text)) is not None
 
     def parse(self, text: bytes) -> View:
-        """Read a file. Raises ParseError with the place and what was expected."""
         return View(text)
 
     def schedule(self, passes: Passes) -> Schedule:

@@ -153,7 +153,6 @@ class AigerGenerator(InputGenerator):
         return write(circuit)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
 
 

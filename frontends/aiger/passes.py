@@ -53,7 +53,6 @@ class _Changed(IndependentItems):
         self._change_all, self._what = change_all, what
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Change the chosen parts, and the taken ones."""
         return _whole(self._change_all(sorted({*chosen, *taken})), self._what)
 
 
@@ -79,7 +78,6 @@ class _Replaced(Items):
         return Closure(NOTHING, {each - begin for each in left if each not in self._unused})
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Replace the chosen variables, and the taken ones."""
         return _whole(replaced(self.circuit, self._image({*chosen, *taken})), self.what)
 
     def _image(self, items: Iterable[int]) -> Image:

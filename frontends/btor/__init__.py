@@ -74,7 +74,6 @@ class Btor(Frontend):
         return debugger_words(words)
 
     def parse(self, text: bytes) -> BtorView:
-        """Read a file. Raises ParseError with the place and the rule that is broken."""
         return view_of(read(text, self.dialect, any_ending=True))
 
     def check(self, text: bytes) -> FormatCheck:
@@ -89,7 +88,6 @@ class Btor(Frontend):
         return thesis_schedule(simplify=self.simplify)
 
     def order(self, text: bytes) -> Any:
-        """Return the key of the order: lines, widths, bytes, text."""
         return Size(text), text
 
     def measure(self, view: BtorView) -> Mapping[str, int]:

@@ -41,7 +41,6 @@ class Cnf(Frontend):
         return recognises(text)
 
     def parse(self, text: bytes) -> View:
-        """Read a file. Raises ParseError with the place and what was expected."""
         return View(text)
 
     def check(self, text: bytes) -> FormatCheck:

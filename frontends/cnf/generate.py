@@ -302,7 +302,6 @@ class CnfGenerator(InputGenerator):
         return generate_text(self._parameters(seed), seed)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
 
     def _parameters(self, seed: int) -> Parameters:

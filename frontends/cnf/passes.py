@@ -43,7 +43,6 @@ class _Clauses(IndependentItems):
         self._all_count = view.clauses == len(view)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the chosen clauses."""
         view = self.view
         edits = view.head(self._counted(chosen) + self._counted(taken))
         edits += (Edit(view.nodes[item], ()) for item in chosen)
@@ -84,7 +83,6 @@ class _Replaced(IndependentItems):
         self._earlier: tuple[Selection | None, _Image, frozenset[int]] = (None, {}, frozenset())
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Replace the chosen variables, on top of the taken ones."""
         view = self.view
         before, gone = self._after(taken)
         image = self._image(self.variables[item] for item in sorted({*chosen, *taken}))
@@ -211,7 +209,6 @@ class _Eliminations(IndependentItems):
         self.weights: Sequence[int] = [1] * len(variables)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Eliminate the chosen variables in order, on top of the taken ones."""
         view = self.view
         clauses: list[Sequence[int]] = [line.literals for line in view.lines()]
         places = list(range(len(clauses)))

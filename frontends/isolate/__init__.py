@@ -67,7 +67,6 @@ class Isolate(Frontend):
         return View(text, self.baseline)
 
     def schedule(self, passes: Passes) -> Schedule:
-        """Return the passes: the same for all kinds."""
         return Schedule(rounds=(isolate,))
 
     def order(self, text: bytes) -> Any:

@@ -175,11 +175,9 @@ class Smt2(Frontend):
         return replace(paper_schedule(), prepare=(Layout(),))
 
     def order(self, text: bytes) -> Any:
-        """Return the key of the usual order."""
         return by_size(text)
 
     def measure(self, view: ScriptView) -> Mapping[str, int]:
-        """Count bytes, commands, asserts and, unless the script is very large, terms."""
         document = view.document
         names = [head_of(document, node) for node in document.children(0)]
         counts = {

@@ -32,19 +32,15 @@ class Text(Frontend):
         self.suffix = suffix
 
     def parse(self, text: bytes) -> TextView:
-        """Read a text; every text can be read."""
         return TextView(parse_lines(text))
 
     def schedule(self, passes: Passes) -> Schedule:
-        """Return the passes: the same for all kinds."""
         return Schedule(rounds=(drop_lines, drop_groups, drop_tokens, blanks))
 
     def order(self, text: bytes) -> Any:
-        """Return the key of the usual order."""
         return by_size(text)
 
     def measure(self, view: TextView) -> Mapping[str, int]:
-        """Count bytes, lines and tokens."""
         return {
             "bytes": len(view.document.text),
             "lines": len(view.lines),

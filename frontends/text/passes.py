@@ -33,12 +33,10 @@ class NodeItems(IndependentItems):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The bytes of each node."""
         start, end = self.document.start, self.document.end
         return array("i", (end[node] - start[node] for node in self.nodes))
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Return the edits of the chosen nodes."""
         nodes, edit = self.nodes, self.edit
         return Change(tuple(edit(nodes[item]) for item in sorted(chosen)), self.what)
 
@@ -104,7 +102,6 @@ class GroupTree(LeafTree):
         return [Move(Change(tuple(edits), "drop group"), ())]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the groups directly within."""
         return self.below[node]
 
 

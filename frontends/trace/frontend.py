@@ -164,7 +164,6 @@ class Traces(Frontend):
         return _FIRST_CALL.match(without_mark(text)) is not None
 
     def parse(self, text: bytes) -> TraceView:
-        """Read a trace. Raises ParseError with the place and what was expected."""
         trace = read_trace(text, self._format)
         if self._model is None:
             self._model = find_model(trace)

@@ -79,7 +79,6 @@ class Checkout(Source):
         return path
 
     def close(self) -> None:
-        """Release the clone for other processes."""
         if self._held is not None:
             self._held.close()
             self._held = None

@@ -70,12 +70,10 @@ class Differs(Criterion):
 
     @property
     def wall(self) -> float | None:
-        """The wall time limit of the failure."""
         return self.shown.wall
 
     @property
     def counts_steps(self) -> bool:
-        """Whether the failure does."""
         return self.shown.counts_steps
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
@@ -90,7 +88,6 @@ class Differs(Criterion):
         return self.judging.of(good, shown=verdict(self.shown, good)) == "good"
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return f"{self.shown.describe()}, on the bad version only"
 
 

@@ -59,7 +59,6 @@ class Wheels(Source):
         self.versions = [Version(name) for name in reversed(names)]
 
     def program(self, version: Version) -> Path:
-        """Install the version unless it is there, and return its program."""
         what = f"{self._package} {version.name}"
         folder = self._folder / f"{self._package}-{version.name}"
         with locked(folder):

@@ -50,7 +50,6 @@ class _Convert(Command):
     """A command whose help lists the conversions, determined when it is printed."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of conversions."""
         with formatter.section("Conversions"):
             formatter.write_dl(
                 (

@@ -69,18 +69,15 @@ class _Client(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return int(self._check is None)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Accept a check; it starts in `wait`."""
         stands_for = digest(text)
         number = self._asked[stands_for] if self._golden else None
         self._asked[stands_for] += 1
         self._check = _Check(ticket, _Key(stands_for, number), text, limits)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for the check for at most `timeout` seconds, whichever session runs it."""
         check = self._check
         if check is None:
             return []
@@ -111,7 +108,6 @@ class _Client(Executor):
         self._release(check.key, None)
 
     def close(self) -> None:
-        """Cancel the check and close the executor."""
         if self._check is not None:
             self.cancel(self._check.ticket)
         if self._inner is not None:

@@ -139,11 +139,9 @@ class InProcess(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._jobs - len(self._waiting)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Accept a check; it runs in `wait`."""
         self._waiting[ticket] = text
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
@@ -166,11 +164,9 @@ class InProcess(Executor):
         return [Finished(ticket, _as_bool(answer), ())]
 
     def cancel(self, ticket: int) -> None:
-        """Forget a check."""
         self._waiting.pop(ticket, None)
 
     def close(self) -> None:
-        """Forget all checks."""
         self._waiting.clear()
 
 

@@ -170,7 +170,6 @@ class LocalExecutor(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._jobs - len(self._checks)
 
     @property
@@ -221,7 +220,6 @@ class LocalExecutor(Executor):
                 return finished
 
     def cancel(self, ticket: int) -> None:
-        """Cancel a check and forget it; tickets of no running check are ignored."""
         check = self._checks.pop(ticket, None)
         if check is None:
             self._ready = [done for done in self._ready if done.ticket != ticket]

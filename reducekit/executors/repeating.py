@@ -95,21 +95,17 @@ class Repeating(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._executor.free
 
     def build_on(self, text: bytes) -> None:
-        """Note the text that the next candidates are made from."""
         self._executor.build_on(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start the first run of `text`; the caller chooses `ticket`, a number not in use."""
         assert ticket not in self._checks, "the ticket is in use"
         self._checks[ticket] = _Check(text, limits)
         self._start(ticket)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for at least one verdict, at most `timeout` seconds; return all verdicts."""
         give_up = math.inf if timeout is None else time.monotonic() + timeout
         while not self._ready and self._flight:
             self._fill()
@@ -122,7 +118,6 @@ class Repeating(Executor):
         return ready
 
     def cancel(self, ticket: int) -> None:
-        """Cancel the runs of a check and forget it; tickets of no running check are ignored."""
         self._ready = [done for done in self._ready if done.ticket != ticket]
         if self._checks.pop(ticket, None) is None:
             return
@@ -131,7 +126,6 @@ class Repeating(Executor):
             self._executor.cancel(run)
 
     def close(self) -> None:
-        """Cancel all checks."""
         self._checks.clear()
         self._flight.clear()
         self._ready.clear()

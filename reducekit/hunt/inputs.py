@@ -127,21 +127,17 @@ class _Converting(InputGenerator):
         self.rules_broken = inner.rules_broken
 
     def generate(self, seed: int) -> Generated:
-        """Generate the input of a seed, and convert it."""
         made = self._inner.generate(seed)
         converted = self._conversions.convert(made.text, None, self._target)
         return Generated(converted.text, made.note)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that generate it again: those of the other generator."""
         return self._inner.words(seed)
 
     def breaks_rules(self, outcome: Outcome) -> bool:
-        """Ask the other generator."""
         return self._inner.breaks_rules(outcome)
 
     def close(self) -> None:
-        """Close the other generator."""
         self._inner.close()
 
 

@@ -68,5 +68,4 @@ class LibraryTests(Closing):
         return InputResult(given, found, (self.own.command,), tested.timed_out, tested.counts)
 
     def close(self) -> None:
-        """Close all testers."""
         self.opened.close()

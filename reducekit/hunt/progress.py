@@ -233,7 +233,6 @@ class Claim(Closing):
             pass  # the file system does not support locks
 
     def close(self) -> None:
-        """Release the folder."""
         handle, self._handle = self._handle, None
         if handle is not None:
             with contextlib.suppress(OSError):

@@ -53,7 +53,6 @@ class Accepts(Criterion):
         return accepts(outcomes[0]) and not (self.understood and not understands(outcomes[0]))
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return "another program accepts the file"
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
@@ -76,7 +75,6 @@ class Also(Around):
     captures: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion first, then that of each other command."""
         count = len(outcomes)
         if count <= self.first:
             judged = self.inner.judge(outcomes)
@@ -86,11 +84,9 @@ class Also(Around):
         return True if count == self.first + len(self.others) else None
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the inner criterion cannot tell, or another program refuses the text."""
         return len(outcomes) > self.first or self.inner.unresolved(outcomes[: self.first])
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         programs = sum(isinstance(each, Accepts) for each in self.others)
         parts = [self.inner.describe()]
         parts += [
@@ -104,7 +100,6 @@ class Also(Around):
         return ", and ".join(parts)
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return the criterion with each part specialised by the run; None if one does not hold."""
         inner = self.inner.shown_by(run[: self.first], limits)
         others = [
             each.shown_by([outcome], limits)
@@ -116,7 +111,6 @@ class Also(Around):
         return replace(self, inner=inner, others=found)
 
     def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave the other commands last."""
         return rest_last(self.inner, self.first, order, run)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
@@ -139,23 +133,19 @@ class Printing(Around):
     captures: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Look at the last outcome for the patterns, and ask the inner criterion."""
         if len(outcomes) <= self.runs and not self.patterns.judge(outcomes[-1:]):
             return False
         return self.inner.judge(outcomes)
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return f"{self.inner.describe()}, and {self.patterns.describe()}"
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return the inner criterion specialised by the run, with the patterns."""
         if not all(self.patterns.judge([each]) for each in run[: self.runs]):
             return None
         return Around.shown_by(self, run, limits)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Say which of the two is missing."""
         for each in run[: self.runs]:
             if not self.patterns.judge([each]):
                 return self.patterns.missing_in([each])
@@ -173,15 +163,12 @@ class Quiet(Around):
     captures: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Look for a warning of the last run, and ask the inner criterion."""
         return False if _warns(outcomes[-1]) else self.inner.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether there is a warning, or the inner criterion cannot tell."""
         return _warns(outcomes[-1]) or self.inner.unresolved(outcomes)
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return the inner criterion specialised by the run, alone if that warns."""
         if any(map(_warns, run)):
             return self.inner.shown_by(run, limits)
         return Around.shown_by(self, run, limits)

@@ -116,7 +116,6 @@ class CostAtLeast(Criterion):
         return replace(found, at_least=rounded_down(max(1.0, share * min(self._costs(own)))))
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         least = [] if self.times is None else [f"{self.times:g} times that of the reference"]
         least += [] if self.at_least is None else [f"{self.at_least:,.12g}"]
         more = ", or more" if self.times is not None else " or more"
@@ -127,7 +126,6 @@ class CostAtLeast(Criterion):
         return said
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Report the numbers."""
         own, others = run[: self.runs], run[self.runs :]
         numbers = ", ".join(f"{each:g}" for each in self._costs(own))
         if self.answered and any(answers(each) is None for each in others):

@@ -86,21 +86,17 @@ class Around(Criterion):
 
     @property
     def captures(self) -> bool:
-        """Whether the inner criterion looks at the outputs."""
         return self.inner.captures
 
     @property
     def wall(self) -> float | None:
-        """The wall time limit of the inner criterion."""
         return self.inner.wall
 
     @property
     def counts_steps(self) -> bool:
-        """Whether the inner criterion does."""
         return self.inner.counts_steps
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion."""
         return self.inner.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
@@ -108,7 +104,6 @@ class Around(Criterion):
         return self.inner.unresolved(outcomes)
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return self.inner.describe()
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
@@ -117,11 +112,9 @@ class Around(Criterion):
         return None if inner is None else replace(self, inner=inner)
 
     def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave the order to the inner criterion."""
         return self.inner.next_order(order, run)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Ask the inner criterion."""
         return self.inner.missing_in(run)
 
 
@@ -134,11 +127,9 @@ class Everything(Criterion):
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask for all outcomes."""
         return True if len(outcomes) == self.commands else None
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return "whatever happens"
 
 
@@ -151,15 +142,12 @@ class ExitZero(Criterion):
     words: str = field(default="the test accepts the file", compare=False)
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Look at the exit status only."""
         return outcomes[0].status == 0 and outcomes[0].limit is None
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return self.words
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Report the test's exit status."""
         if self.words == WRONG_MODEL.words and run[0].status in (1, 2):
             return _NO_WRONG_MODEL[run[0].status - 1]
         return f"the test said no: {run[0].describe()}; exit status 0 means yes"
@@ -187,11 +175,9 @@ class SameSignature(Criterion):
 
     @property
     def captures(self) -> bool:
-        """Whether any stream is used."""
         return self.out or self.err
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Compare the signatures."""
         outcome, expected = outcomes[0], self.expected
         if outcome.limit is None and (outcome.status, outcome.signal) != (
             expected.status,
@@ -205,7 +191,6 @@ class SameSignature(Criterion):
         return is_failure(outcomes[0])
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return self.expected.describe()
 
 
@@ -227,7 +212,6 @@ class MemoryFault(Criterion):
         return is_failure(outcomes[0])
 
     def describe(self) -> str:
-        """Describe how it was first seen."""
         return self.found.describe()
 
 
@@ -246,7 +230,6 @@ class Matches(Criterion):
 
     @property
     def captures(self) -> bool:
-        """Whether there is any pattern."""
         return bool(self.out or self.err)
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
@@ -267,14 +250,12 @@ class Matches(Criterion):
         )
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         parts = [] if self.exit_code is None else [_named(self.exit_code)]
         for name, patterns in (("stdout", self.out), ("stderr", self.err)):
             parts += [f"{name} matching {_show(pattern.pattern)}" for pattern in patterns]
         return " and ".join(parts)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Report how the run ended."""
         return f"{self.describe()}; it ended with {run[0].describe()}"
 
 
@@ -317,14 +298,12 @@ class Disagree(Criterion):
         return found is not None and self.expected in (None, found)
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         if self.expected is None:
             return "the answers of the command and its reference differ"
         mine, other = (answer.decode() for answer in self.expected)
         return f"the command answers {mine}, its reference {other}"
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return the direction in which the answers differ."""
         if self.expected is not None:
             return self if verdict(self, run) else None
         pair = difference(run[0], run[1])
@@ -334,7 +313,6 @@ class Disagree(Criterion):
         return Disagree(pair, all(map(understands, run[:2])), statuses)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Report how both ended."""
         how = [in_common([each]).removeprefix("it ") for each in run[:2]]
         ends = [said or each.describe() for said, each in zip(how, run, strict=False)]
         return f"{self.describe()}; the command {ends[0]}, its reference {ends[1]}"
@@ -357,11 +335,9 @@ class SlowerThan(Criterion):
         return self.seconds
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Look at the time only."""
         return outcomes[0].seconds >= self.seconds
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return f"takes {self.seconds:g} s or more"
 
 
@@ -397,7 +373,6 @@ class SlowerThanReference(Criterion):
         return first >= (self.ratio or 1.0) * max(other.seconds, _TELLING / 10)
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         if self.seconds is not None:
             return f"takes {self.seconds:g} s or more, and the reference less"
         return f"takes {self.ratio:g} times as long as the reference, or more"
@@ -418,7 +393,6 @@ class TimesOut(Criterion):
         return outcomes[0].limit == "time"
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return "does not end in time" + ("" if self.wall is None else f" ({self.wall:g} s)")
 
 
@@ -435,11 +409,9 @@ class OwnFailure(Criterion):
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the run failed, in any way."""
         return self.shown_by(outcomes, Limits()) is not None
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         return OWN_FAILURE
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:

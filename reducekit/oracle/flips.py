@@ -113,7 +113,6 @@ class Flips(Criterion):
         return sorted((*deciding, *rest), key=lambda each: each != order[0])
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         good = "answer" if self.answer is None else f"answer {self.answer.decode()}"
         if self.bound is not None:
             good += f" within {self.bound / ROOM:,.0f} steps"
@@ -134,7 +133,6 @@ class Flips(Criterion):
         return pinned if verdict(pinned, run) else None
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Report how many there were."""
         good, bad = self.ends(run)
         late = sum(answers(each) is not None for each in run) - good
         said = f"{self.describe()}; {good} were answered, {bad} were not"

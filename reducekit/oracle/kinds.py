@@ -75,7 +75,6 @@ class OfCommand(Kind):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the command."""
         return (made(self.command or ""),)
 
 
@@ -90,11 +89,9 @@ class Test(Kind):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the test."""
         return (made(self.oracle or ""),)
 
     def criterion(self) -> Criterion:
-        """Return exit status 0."""
         return ExitZero()
 
 
@@ -107,7 +104,6 @@ class Predicate(Kind):
     """The same as a function. It must always return the same for the same text."""
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return none: nothing runs."""
         return ()
 
     def criterion(self) -> Criterion:
@@ -164,7 +160,6 @@ class Compared(OfCommand):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the command and its reference."""
         return (
             *super().commands(made),
             *(() if self.reference is None else (made(self.reference),)),
@@ -209,7 +204,6 @@ class Slow(Compared):
     """The least ratio of the run's time to that of the `reference`."""
 
     def criterion(self) -> Criterion:
-        """Return the criterion for the time."""
         if self.slower_than is not None and self.slower_ratio is not None:
             raise UsageError("`slower_than` is a time or a ratio: give one")
         if self.reference is not None:
@@ -262,7 +256,6 @@ class Costly(Compared, Printed):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return each command once, or once for each seed if `{seed}` is in it."""
         given = (each for each in (self.command, self.reference) if each is not None)
         return tuple(made(words) for each in given for words in _seeded(counting(each)))
 
@@ -357,7 +350,6 @@ class Unstable(OfCommand):
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the command on each variant, with the seed of its number."""
         count, needed = self.unstable or 1, self.good + self.bad
         if count < needed:
             raise UsageError(f"`unstable` {count} is too few for `good` and `bad`: give {needed}")
@@ -400,7 +392,6 @@ class Pattern(Printed):
     asked_by: ClassVar[tuple[str, ...]] = ("exit_code", "match_out", "match_err")
 
     def criterion(self) -> Criterion:
-        """Return the status and the patterns."""
         return self.patterns()
 
 

@@ -345,7 +345,6 @@ class SameStack(Around):
     captures: bool = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion first, then compare the stacks."""
         if len(outcomes) <= self.first:
             judged = self.inner.judge(outcomes)
             if not judged:
@@ -368,11 +367,9 @@ class SameStack(Around):
         return self.expected is None or self.expected.same_place(stack, self.count)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the crash is at another place, or the inner criterion cannot tell."""
         return len(outcomes) > self.first or self.inner.unresolved(outcomes)
 
     def describe(self) -> str:
-        """Describe the preserved failure."""
         if self.pattern is not None:
             return f"{self.inner.describe()}, in a function matching {self.pattern.pattern!r}"
         if self.expected is None:
@@ -396,7 +393,6 @@ class SameStack(Around):
         return replace(self, inner=inner, expected=known)
 
     def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        """Leave gdb last."""
         return rest_last(self.inner, self.first, order, run)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:

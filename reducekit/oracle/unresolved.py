@@ -27,19 +27,15 @@ class Resolved(Around):
         return Matches(exit_code=self.status).judge([outcome])
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Ask the inner criterion, unless the last run was unresolved."""
         return False if self.gives_up(outcomes[-1]) else self.inner.judge(outcomes)
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether a run ended with that status, or the inner criterion cannot tell."""
         return any(map(self.gives_up, outcomes)) or self.inner.unresolved(outcomes)
 
     def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return the inner criterion specialised by the run; None if that was unresolved."""
         return None if any(map(self.gives_up, run)) else Around.shown_by(self, run, limits)
 
     def missing_in(self, run: Sequence[Outcome]) -> str:
-        """Explain that the input is unresolved, if it is; otherwise ask the inner criterion."""
         ended = next((each.describe() for each in run if self.gives_up(each)), None)
         if ended is None:
             return self.inner.missing_in(run)

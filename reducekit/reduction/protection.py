@@ -121,7 +121,6 @@ class ProtectedItems(Items):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The gain of each item."""
         return self._items.weights
 
     @cached_property
@@ -146,11 +145,9 @@ class ProtectedItems(Items):
         return Closure(closure.required, self.movable(closure.orphaned))
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
-        """Return whether it is seen at once that `chosen` requires one of `refuted`."""
         return self._items.blocked(self.movable(chosen), self.movable(taken), refuted)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Return the change that takes those chosen that do not stay."""
         movable = self.movable(chosen)
         return self._items.change(movable, self.movable(taken)) if movable else Change(())
 
@@ -169,23 +166,18 @@ class _Tree(Tree):
 
     @cached_property
     def roots(self) -> Sequence[int]:
-        """The nodes to begin with."""
         return self._tree.roots
 
     def weight(self, node: int) -> int:
-        """Return the size of a node with all below it."""
         return self._tree.weight(node)
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the substitutions of a node that keep what is protected."""
         return [each for each in self._tree.moves(node) if not self._protected.drops(each.change)]
 
     def parts(self, node: int) -> ProtectedItems | None:
-        """Return what can be dropped from within the node while it stays."""
         parts = self._tree.parts(node)
         return None if parts is None else ProtectedItems(parts, self._protected)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the nodes to search below a node that has to stay."""
         parts = self.parts(node) if dropped else None
         return self._tree.children(node, dropped if parts is None else parts.movable(dropped))

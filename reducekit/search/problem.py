@@ -79,7 +79,6 @@ class Divisible(Search):
     __slots__ = ()
 
     def divisible(self) -> Divisible | None:
-        """Return itself."""
         return self
 
     @property
@@ -153,7 +152,6 @@ class IndependentItems(Items):
     """Base of items that neither require nor orphan each other."""
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Nothing goes along."""
         return Closure(NOTHING, NOTHING)
 
 
@@ -193,11 +191,9 @@ class LeafTree(Tree):
     """Base of trees whose nodes have nothing to drop within; below them there is nothing either."""
 
     def parts(self, node: int) -> Items | None:
-        """Nothing can be dropped from within a node."""
         return None
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Nothing is below a node."""
         return ()
 
 
@@ -291,7 +287,6 @@ class IndependentChanges(IndependentItems):
         self.weights: Sequence[int] = weights or [1] * len(changes)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Return the edits of all chosen changes together."""
         if len(chosen) == 1:
             (item,) = chosen
             return self.changes[item]

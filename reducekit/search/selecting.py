@@ -197,7 +197,6 @@ class Selecting(Divisible):
                 self._candidate = Candidate(self._proposed | closure.required, orphaned)
 
     def propose(self) -> Change | None:
-        """Return the change of the next selection."""
         if self._proposed is None:
             return None
         chosen, orphaned = self._candidate
@@ -227,11 +226,9 @@ class Selecting(Divisible):
         return self.selector.chance()
 
     def divisible(self) -> Selecting | None:
-        """Return itself if the selector can be divided."""
         return self if isinstance(self.selector, DivisibleSelector) else None
 
     def in_a_row(self, count: int) -> Selecting:
-        """Return the search with such a selector."""
         return Selecting(self.items, self.selector.in_a_row(count), self.taken, self._refuted)
 
     @property
@@ -241,15 +238,12 @@ class Selecting(Divisible):
 
     @property
     def left(self) -> int:
-        """How many items can be given out in parts."""
         return self._parts.left
 
     def worth_dividing(self, parts: int) -> bool:
-        """Return whether there is enough for that many parts."""
         return self._parts.worth_dividing(parts)
 
     def divide(self, parts: int) -> tuple[Selecting, Selecting]:
-        """Give out a part of the items."""
         selector, part = self._parts.divide(parts)
         items, taken, refuted = self.items, self.taken, self._refuted
         return (
@@ -258,14 +252,12 @@ class Selecting(Divisible):
         )
 
     def join(self, part: Selecting) -> Selecting:
-        """Take back a part, with all that was taken and refuted in it."""
         ended = part.selector
         assert isinstance(ended, Part)
         selector, taken = self._parts.join(ended), self.taken.with_(ended.taken)
         return Selecting(self.items, selector, taken, self._refuted.with_(part._refuted))
 
     def whole(self) -> Selecting | None:
-        """Return the undivided search, for when parts conflict."""
         selector = self._parts.whole()
         # What was refuted in parts may have been so for lack of what has gone since.
         return None if selector is None else Selecting(self.items, selector, self.taken)

@@ -77,7 +77,6 @@ class Executors(Closing):
         return sum(each.runs for each in self._opened)
 
     def close(self) -> None:
-        """Close all."""
         for each in reversed(self._opened):
             each.close()
 
@@ -91,15 +90,12 @@ class Stoppable(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._inner.free
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check."""
         self._inner.submit(ticket, text, limits)
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for checks to finish. Raises Stopped."""
         until = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             self._control.check()
@@ -109,11 +105,9 @@ class Stoppable(Executor):
                 return finished
 
     def cancel(self, ticket: int) -> None:
-        """End a check and drop it."""
         self._inner.cancel(ticket)
 
     def close(self) -> None:
-        """End all checks."""
         self._inner.close()
 
 

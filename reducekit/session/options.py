@@ -98,11 +98,9 @@ class Known(Kind):
     """The failure if it is already known, as in a hunt."""
 
     def commands(self, made: Making) -> tuple[Command, ...]:
-        """Return the commands that show it."""
         return () if self.known is None else self.known.commands
 
     def criterion(self) -> Criterion:
-        """Return the criterion of the failure."""
         assert self.known is not None
         return self.known.criterion
 

@@ -90,7 +90,6 @@ class Program(Closing):
             self._running.say(self.named(problem))
 
     def close(self) -> None:
-        """End it and remove its files."""
         if self._executor is not None:
             self._executor.close()
         if self._folder is not None:
@@ -126,7 +125,6 @@ class Replacements(IndependentItems):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The bytes that each saves."""
         return [max(1, each.end - each.start - len(each.text)) for each in self._found]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:

@@ -25,7 +25,6 @@ class Cuts(GraphAlgorithm):
     kind: int
 
     def steps(self, graph: Graph) -> list[Step] | None:
-        """Return the next group."""
         chosen = self.selector.propose()
         if chosen is None:
             return None

@@ -65,7 +65,6 @@ class LineGraph(Graph):
 
     @property
     def tops(self) -> Sequence[int]:
-        """The roots and properties, and the init and next lines."""
         live = self._state.live
         more = [line for lines in self._facts.belongs.values() for line in lines if live[line]]
         return [*self._state.roots, *more]
@@ -81,7 +80,6 @@ class LineGraph(Graph):
         return list(compress(range(len(self._state.live)), self._state.live))
 
     def alive(self, node: int) -> bool:
-        """Return whether a line is still needed."""
         return bool(self._state.live[node])
 
     def is_value(self, node: int) -> bool:
@@ -89,7 +87,6 @@ class LineGraph(Graph):
         return not self._facts.fixed[node]
 
     def nodes(self) -> Sequence[int]:
-        """Return the substitutable lines, depth first from the roots."""
         fixed, op = self._facts.fixed, self.view.dag.op
         seen = bytearray(len(op))
         found = []
@@ -105,7 +102,6 @@ class LineGraph(Graph):
         return found
 
     def layers(self) -> Sequence[Sequence[int]]:
-        """Return the substitutable lines by their longest path from a root."""
         depth, fixed = self.depth, self._facts.fixed
         layers: list[list[int]] = []
         for line in reversed(self.lines):
@@ -183,7 +179,6 @@ class LineGraph(Graph):
         return weight
 
     def children(self, node: int) -> Sequence[int]:
-        """Return the operands of a line, without repetition."""
         return list(dict.fromkeys(map(line_of, self.arguments(node))))
 
     def arguments(self, line: int) -> Sequence[int]:
@@ -194,7 +189,6 @@ class LineGraph(Graph):
         return self._state.args[dag.offset[line] : dag.offset[line + 1]]
 
     def degree(self, node: int) -> int:
-        """Return the number of operands."""
         return len(self.arguments(node))
 
     def targets(self, node: int, position: int) -> Sequence[int]:
@@ -240,7 +234,6 @@ class LineGraph(Graph):
     # Steps.
 
     def apply(self, step: Step) -> LineGraph | None:
-        """Return the graph after a step; None if it has as many nodes as before."""
         made = GraphStep(self.view, self.rules, self._facts, self._state, self.lines)
         if isinstance(step, Substitute):
             what = _WHAT[step.kind]

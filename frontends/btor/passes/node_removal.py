@@ -114,7 +114,6 @@ class Grafting(Search):
     texts: tuple[bytes, ...] = ()
 
     def propose(self) -> Change | None:
-        """Return the rewritten file as one change."""
         if not self.texts:
             return None
         return Change((Edit(0, (self.texts[0] + self.options,)),), "graft")

@@ -29,7 +29,6 @@ class RankedSpellings(Items):
             self._items.setdefault(node, []).append(item)
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add the greater texts of the nodes chosen."""
         idle = {
             item
             for each in chosen

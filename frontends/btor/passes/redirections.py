@@ -99,7 +99,6 @@ class Redirections(Items):
             self._items.setdefault(line, []).append(item)
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add the earlier steps of the lines chosen."""
         alike = {
             item for each in chosen for item in self._items[self.steps[each][0]] if item < each
         }

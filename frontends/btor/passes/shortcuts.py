@@ -55,7 +55,6 @@ class ShortCut(GraphAlgorithm):
     """-1 if the edge has none."""
 
     def steps(self, graph: Graph) -> list[Step] | None:
-        """Return the redirection."""
         if self.edge is None:
             return None
         return [Redirect(*self.edge, self.target)] if self.target >= 0 else []

@@ -50,7 +50,6 @@ class WidthItems(Items):
         self._last: tuple[dict[int, int], list[bytes]] = ({}, self._whole)
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add the items of wider widths."""
         least = self._targets([*taken, *chosen])
         widths = self.classes.width
         idle = {

@@ -120,7 +120,6 @@ class ScriptGenerator(InputGenerator):
         return self._mutants.mutant(dice)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make it again."""
         return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
 
 

@@ -153,7 +153,6 @@ class Descent(Search):
     at: int = 0
 
     def propose(self) -> Change | None:
-        """Return the next candidate as a change of commands."""
         step = self.steps[self.at]
         if step is None:
             return None

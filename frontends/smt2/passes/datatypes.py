@@ -256,7 +256,6 @@ class TacticTree(LeafTree):
         self.keep = frozenset(self.roots)
 
     def weight(self, node: int) -> int:
-        """Return the size of a tactic in bytes."""
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:

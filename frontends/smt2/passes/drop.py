@@ -62,7 +62,6 @@ class CommandItems(Items):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The size of each command in bytes."""
         start, end, nodes = self.document.start, self.document.end, self.commands.nodes
         return array("i", (end[nodes[index]] - start[nodes[index]] for index in self.indices))
 
@@ -108,7 +107,6 @@ class CommandItems(Items):
         return idle
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
-        """Return whether a refuted command uses one of the chosen ones."""
         users, item = self.commands.users, self.item
         return any(
             item[user] in refuted and item[user] not in taken and item[user] not in chosen
@@ -298,15 +296,12 @@ class RunTree(LeafTree):
 
     @property
     def roots(self) -> Sequence[int]:
-        """The runs."""
         return range(len(self.runs))
 
     def weight(self, node: int) -> int:
-        """Return the size of a run in bytes."""
         return sum(self.items.weights[index] for index in self.runs[node])
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal of the whole run."""
         return [Move(self.items.closed_change(self.runs[node]), ())]
 
 

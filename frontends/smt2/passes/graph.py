@@ -116,7 +116,6 @@ class Unproved(Search):
     left: int
 
     def propose(self) -> Change | None:
-        """Return the next candidate."""
         return self.search.propose()
 
     def after(self, ok: bool) -> Search:
@@ -142,7 +141,6 @@ class Larger(Search):
     left: int = _IN_VAIN
 
     def propose(self) -> Change | None:
-        """Return the next candidate."""
         return self.search.propose()
 
     def after(self, ok: bool) -> Search:

@@ -23,7 +23,6 @@ class ScriptTree(LeafTree):
         self.commands = frozenset(self.roots)
 
     def weight(self, node: int) -> int:
-        """Return the size of a node in bytes."""
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:
@@ -42,7 +41,6 @@ class ScriptTree(LeafTree):
         ]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the direct subterms."""
         return subterms(self.terms.script, node)
 
 

@@ -37,7 +37,6 @@ class Ends(Selector):
         return len(group) // 2 if self.least[self.at] else len(group)
 
     def propose(self) -> Collection[int] | None:
-        """Return the items to take next."""
         if self.at >= len(self.groups):
             return None
         group, size = self.groups[self.at], self.size or self._first()

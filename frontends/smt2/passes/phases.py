@@ -126,7 +126,6 @@ class FreshItems(IndependentItems):
 
     @property
     def weights(self) -> Sequence[int]:
-        """The size of each term in bytes."""
         return [self.document.end[node] - self.document.start[node] for node in self.nodes]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:

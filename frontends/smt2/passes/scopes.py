@@ -50,7 +50,6 @@ class ScopeItems(Items):
         ]
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add all scopes inside."""
         required: set[int] = set()
         left = list(chosen)
         for scope in left:  # grows during the loop
@@ -61,7 +60,6 @@ class ScopeItems(Items):
         return Closure(frozenset(required), frozenset())
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the chosen scopes."""
         nodes = [node for scope in sorted(chosen) for node in self.nodes[scope]]
         return Change(tuple(Edit(node, ()) for node in sorted(nodes)), "drop scopes")
 
@@ -105,7 +103,6 @@ class ScopeTree(LeafTree):
 
     @property
     def roots(self) -> Sequence[int]:
-        """The pushes of the outermost scopes."""
         return self.below[-1]
 
     def weight(self, node: int) -> int:

@@ -305,7 +305,6 @@ class UnusedTree(LeafTree):
         return [each for each in signature if len(document.source(each)) > len(_SIMPLEST)]
 
     def weight(self, node: int) -> int:
-        """Return the size of a sort in bytes."""
         return self.document.end[node] - self.document.start[node]
 
     def moves(self, node: int) -> Sequence[Move]:

@@ -38,7 +38,6 @@ class Listed(IndependentItems):
         self.weights: Sequence[int] = weights
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop elements."""
         if len(self.nodes) - len(chosen) - len(taken) < self.least:
             return Change(())
         return Change(tuple(Edit(self.nodes[item], ()) for item in sorted(chosen)), "drop")
@@ -73,7 +72,6 @@ class SyntaxTree(Tree):
         yield from found[:_NEAR]
 
     def parts(self, node: int) -> Items | None:
-        """Return the elements of a list."""
         nodes, least = self._elements(node)
         if len(nodes) <= least:
             return None
@@ -187,7 +185,6 @@ class OtherTerms(Tree):
         return all(each < 0 or self.document.parent[definitions[each].binder] == 0 for each in used)
 
     def weight(self, node: int) -> int:
-        """Return the number of nodes of a term."""
         return self.document.stop[node] - node
 
     def moves(self, node: int) -> Sequence[Move]:
@@ -201,11 +198,9 @@ class OtherTerms(Tree):
         )
 
     def parts(self, node: int) -> Items | None:
-        """Return None: nothing is dropped."""
         return None
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the direct subterms."""
         return subterms(self.script, node)
 
 

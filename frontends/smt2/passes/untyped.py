@@ -42,7 +42,6 @@ class UntypedTree(LeafTree):
         return (node - size, True) if node >= size else (node, False)
 
     def weight(self, node: int) -> int:
-        """Return the size of a node in bytes."""
         node, _ = self._node(node)
         return self.document.end[node] - self.document.start[node]
 
@@ -71,7 +70,6 @@ class UntypedTree(LeafTree):
         return found
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the children of an opened node; a failed probe opens nothing."""
         node, opened = self._node(node)
         size = len(self.document)
         return [each + size for each in self.document.children(node)] if opened else []

@@ -46,7 +46,6 @@ class WidthTree(LeafTree):
                     self.numerals.setdefault(int(text), []).append(node + 3)
 
     def weight(self, node: int) -> int:
-        """Return the width."""
         return node
 
     def moves(self, node: int) -> Sequence[Move]:

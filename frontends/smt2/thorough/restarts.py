@@ -49,7 +49,6 @@ class Ended(Search):
     """A search that has ended."""
 
     def propose(self) -> Change | None:
-        """Return nothing."""
         return None
 
     def after(self, ok: bool) -> Search:

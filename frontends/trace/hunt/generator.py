@@ -63,7 +63,6 @@ class TraceGenerator(InputGenerator):
             return None
 
     def generate(self, seed: int) -> Generated:
-        """Make the trace of a seed. Raises UsageError if the library has not all of its calls."""
         live = self._live
         if live is None:
             made = self._generator.generate(seed)
@@ -86,7 +85,6 @@ class TraceGenerator(InputGenerator):
         return self._options.head(self._format) + print_trace(made.recorded(), self._format)
 
     def words(self, seed: int) -> Sequence[str]:
-        """Return the options that make it again."""
         words = self._options.words(seed)
         if self._feedback is None:
             return words
@@ -99,7 +97,6 @@ class TraceGenerator(InputGenerator):
         return classified(self._model.classify, outcome) in _NOT_ALLOWED
 
     def close(self) -> None:
-        """End what plays the calls."""
         if self._live is not None:
             self._live.close()
 

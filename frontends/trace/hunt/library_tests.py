@@ -83,11 +83,9 @@ class Ends(Criterion):
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Compare the signatures."""
         return SameSignature(self.expected).judge(outcomes)
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
         return f"{self.expected.describe()} in '{self.call}'"
 
 
@@ -100,11 +98,9 @@ class Answers(Criterion):
     wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Look for what the replay says of answers."""
         return outcomes[0].stderr == self.wrong.encode()
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
         return self.wrong
 
 
@@ -124,7 +120,6 @@ class LibraryTester(Closing):
         )
 
     def close(self) -> None:
-        """End what plays them."""
         self._tester.close()
         self._opened.close()
 

@@ -30,7 +30,6 @@ class CallItems(Items):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        """The number of calls that each unit alters."""
         return [len(unit) for unit in self.units]
 
     @cached_property

@@ -33,7 +33,6 @@ class Blocks(IndependentItems):
         self.weights: Sequence[int] = [len(block) for block in blocks]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the calls."""
         drops = dropped(index for item in chosen for index in self.blocks[item])
         return Change(self.view.edits(drops), self.what)
 
@@ -90,11 +89,9 @@ class Descent(LeafTree):
         ]
 
     def weight(self, node: int) -> int:
-        """Return the same weight for all nodes."""
         return 1
 
     def moves(self, node: int) -> Sequence[Move]:
-        """Return the value to try next."""
         number, low, _high = self._nodes[node]
         given = self.options[number]
         value = self._next(node)

@@ -22,7 +22,6 @@ class Substitutions(LeafTree):
 
     @property
     def roots(self) -> Sequence[int]:
-        """The places."""
         return range(len(self.places))
 
     def weight(self, node: int) -> int:

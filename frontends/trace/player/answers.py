@@ -202,7 +202,6 @@ class AnswerChecker(Checker):
         self._limits = limits
 
     def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
-        """Return the first wrong answer."""
         lives = [life for life in self._lives(calls, results) if life.rounds]
         found = self._first_wrong(lives) if lives else None
         if found != "unknown":

@@ -58,7 +58,6 @@ class ContractCriterion(Criterion):
 
     @property
     def wall(self) -> float | None:
-        """The wall limit that goes with the criterion."""
         return self.inner.wall
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
@@ -68,7 +67,6 @@ class ContractCriterion(Criterion):
         return self.inner.judge(outcomes)
 
     def describe(self) -> str:
-        """Say in words what is kept alive."""
         return self.inner.describe()
 
 
@@ -92,15 +90,12 @@ class ContractExecutor(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._inner.free - len(self._refused)
 
     def build_on(self, text: bytes) -> None:
-        """Take note of the text that the next candidates are made from."""
         self._inner.build_on(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
-        """Start a check of `text`; `ticket` is a number of the caller's, not in use."""
         try:
             lawful = may_be_lawful(self._model, self._read(text))
         except ParseError:
@@ -112,19 +107,16 @@ class ContractExecutor(Executor):
             self._refused.append(Finished(ticket, interesting=False, outcomes=()))
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
         refused, self._refused = self._refused, []
         finished = self._inner.wait(0 if refused else timeout)
         self.runs += sum(len(each.outcomes) - 1 for each in finished)
         return refused + finished
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
         self._refused = [done for done in self._refused if done.ticket != ticket]
         self._inner.cancel(ticket)
 
     def close(self) -> None:
-        """End all checks."""
         self._refused.clear()
         self._inner.close()
 

@@ -191,7 +191,6 @@ class LiveReplay(Closing):
         return self._calls, self._interpreted(*self._last, first=0)
 
     def close(self) -> None:
-        """End the trace and the server."""
         self._process.close()
         self._open = self._alive = False
 

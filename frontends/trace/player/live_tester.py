@@ -151,7 +151,6 @@ class LiveTester(Closing):
         return Trial(made, outcome, company=self._live.company)
 
     def close(self) -> None:
-        """End all servers."""
         self._stack.close()
 
     def _right(self, watched: _Watched) -> bool:
@@ -247,5 +246,4 @@ class _Other(Closing):
         return len(results) == len(asked) + 1 and results[len(asked) - 1] == UNSAT
 
     def close(self) -> None:
-        """End the process."""
         self._live.close()

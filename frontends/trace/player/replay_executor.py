@@ -112,7 +112,6 @@ class ReplayExecutor(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         if self._batch is not None:
             return max(0, MOST_TOGETHER - len(self._queue) - len(self._known))
         return self._server.free - len(self._known)
@@ -165,7 +164,6 @@ class ReplayExecutor(Executor):
         return True
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        """Wait for at least one check to finish, at most `timeout` seconds; return all finished."""
         if self._queue and not (self._known or self._played):
             self._play_queue()
         finished, self._known = self._known, []
@@ -193,7 +191,6 @@ class ReplayExecutor(Executor):
         return finished
 
     def cancel(self, ticket: int) -> None:
-        """End a check and forget it; one that is not running is ignored."""
         self._known = [done for done in self._known if done.ticket != ticket]
         self._queue = [each for each in self._queue if each.ticket != ticket]
         self._played.pop(ticket, None)
@@ -202,7 +199,6 @@ class ReplayExecutor(Executor):
         self._server.cancel(ticket)
 
     def close(self) -> None:
-        """End all checks."""
         self._known.clear()
         self._queue.clear()
         self._server.close()

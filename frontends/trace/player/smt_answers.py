@@ -44,7 +44,6 @@ class SmtAnswerChecker(Checker):
         self._executor = stack.enter_context(LocalExecutor(oracle, 1, ".smt2"))
 
     def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
-        """Return the first wrong answer."""
         solves = self._solves(calls, results)
         others = self._by_other(calls) if solves else ()
         for (index, answer), other in zip(solves, others, strict=False):

@@ -130,7 +130,6 @@ class ClusterExecutor(Executor):
 
     @property
     def free(self) -> int:
-        """How many checks may be submitted now."""
         return self._jobs + self._jobs // AHEAD - len(self._calls)
 
     def ready(self, workers: int, seconds: float = 30.0) -> None:
@@ -140,7 +139,6 @@ class ClusterExecutor(Executor):
             time.sleep(0.01)
 
     def build_on(self, text: bytes) -> None:
-        """Note the text that the next candidates are made from, to send them as edits of it."""
         self._connection.soon(self._base.offer, text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
@@ -164,14 +162,12 @@ class ClusterExecutor(Executor):
             self._take_in(min(left, _GLANCE))
 
     def cancel(self, ticket: int) -> None:
-        """Cancel a check and forget it; tickets of no running check are ignored."""
         self._ready = [done for done in self._ready if done.ticket != ticket]
         call = self._calls.pop(ticket, None)
         if call is not None:
             call.cancel()
 
     def close(self) -> None:
-        """Cancel all checks, and wait until the workers confirm that none of them runs."""
         if self._wake not in self._connection.watchers:
             return
         self._connection.watchers.discard(self._wake)
