@@ -18,20 +18,8 @@ PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all nightly lint docs bench slow mutants papers papers-quick captures clean
 
-help:
-	@echo "make demo   reduce a generated 24 kB script on which z3 4.8.5 really fails"
-	@echo "make test   run the tests but the slow ones (make test TESTS=tests/frontends: some of them)"
-	@echo "make test-all  run all tests"
-	@echo "make nightly  run the state machines for 20,000 steps (STEPS=N, SEED=N for others)"
-	@echo "make lint   ruff and mypy"
-	@echo "make slow   reduce an unstable and a slow query that are made here; prints a table"
-	@echo "make bench  measure what a check costs; tables go to benchmarks/results/"
-	@echo "make docs   build the documentation in build/docs, and check its links"
-	@echo "make mutants  change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)"
-	@echo "make papers  make the tables of the papers in build/papers; papers-quick: few, small cases"
-	@echo "             (CADICAL=SOURCE: those of API tests, too; SOURCE is an unpacked CaDiCaL)"
-	@echo "make captures  take the pictures in README and docs again (needs chromium, tmux and pngquant)"
-	@echo "make clean  remove .venv, .cache and build"
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 # ---- set-up: one stamp per set of packages, redone when pyproject.toml changes ----
 
@@ -57,23 +45,23 @@ $(VENV)/lint.stamp: pyproject.toml | $(BIN)/python
 
 # ---- what they are for ----
 
-test: $(VENV)/test.stamp
+test: $(VENV)/test.stamp ## run the tests but the slow ones (TESTS=tests/frontends: some of them)
 	@echo "the tests but the slow ones: all of them take about 5 minutes on 2 cores"
 	$(PYTEST) -m "not slow" $(TESTS)
 
-test-all: $(VENV)/test.stamp
+test-all: $(VENV)/test.stamp ## run all tests
 	@echo "all tests: about 15 minutes on 2 cores"
 	$(PYTEST) --durations=25 $(TESTS)
 
-nightly: $(VENV)/test.stamp
+nightly: $(VENV)/test.stamp ## run the state machines for 20,000 steps (STEPS=N, SEED=N for others)
 	$(BIN)/python -m tests.state_machine --steps $(STEPS) $(if $(SEED),--seed $(SEED))
 
-lint: $(VENV)/lint.stamp
+lint: $(VENV)/lint.stamp ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(VENV)/lint.stamp
+docs: $(VENV)/lint.stamp ## build the documentation in build/docs, and check its links
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/docs
 	@echo build/docs/docs/index.html
 
@@ -82,30 +70,30 @@ $(DEMO)/input.smt2: examples/mod_by_zero.py | $(BIN)/python
 	@$(BIN)/python examples/mod_by_zero.py --seed 15 > $@
 
 # Prints what README shows, which `python -m docs.demo` takes from here.
-demo: $(VENV)/base.stamp $(DEMO)/input.smt2
+demo: $(VENV)/base.stamp $(DEMO)/input.smt2 ## reduce a generated 24 kB script on which z3 4.8.5 really fails
 	@z3=$$($(BIN)/python tests/solvers.py z3-4.8.5.0) && ln -sf "$$z3" $(DEMO)/z3-4.8.5
 	@rm -f $(DEMO)/input.reduced.smt2 $(DEMO)/input.reduced.smt2.journal
 	@echo "in $(DEMO):"; echo
 	@cd $(DEMO) && echo "\$$ $(RUN)" && PATH="$(abspath $(BIN)):$$PATH" $(RUN) && \
 	    echo && echo "\$$ cat input.reduced.smt2" && cat input.reduced.smt2
 
-slow: $(VENV)/test.stamp
+slow: $(VENV)/test.stamp ## reduce an unstable and a slow query that are made here, with a table
 	$(BIN)/python -m benchmarks.slow_generated
 
-bench: $(VENV)/base.stamp
+bench: $(VENV)/base.stamp ## measure what a check costs; tables go to benchmarks/results/
 	$(BIN)/python -m benchmarks.engine_cost
 
-mutants: $(VENV)/lint.stamp
+mutants: $(VENV)/lint.stamp ## change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
-papers: $(VENV)/test.stamp
-	nice $(BIN)/python -m benchmarks.papers$(if $(CADICAL), --cadical $(CADICAL))
+papers: $(VENV)/test.stamp ## make the tables of the papers in build/papers
+	nice $(BIN)/python -m benchmarks.papers
 
-papers-quick: $(VENV)/test.stamp
-	nice $(BIN)/python -m benchmarks.papers --quick$(if $(CADICAL), --cadical $(CADICAL))
+papers-quick: $(VENV)/test.stamp ## the same with few and small cases
+	nice $(BIN)/python -m benchmarks.papers --quick
 
-captures: $(VENV)/test.stamp
+captures: $(VENV)/test.stamp ## take the pictures in README and docs again (needs chromium, tmux and pngquant)
 	$(BIN)/python -m docs.captures
 
-clean:
+clean: ## remove .venv, .cache and build
 	rm -rf $(VENV) .cache build

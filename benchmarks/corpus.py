@@ -26,6 +26,7 @@ from types import FrameType
 
 import reducekit
 from benchmarks import publish
+from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.btor.model.reader import read
@@ -34,6 +35,8 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.session.report import Report
 
 FORMATS = {".smt2": "smt2", ".btor": "btor", ".btor2": "btor"}
+_KEPT = ("btor", "isolate", "smt2", "text")
+"""Formats of which a candidate keeps the layout of the input; others are written anew."""
 _CHECKS = 40
 _SLOW = 60.0
 _SHOWN = 20
@@ -101,14 +104,15 @@ def examine(text: bytes, format_name: str, name: str) -> tuple[str, bool, int, s
 
 def parse(text: bytes, format_name: str) -> None:
     """Parse a text and its other spellings. Raises ParseError if it is not of the format."""
-    frontend = Smt2() if format_name == "smt2" else Btor()
+    frontend = registry.frontend(format_name)
     view = frontend.parse(text)
-    if view.document.render({}) != text:
+    if format_name in _KEPT and view.document.render({}) != text:
         raise WrongError("not printed back")
+    others: list[Callable[[], bytes]] = []
     if isinstance(frontend, Smt2):
-        others: Sequence[Callable[[], bytes]] = (lambda: frontend.pretty(text),)
-    else:
-        others = (lambda: canonical(read(text, any_ending=True)),)
+        others.append(lambda: frontend.pretty(text))
+    elif isinstance(frontend, Btor):
+        others.append(lambda: canonical(read(text, any_ending=True)))
     for make in others:
         other = make()
         try:

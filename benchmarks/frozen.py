@@ -1,5 +1,6 @@
 """Records the results of reductions, to show that a change to the code changes none of them.
 
+    python -m benchmarks.frozen make FOLDER                   # generated CNF and AIGER cases
     python -m benchmarks.frozen run TABLE.tsv CASES...        # continues an unfinished table
     python -m benchmarks.frozen compare BEFORE.tsv AFTER.tsv  # exit status 1 if a row got worse
 
@@ -28,6 +29,45 @@ from benchmarks.smt2_tables import tokens
 _SLACK = 0.01
 """Checks may differ by so much in sum: what is allowed to a change that keeps the behaviour."""
 
+_GENERATED = 12
+"""Cases of a kind that `make` writes."""
+_ORACLES = {
+    "cnf": """#!/usr/bin/env python3
+# Unsatisfiable, with a clause that has two negated literals.
+import subprocess, sys
+text = open(sys.argv[1]).read()
+lines = [line.split() for line in text.splitlines() if line[:1] not in "cp"]
+two = any(sum(each.startswith("-") for each in line) == 2 for line in lines)
+run = two and subprocess.run(["cadical", "-q", "-n", sys.argv[1]], capture_output=True)
+sys.exit(not (run and run.returncode == 20))
+""",
+    "aag": """#!/usr/bin/env python3
+# A latch whose next state depends on a latch through a complemented gate.
+import sys
+rows = [line.split() for line in open(sys.argv[1]).read().splitlines()]
+try:
+    m, i, l, o, a = map(int, rows[0][1:6])
+    more = sum(map(int, rows[0][6:]))
+    latches = {int(row[0]): int(row[1]) for row in rows[1 + i : 1 + i + l]}
+    gates = {int(row[0]): (int(row[1]), int(row[2])) for row in rows[1:] if len(row) == 3}
+except (ValueError, IndexError):
+    sys.exit(2)
+for next_state in latches.values():
+    todo, seen = [(next_state, False)], set()
+    while todo:
+        each = literal, turned = todo.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if turned and literal & ~1 in latches:
+            sys.exit(0)
+        for operand in gates.get(literal & ~1, ()):
+            todo.append((operand, turned or literal & 1))
+sys.exit(1)
+""",
+}
+"""Tests that need nothing but Python and CaDiCaL, by the suffix of their inputs."""
+
 
 class Row(NamedTuple):
     """The end of one reduction. `size` is in tokens for SMT-LIB scripts, in bytes for the rest."""
@@ -38,6 +78,23 @@ class Row(NamedTuple):
     size: int
     verified: bool
     capped: bool
+
+
+def make(top: Path) -> None:
+    """Write generated cases into a folder, the same each time."""
+    for suffix, oracle in _ORACLES.items():
+        kind = {"aag": "aiger"}.get(suffix, suffix)
+        shape = ["--ratio", "6", "--shape", "uniform"] if kind == "cnf" else ["--gates", "300"]
+        for seed in range(_GENERATED):
+            folder = top / kind / f"{kind}-{seed}"
+            folder.mkdir(parents=True, exist_ok=True)
+            words = ["generate", kind, "--seed", str(seed), *shape, "--no-vary"]
+            (folder / f"input.{suffix}").write_bytes(
+                subprocess.run(["reducekit", *words], capture_output=True, check=True).stdout
+            )
+            script = folder / "oracle"
+            script.write_text(oracle)
+            script.chmod(0o755)
 
 
 def case_folders(tops: Sequence[Path]) -> Iterator[Path]:
@@ -64,7 +121,8 @@ def run(folder: Path, reducekit: str, cap: float) -> Row:
 
 
 def _format(source: Path) -> str:
-    return {".smt2": "smt2", ".trace": "trace"}.get(source.suffix, "btor")
+    formats = {".smt2": "smt2", ".trace": "trace", ".cnf": "cnf", ".aag": "aiger"}
+    return formats.get(source.suffix, "btor")
 
 
 def _test(folder: Path) -> list[str]:
@@ -139,6 +197,8 @@ def main() -> None:
     runs.add_argument("--cases", default="*", help="patterns of names, with commas between")
     runs.add_argument("--reducekit", default="reducekit", help="the program to run")
     runs.add_argument("--cap", type=float, default=900.0, help="seconds for each reduction")
+    makes = actions.add_parser("make")
+    makes.add_argument("folder", type=Path)
     compares = actions.add_parser("compare")
     compares.add_argument("before", type=Path)
     compares.add_argument("after", type=Path)
@@ -147,6 +207,9 @@ def main() -> None:
         lines, kept = compare(read(given.before), read(given.after))
         print("\n".join(lines))
         sys.exit(not kept)
+    if given.action == "make":
+        make(given.folder)
+        return
     done = read(given.table)
     for folder in case_folders(given.folders):
         if folder.name in done or not any(fnmatch(folder.name, p) for p in given.cases.split(",")):

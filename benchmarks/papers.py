@@ -1,7 +1,7 @@
-"""The tables of the papers: Vida's thesis (Linz 2008), API tests (TAP 2013), ddSMT's comparison.
+"""The tables of the papers: Vida's thesis (Linz 2008), ddSMT's comparison (SMT 2013).
 
-    python -m benchmarks.papers [--quick] [--only shapes,thesis,combining,smt2,api]
-                                [--reducer NAME=COMMAND] [--cadical SOURCE]
+    python -m benchmarks.papers [--quick] [--only shapes,thesis,combining,smt2]
+                                [--reducer NAME=COMMAND]
 
 Runs these benchmarks on cases that are made here, and writes what they write to build/papers:
 
@@ -11,9 +11,6 @@ Runs these benchmarks on cases that are made here, and writes what they write to
 * `combining`: section 4.4 of the thesis, its algorithms one after the other on the same graphs.
 * `smt2`: reducers side by side on scripts on which z3 and cvc5 do so (`smt2_faults`,
   `side_by_side`): ours by default, with ddmin, the `peers` that are in PATH, and each --reducer.
-* `api`: section 5 of Artho, Biere and Seidl, Model-based testing for verification back-ends, on a
-  CaDiCaL that --cadical names, an unpacked source from 2.2 on; without one it is left out
-  (`api_against_files`).
 
 With --quick there are few and small cases. Needs `cc`, and Debian's boolector, z3 and cvc5; what is
 missing is said before anything runs. Checks and sizes are reproducible on one machine; which
@@ -70,13 +67,10 @@ class Amount:
     cases: int
     cap: int
     """Seconds of a reduction."""
-    inputs: int
-    """Of each way in the experiments of `api`."""
-    faults: int
 
 
-FULL = Amount(0.25, 10, 2000, STRATEGIES, 150, 90, 300, 1000, 200)
-QUICK = Amount(0.02, 3, 200, "ddmin,hdd,lw,changeref+,auto", 24, 4, 60, 50, 5)
+FULL = Amount(0.25, 10, 2000, STRATEGIES, 150, 90, 300)
+QUICK = Amount(0.02, 3, 200, "ddmin,hdd,lw,changeref+,auto", 24, 4, 60)
 CHAIN = ("ddmin", "hdd", "bfs", "lw", "changeref+", "changeref")
 """The order of section 4.4."""
 
@@ -88,7 +82,6 @@ class Task:
     out: Path
     amount: Amount
     reducers: Sequence[str]
-    cadical: Path | None
 
 
 def graph_cases(folder: Path, count: int, nodes: int) -> Iterator[str]:
@@ -184,26 +177,11 @@ def smt2(task: Task) -> None:
     benchmark("side_by_side", out / "scripts", *words, output=out / "smt2.md")
 
 
-def api(task: Task) -> None:
-    """Make the figure and the tables of section 5 of the paper on APIs."""
-    if task.cadical is None:
-        print("api: left out; it needs --cadical SOURCE, an unpacked CaDiCaL from 2.2 on")
-        return
-    for experiment, count in (
-        ("coverage", task.amount.inputs),
-        ("throughput", task.amount.inputs),
-        ("faults", task.amount.faults),
-    ):
-        words = (task.cadical, experiment, "--count", str(count))
-        benchmark("api_against_files", *words, output=task.out / f"api_{experiment}.md")
-
-
 PARTS: dict[str, tuple[Callable[[Task], None], tuple[str, ...]]] = {
     "shapes": (shapes, (BOOLECTOR.command[0],)),
     "thesis": (thesis, ("cc", BOOLECTOR.command[0])),
     "combining": (combining, ("cc", BOOLECTOR.command[0])),
     "smt2": (smt2, ("cc", *(each.command[0] for each in SOLVERS))),
-    "api": (api, ()),
 }
 """What makes each part, and the programs that it needs."""
 
@@ -228,7 +206,6 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="few and small cases")
     parser.add_argument("--only", default=",".join(PARTS), help="parts, comma between")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
-    parser.add_argument("--cadical", type=Path, metavar="SOURCE", help="for the part `api`")
     parser.add_argument("--out", type=Path, default=OUT, help="where to write")
     given = parser.parse_args(words)
     parts = given.only.split(",")
@@ -238,7 +215,7 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.error(missing)
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    task = Task(out, QUICK if given.quick else FULL, given.reducer, given.cadical)
+    task = Task(out, QUICK if given.quick else FULL, given.reducer)
     if {"thesis", "combining"} & set(parts):
         graphs(task)
     for part in parts:

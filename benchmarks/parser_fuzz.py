@@ -17,16 +17,15 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import reducekit
 from benchmarks.corpus import FORMATS as SUFFIXES
 from benchmarks.corpus import SlowError, WrongError, cpu_limit, parse, place_of
-from benchmarks.parser_mutants import LARGEST, btor, smt2
+from benchmarks.parser_mutants import LARGEST, mutant
 from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError
 from reducekit.frontend import Frontend
@@ -135,21 +134,6 @@ def _answer(call: Callable[[], Any]) -> Any:
         return None
 
 
-class Fuzzed(NamedTuple):
-    """How a format is fuzzed: what makes the mutant of a seed, and what is done with it."""
-
-    mutant: Callable[[int, Sequence[bytes]], bytes]
-    """Takes the seed and the texts of `--inputs`."""
-    attack: Callable[[bytes, int], tuple[bool, int]]
-    """Takes the mutant and the seed; returns whether it parses, and the checks."""
-
-
-FORMATS: Mapping[str, Fuzzed] = {
-    "smt2": Fuzzed(smt2, partial(exercise, "smt2")),
-    "btor": Fuzzed(btor, partial(exercise, "btor")),
-}
-
-
 def run(
     format_name: str,
     seeds: Sequence[int],
@@ -157,13 +141,13 @@ def run(
     keep: Path | None = None,
 ) -> Found:
     """Exercise the mutants of some seeds."""
-    found, fuzzed = Found(), FORMATS[format_name]
+    found = Found()
     for seed in seeds:
-        text = fuzzed.mutant(seed, inputs)
+        text = mutant(format_name, seed, inputs)
         found.mutants += 1
         try:
             with cpu_limit():
-                parsed, checks = fuzzed.attack(text, seed)
+                parsed, checks = exercise(format_name, text, seed)
             found.parsed += parsed
             found.checks += checks
         except SlowError:
@@ -185,7 +169,7 @@ def _inputs(folder: Path | None, format_name: str) -> list[bytes]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("format", choices=FORMATS)
+    parser.add_argument("format", choices=registry.names(registry.FRONTENDS))
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--inputs", type=Path, help="a folder of files to be mutated too")

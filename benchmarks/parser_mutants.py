@@ -1,22 +1,23 @@
-"""Makes random mutants of SMT-LIB and BTOR inputs, most of which still parse.
+"""Makes random mutants of inputs of all formats, most of which still parse.
 
 A mutant is made of a generated input, of a sample, or of a given text, in a few steps: bytes,
-words, lines and subtrees; declarations dropped, operators, operands and widths changed. A step
-that makes the text unparsable is usually undone, so that the code after the parser is exercised.
+words, lines and parenthesised parts are dropped, repeated, moved and replaced. A step that makes
+the text unparsable is usually undone, so that the code after the parser is exercised.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from reducekit import registry
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.model.dag import Dag
-from reducekit.frontends.btor.model.operators import OPERATORS, Dialect, spellings
-from reducekit.frontends.btor.model.reader import read
-from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.trace.formats import print_trace
+from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.model.loader import load_model
 from reducekit.offers import Generates, with_defaults
 
 Step = Callable[[bytes, random.Random], bytes]
@@ -59,26 +60,6 @@ SMT2_SAMPLES = (
 (minimize (+ w 1.0))(check-sat)(check-sat-using (then simplify smt))(simplify (+ 1 2))
 """,
 )
-_SMT2_WORDS = b"""
-assert declare-fun declare-const declare-sort define-sort define-fun define-fun-rec push
-pop let forall exists lambda match par as const _ ! :named :pattern is map extract
-zero_extend to_fp Int Bool Real BitVec Array Seq Set FloatingPoint -> nil cons true false
-and = ite + select store concat bvadd bvslt bvnot fp.add str.++ seq.unit x y f |x| 0 1 8
--1 2.5 #b01 #xff "s" reset check-sat repeat rotate_left not distinct bv3 undeclared () (_)
-(!) (as) (x) (forall) #x
-""".split()
-_SMT2_WORDS += [
-    b"(_ BitVec 2147483648)",
-    b"(_ bv3 65537)",
-    b"(_ bv3 2147483648)",
-    b"(_ extract 1 0)",
-]
-_SMT2_WORDS += [
-    b"(forall ((x Int)))",
-    b"(let ((x true)) x)",
-    b"(_ FloatingPoint 2 2)",
-    b"(as q (Set Int))",
-]
 BTOR_SAMPLES = (
     b"1 sort bitvec 4\n2 sort bitvec 1\n3 zero 1\n4 state 1 a\n5 init 1 4 3\n6 state 1 b\n"
     b"7 input 1\n8 add 1 4 6\n9 next 1 4 8\n10 next 1 6 7\n11 eq 2 4 6\n12 bad 11 fails\n"
@@ -91,40 +72,107 @@ BTOR_SAMPLES = (
     b"12 param 4\n13 param 4\n14 udiv 4 13 12\n15 lambda 4 4 12 14\n16 lambda 4 4 13 15\n"
     b"17 apply 4 16 3 7\n18 redor 1 17\n19 and 1 -8 18\n20 root 1 19\n",
 )
-_BTOR_WORDS = b"bitvec array 0 1 -1 2 4 8 4294967295 2147483647 01 1x ;".split()
-_FORMS = (
-    *(b"(not %b)", b"(let ((x %b)) x)", b"(forall ((x Int)) %b)", b"(! %b :named m)", b"(%b)"),
-    *(b"(ite true %b 0)", b"(concat %b x)", b"((_ extract 1 0) %b)", b"(as %b Int)", b"(= %b)"),
-    *(b"(select %b)", b"(exists ((x Und)) %b)", b"(bvadd %b u)", b"(forall ((x Int)) (f %b))"),
-)
-"""What may come around a term."""
-_ANY_WORDS = (
+BOOLECTOR = b"""\
+new
+return 0x1
+set_opt 0x1 1 model-gen 1
+bitvec_sort 0x1 8
+return s1@0x1
+var 0x1 s1@0x1 x
+return n2@0x1
+var 0x1 s1@0x1 y
+return n3@0x1
+add 0x1 n2@0x1 n3@0x1
+return n4@0x1
+eq 0x1 n4@0x1 n2@0x1
+return n5@0x1
+assert 0x1 n5@0x1
+sat 0x1
+return 10
+release 0x1 n2@0x1
+release_sort 0x1 s1@0x1
+delete 0x1
+"""
+MURXLA = b"""\
+27 set-murxla-options
+27 new
+27 set-logic QF_BV
+27 set-option incremental "true value"
+27 mk-sort SORT_BV 8
+return s1
+27 mk-const s1 "_x"
+return t1
+27 mk-term OP_BV_ADD SORT_BV 2 t1 t1
+return t2 s1
+27 assert-formula t2
+27 check-sat
+27 delete
+"""
+SAMPLES: Mapping[str, Sequence[bytes]] = {
+    "smt2": SMT2_SAMPLES,
+    "btor": BTOR_SAMPLES,
+    "trace": (BOOLECTOR, MURXLA),
+    "text": SMT2_SAMPLES,
+    "isolate": BTOR_SAMPLES,
+}
+_SMALL: Mapping[str, Mapping[str, Any]] = {
+    "smt2": {"logic": "any", "asserts": 3, "levels": 3, "symbols": 2},
+    "btor": {"vary": True, "nodes": 30, "variables": 4, "max_width": 8, "roots": 2, "arrays": 1},
+    "cnf": {"variables": 12},
+    "aiger": {"gates": 20},
+}
+"""Options of generators that make small inputs."""
+_APIS = ("lingeling", "cadical", "mobical", "ipasir", "picosat", "minisat")
+_NOTATIONS = {"cnf": ("cnf", "icnf", "qdimacs", "wcnf"), "aiger": ("aag", "aig")}
+_WORDS = (
     *(b"4294967295", b"2147483648", b"-1", b"9" * 5000, b"\0", b"\r", b"\xef\xbb\xbf", b";", b'"'),
     *(b"|", b"(", b")", b"\xff\xfe", b"\x1b[31m", b"0" * 400, b"a" * 3000),
+    *(b"x", b"0", b"1", b"2", b"-2", b"8", b"()", b"(_)", b"(as)", b"(x)", b"(forall)", b"2.5"),
+    *(
+        b"(let ((x true)) x)",
+        b"(forall ((x Int)) x)",
+        b"(_ BitVec 2147483648)",
+        b"(as q (Set Int))",
+    ),
+    *(
+        b"(_ BitVec 2147483648)",
+        b"(_ bv3 65537)",
+        b"return 1",
+        b"option",
+        b"sat",
+        b"0x1",
+        b"n2@0x1",
+    ),
 )
 
 
-def _generated(format_name: str, chance: random.Random) -> bytes:
-    """Return an input that `reducekit generate` makes."""
+@cache
+def _traces(api: str) -> Sequence[bytes]:
+    """Return small traces of an API, with options and without."""
+    model = load_model(api)
+    made = [Generator(model, options=bool(n % 2), variables=3).generate(n).calls for n in range(8)]
+    return [print_trace(calls, form) for form in model.formats for calls in made]
+
+
+def _generated(format_name: str, chance: random.Random) -> bytes | None:
+    """Return an input that `reducekit generate` makes; None if the format has no generator."""
+    if format_name == "trace":
+        return chance.choice(_traces(chance.choice(_APIS)))
     frontend = registry.frontend(format_name)
-    assert isinstance(frontend, Generates)
-    generation = frontend.generation()
-    seed = chance.randrange(1 << 30)
-    given: dict[str, Any] = {"seed": seed}
-    if format_name == "smt2":
-        given |= {"logic": "any", "asserts": 3, "levels": 3, "symbols": 2}
-    else:
-        dialects = [each.value for each in Dialect if each is not Dialect.BTOR_2007]
-        nodes, registers = chance.randint(4, 40), chance.randint(0, 3)
-        given |= {"vary": True, "nodes": nodes, "variables": 4, "dialect": chance.choice(dialects)}
-        given |= {"arrays": chance.randint(0, 2), "max_width": 8, "roots": 2}
-        given |= {"registers": 0 if given["dialect"] == Dialect.FUN else registers}
-    options = with_defaults(generation.options, {k: v for k, v in given.items() if k != "seed"})
+    if not isinstance(frontend, Generates):
+        return None
+    generation, seed = frontend.generation(), chance.randrange(1 << 30)
+    given = dict(_SMALL[format_name])
+    if format_name in _NOTATIONS:
+        given["notation"] = chance.choice(_NOTATIONS[format_name])
+    if format_name == "btor":
+        given["dialect"] = chance.choice(("btor-old", "btor1", "btor1+fun", "btor2"))
+    options = with_defaults(generation.options, given)
     with generation.make({**options, "seed": seed, "default_seed": seed}) as generator:
         return generator.generate(seed).text
 
 
-# Steps on any text ------------------------------------------------------------------------------
+# Steps ------------------------------------------------------------------------------------------
 
 
 def _span(text: bytes, chance: random.Random, most: int = 40) -> tuple[int, int]:
@@ -152,25 +200,6 @@ def _truncate(text: bytes, chance: random.Random) -> bytes:
     return text[: chance.randrange(len(text) + 1)]
 
 
-def _lines(text: bytes, chance: random.Random) -> bytes:
-    """Drop, repeat or move a line."""
-    lines = text.splitlines(keepends=True)
-    if not lines:
-        return text
-    line = lines[at := chance.randrange(len(lines))]
-    if chance.random() < 0.7:
-        del lines[at]
-    if chance.random() < 0.5:
-        lines.insert(chance.randrange(len(lines) + 1), line)
-    return b"".join(lines)
-
-
-def _special(text: bytes, chance: random.Random) -> bytes:
-    """Put something unusual somewhere."""
-    at = chance.randrange(len(text) + 1)
-    return text[:at] + chance.choice(_ANY_WORDS) + text[at:]
-
-
 def _encoded(text: bytes, chance: random.Random) -> bytes:
     """Write the text in another encoding, or with other line breaks."""
     kind = chance.randrange(5)
@@ -183,251 +212,99 @@ def _encoded(text: bytes, chance: random.Random) -> bytes:
     return text.replace(b"\n", b"\r") if kind == 3 else text.replace(b" ", b"\t")
 
 
-_RAW: Sequence[Step] = (_flip, _cut, _repeat, _truncate, _lines, _special, _encoded)
-
-
-# Steps on scripts -------------------------------------------------------------------------------
-
-
-def _subtree(text: bytes, chance: random.Random) -> bytes:
-    """Replace a node with another node, nothing, a form around itself, or a word."""
-    document = Smt2().parse(text).document
-    if len(document) < 3:
+def _lines(text: bytes, chance: random.Random) -> bytes:
+    """Drop, repeat, move or shuffle lines."""
+    lines = text.splitlines(keepends=True)
+    if not lines:
         return text
-    node, other = chance.randrange(1, len(document)), chance.randrange(1, len(document))
-    source, begin, end = document.source(node), document.start[node], document.end[node]
-    kind = chance.random()
-    if kind < 0.35:
-        new = document.source(other)
-    elif kind < 0.45:
-        new = b""
-    elif kind < 0.6:
-        new = chance.choice(_SMT2_WORDS)
-    elif kind < 0.7:
-        sample = Smt2().parse(chance.choice(SMT2_SAMPLES)).document
-        new = sample.source(chance.randrange(1, len(sample)))
-    elif kind < 0.74 and source.isdigit():
-        new = chance.choice((b"0", b"1", b"4294967295", b"4294967296", b"9" * 5000))
-    elif kind < 0.76:
-        form = chance.choice((b"(not ", b"(let ((x true)) ", b"(f ", b"("))
-        depth = chance.choice((3, 300, 3000))
-        new = form * depth + source + b")" * depth
-    else:
-        form = chance.choice(_FORMS)
-        new = form.replace(b"%b", source)
-    return text[:begin] + new + text[end:]
-
-
-def _arity(text: bytes, chance: random.Random) -> bytes:
-    """Give an application another operator, more operands, fewer or none; or only name it."""
-    document = Smt2().parse(text).document
-    lists = [each for each in range(1, len(document)) if document.stop[each] > each + 1]
-    if not lists:
-        return text
-    node = chance.choice(lists)
-    head, *operands = (document.source(each) for each in document.children(node))
-    kind = chance.random()
-    if kind < 0.3:
-        other = chance.choice((text, *SMT2_SAMPLES))
-        there = Smt2().parse(other).document
-        heads = [each + 1 for each in range(len(there) - 1) if there.stop[each] > each + 1]
-        head = there.source(chance.choice(heads)) if heads else head
-    elif kind < 0.5:
-        operands = operands[: chance.randrange(len(operands) + 1)]
-    elif kind < 0.7:
-        operands.insert(chance.randrange(len(operands) + 1), chance.choice([head, *operands]))
-    elif kind < 0.85:
-        chance.shuffle(operands)
-    new = head if kind > 0.95 else b"(" + b" ".join([head, *operands]) + b")"
-    return text[: document.start[node]] + new + text[document.end[node] :]
-
-
-def _undeclare(text: bytes, chance: random.Random) -> bytes:
-    """Drop a command, mostly a declaration."""
-    document = Smt2().parse(text).document
-    commands = list(document.children(0))
-    declared = [each for each in commands if document.source(each).startswith(b"(declare")]
-    some = declared if declared and chance.random() < 0.8 else commands
-    if not some:
-        return text
-    node = chance.choice(some)
-    return text[: document.start[node]] + text[document.end[node] :]
-
-
-_SMT2_STEPS: Sequence[Step] = (*[_subtree, _arity] * 5, *[_undeclare] * 2, *_RAW)
-
-
-def smt2(seed: int, inputs: Sequence[bytes] = ()) -> bytes:
-    """Return the mutant of a script for a seed."""
-    return _mutant("smt2", seed, inputs, SMT2_SAMPLES, _SMT2_STEPS)
-
-
-# Steps on graphs --------------------------------------------------------------------------------
-
-
-def _line_words(text: bytes, chance: random.Random) -> tuple[Dag, list[list[bytes]], int] | None:
-    """Return the graph, the words of each of its lines, and a line; None where there is none."""
-    dag = read(text, any_ending=True)
-    if not len(dag):
-        return None
-    lines = [text[begin:end].split() for begin, end in zip(dag.start, dag.end, strict=True)]
-    return dag, lines, chance.randrange(len(lines))
-
-
-def _joined(lines: Sequence[Sequence[bytes]]) -> bytes:
-    return b"".join(b" ".join(line) + b"\n" for line in lines)
-
-
-def _operator(text: bytes, chance: random.Random) -> bytes:
-    """Give a line another operator, mostly one of the same shape."""
-    found = _line_words(text, chance)
-    if found is None:
-        return text
-    dag, lines, at = found
-    rows = spellings(dag.dialect)
-    own = rows[lines[at][1]]
-    alike = [
-        row.name
-        for row in rows.values()
-        if (row.header, row.operands, row.result) == (own.header, own.operands, own.result)
-        and row.numbers == own.numbers
-    ]
-    names = alike if chance.random() < 0.9 else [each.name for each in OPERATORS]
-    lines[at][1] = chance.choice(names)
-    return _joined(lines)
-
-
-def _operand(text: bytes, chance: random.Random) -> bytes:
-    """Let an operand refer to another line, mostly one of the same sort, or its complement."""
-    found = _line_words(text, chance)
-    if found is None:
-        return text
-    dag, lines, at = found
-    first = len(lines[at]) - (dag.offset[at + 1] - dag.offset[at])
-    if first == len(lines[at]):
-        return text
-    word = chance.randrange(min(first, 3), len(lines[at]))
-    ids = {b"%d" % ident: line for line, ident in enumerate(dag.ids)}
-    old = ids.get(lines[at][word].lstrip(b"-"))
-    others = [b"%d" % dag.ids[line] for line in range(at)]
-    if old is not None and chance.random() < 0.9:
-        others = [each for each in others if dag.sort[ids[each]] == dag.sort[old]]
-    if others:
-        lines[at][word] = chance.choice((b"", b"", b"-")) + chance.choice(others)
-    return _joined(lines)
-
-
-def _width(text: bytes, chance: random.Random) -> bytes:
-    """Change a number wherever it stands as a width, or one number of a line."""
-    found = _line_words(text, chance)
-    if found is None:
-        return text
-    dag, lines, at = found
-    number = chance.choice((b"1", b"2", b"3", b"4", b"7", b"16", b"33", b"65537", b"1000000"))
-    if chance.random() < 0.01:
-        number = b"2147483647"
-    rows = spellings(dag.dialect)
-    if dag.dialect is Dialect.BTOR2:
-        places = [(i, 3) for i, line in enumerate(lines) if line[1:3] == [b"sort", b"bitvec"]]
-    else:
-        heads = {"w": (2,), "wi": (2, 3), "wp": (2, 3)}
-        places = [
-            (i, j) for i, line in enumerate(lines) for j in heads.get(rows[line[1]].header, ())
-        ]
-    if chance.random() < 0.3:
-        words = [j for j, word in enumerate(lines[at]) if j and word.isdigit()]
-        if words:
-            lines[at][chance.choice(words)] = number
-    elif places:
-        line, word = chance.choice(places)
-        old = lines[line][word]
-        for i, j in places:
-            if lines[i][j] == old:
-                lines[i][j] = number
-    return _joined(lines)
-
-
-def _insert(text: bytes, chance: random.Random) -> bytes:
-    """Repeat a line with a new id, at the end or right after it, and sometimes use it."""
-    found = _line_words(text, chance)
-    if found is None:
-        return text
-    dag, lines, at = found
-    ident = b"%d" % (max(dag.ids) + chance.choice((1, 1, 1, 7, 1 << 20)))
-    copy = [ident, *lines[at][1:]]
-    if dag.dialect is not Dialect.BTOR2 and chance.random() < 0.5:
-        lines.insert(at + 1, copy)
-        for later in lines[at + 2 :]:
-            if chance.random() < 0.3:
-                later[2:] = [ident if each == lines[at][0] else each for each in later[2:]]
-    else:
-        lines.append(copy)
-        code = lines[at][1]
-        sort = copy[2] if len(copy) > 2 else b"1"
-        if chance.random() < 0.5 and code not in (b"sort", b"bad", b"justice", b"root"):
-            name = chance.choice((b"root", b"not", b"neg", b"proxy", b"output", b"bad", b"next"))
-            words = [b"%d" % (int(ident) + 1), name, sort, ident]
-            if name in (b"output", b"bad"):
-                del words[2]
-            lines.append(words)
-    return _joined(lines)
-
-
-def _delete(text: bytes, chance: random.Random) -> bytes:
-    """Drop a line; another one of its sort is used in its place, if there is one above."""
-    found = _line_words(text, chance)
-    if found is None:
-        return text
-    dag, lines, at = found
-    old = lines[at][0]
-    above = [line for line in range(at) if dag.sort[line] == dag.sort[at]]
-    if above:
-        new = lines[chance.choice(above)][0]
-        for line in lines[at + 1 :]:
-            line[2:] = [
-                new if each == old else b"-" + new if each == b"-" + old else each
-                for each in line[2:]
-            ]
-    del lines[at]
-    return _joined(lines)
+    if chance.random() < 0.05:
+        chance.shuffle(lines)
+    line = lines[at := chance.randrange(len(lines))]
+    if chance.random() < 0.7:
+        del lines[at : at + chance.choice((1, 1, 5))]
+    if chance.random() < 0.5:
+        lines.insert(chance.randrange(len(lines) + 1), line)
+    return b"".join(lines)
 
 
 def _word(text: bytes, chance: random.Random) -> bytes:
-    """Replace a word by another one."""
-    words = text.split(b" ")
-    words[chance.randrange(len(words))] = chance.choice((*_BTOR_WORDS, *words))
-    return b" ".join(words)
+    """Replace a word by another, mostly one that stands in the same place of another line."""
+    lines = text.split(b"\n")
+    words = [line.split(b" ") for line in lines]
+    at = chance.randrange(len(words))
+    place = chance.randrange(len(words[at]))
+    alike = [row[place] for row in words if len(row) > place]
+    anywhere = [word for row in words for word in row]
+    words[at][place] = chance.choice(chance.choice((alike, alike, anywhere, _WORDS)))
+    return b"\n".join(b" ".join(row) for row in words)
 
 
-_BTOR_STEPS: Sequence[Step] = (
-    *[_operator, _operand, _width, _insert] * 3,
-    *[_delete, _word] * 2,
-    *_RAW,
+_PAIRS = re.compile(rb"[()]|[^()\s]+")
+
+
+def _parts(text: bytes) -> list[tuple[int, int]]:
+    """Return the spans of the words and of what parentheses enclose."""
+    found, open_ = [], list[int]()
+    for match in _PAIRS.finditer(text):
+        if match[0] == b"(":
+            open_.append(match.start())
+        elif match[0] != b")":
+            found.append(match.span())
+        elif open_:
+            found.append((open_.pop(), match.end()))
+    return found
+
+
+_AROUND = (
+    *(b"(not %b)", b"(let ((x %b)) x)", b"(forall ((x Int)) %b)", b"(! %b :named m)", b"(%b)"),
+    *(b"(ite true %b 0)", b"(concat %b x)", b"((_ extract 1 0) %b)", b"(as %b Int)", b"(= %b)"),
+    *(b"(select %b)", b"(exists ((x Und)) %b)", b"(bvadd %b u)", b"(forall ((x Int)) (f %b))"),
 )
+"""What may come around a term."""
 
 
-def btor(seed: int, inputs: Sequence[bytes] = ()) -> bytes:
-    """Return the mutant of a BTOR file for a seed."""
-    return _mutant("btor", seed, inputs, BTOR_SAMPLES, _BTOR_STEPS)
+def _part(text: bytes, chance: random.Random) -> bytes:
+    """Replace a part with another, one of a sample, nothing, a word, or a form around itself."""
+    parts = _parts(text)
+    if not parts:
+        return text
+    (begin, end), (first, last) = chance.choice(parts), chance.choice(parts)
+    kind = chance.random()
+    if kind < 0.4:
+        new = text[first:last]
+    elif kind < 0.5:
+        new = b""
+    elif kind < 0.65:
+        new = chance.choice(_WORDS)
+    elif kind < 0.75:
+        sample = chance.choice(SMT2_SAMPLES)
+        new = sample[slice(*chance.choice(_parts(sample)))]
+    elif kind < 0.77:
+        depth = chance.choice((3, 300, 3000))
+        opened = chance.choice((b"(not ", b"(let ((x true)) ", b"(f ", b"("))
+        new = opened * depth + text[begin:end] + b")" * depth
+    else:
+        new = chance.choice(_AROUND).replace(b"%b", text[begin:end])
+    return text[:begin] + new + text[end:]
 
 
-def _mutant(
-    format_name: str,
-    seed: int,
-    inputs: Sequence[bytes],
-    samples: Sequence[bytes],
-    steps: Sequence[Step],
-) -> bytes:
+_RAW: Sequence[Step] = (_flip, _cut, _repeat, _truncate, _encoded)
+STEPS: Mapping[str, Sequence[Step]] = {"smt2": (*[_part] * 10, _word, _lines, *_RAW)}
+"""By format; for the others, words and lines."""
+
+
+def mutant(format_name: str, seed: int, inputs: Sequence[bytes] = ()) -> bytes:
     """Return an input after some random steps."""
     chance = random.Random(f"{format_name} {seed}")
     kind = chance.random()
-    if inputs and kind < 0.6:
-        text = chance.choice(inputs)
-    elif kind < 0.8:
+    samples = SAMPLES.get(format_name)
+    text = chance.choice(inputs) if inputs and kind < 0.6 else None
+    if text is None and (kind < 0.8 or samples is None):
         text = _generated(format_name, chance)
-    else:
-        text = chance.choice(samples)
+    if text is None:
+        text = chance.choice(samples or (b"",))
     frontend = registry.frontend(format_name)
+    steps = STEPS.get(format_name, (*[_word, _lines] * 5, *_RAW))
     for _ in range(chance.randint(1, 8)):
         try:
             other = chance.choice(steps)(text, chance)

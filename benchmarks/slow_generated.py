@@ -1,7 +1,7 @@
 """Reducers side by side on an unstable and on a slow query that are made here.
 
     python -m benchmarks.slow_generated [--z3 Z3] [--checks N] [--cap S]
-        [--unstable N] [--reducer NAME=COMMAND ...] [FOLDER ...]
+        [--unstable N] [--reducer NAME=COMMAND ...]
     python -m benchmarks.slow_generated --again N [--checks N]
 
 The queries have idle assertions, and
@@ -12,7 +12,6 @@ The queries have idle assertions, and
   chance. So there can be several, of which a second table gives the mean.
 * *slow*: an axiom with instances for each triple of some terms, of which z3 makes a thousand.
 
-With folders, it runs on those instead: each has a file `input.smt2` and an executable `oracle`.
 With --again, reducekit reduces each query N times by its options while other processes use all
 cores, and a third one, *regressed*: a larger slow query that z3 refutes without any instance,
 beside z3 without instances. The table says how many different results there were.
@@ -32,7 +31,6 @@ import os
 import random
 import re
 import resource
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -102,7 +100,6 @@ class Case(NamedTuple):
     text: str
     oracle: str
     options: dict[str, Any]
-    """None of a stored case."""
 
 
 class Row(NamedTuple):
@@ -208,14 +205,6 @@ def again(name: str, text: bytes, once: Callable[[], Report[bytes]], times: int)
     return f"| {name} | {len(text):,} | {sizes} | {times} | {len(set(found))} |"
 
 
-def stored(folder: Path) -> Case:
-    """Read a case from a folder: `input.smt2` and `oracle`."""
-    run = f'exec {shlex.quote(str((folder / "oracle").resolve()))} "$file"'
-    oracle = f"#!/bin/sh\nfor file; do :; done\n{_COUNT}\n{run}\n"
-    text = (folder / "input.smt2").read_text(encoding="utf-8")
-    return Case(folder.resolve().name, text, oracle, {})
-
-
 def accepts(case: Case, text: bytes) -> bool:
     """Return whether the oracle of a case accepts a text."""
     with tempfile.TemporaryDirectory() as name:
@@ -292,9 +281,6 @@ def rows(
         checks = min(most, done.checks)
         capped = done.capped or done.checks > most
         found.append(Row(each.name, text, checks, done.cpu, accepted, capped))
-    if not case.options:
-        return found
-
     part, cpu = timed(lambda: core(source.read_bytes(), program))
     found.append(Row("z3's core", part, 0, cpu, accepts(case, part), capped=False))
     done, cpu = timed(lambda: by_options(case, most))
@@ -351,7 +337,6 @@ def main() -> None:
     parser.add_argument("--checks", type=int, default=60, help="for each reducer (default: 60)")
     parser.add_argument("--cap", type=float, default=300.0, help="seconds of each (default: 300)")
     parser.add_argument("--reducer", action="append", default=[], metavar="NAME=COMMAND")
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--again", type=int, metavar="N")
     parser.add_argument("--unstable", type=int, default=1, metavar="N", help="queries")
     given = parser.parse_args()
@@ -371,7 +356,7 @@ def main() -> None:
     )
     several = islice(unstable(program), given.unstable)
     kept, sizes = [], []
-    for case in map(stored, given.folders) if given.folders else chain([slow(program)], several):
+    for case in chain([slow(program)], several):
         with tempfile.TemporaryDirectory() as folder:
             found = rows(case, program, reducers, given.checks, Path(folder), given.cap)
         print(table(case, found), flush=True)

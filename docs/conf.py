@@ -9,7 +9,10 @@ html_theme = "furo"
 
 # The source folder is the checkout, so that README, docs and tables can link to each other as they
 # do for a reader of the repository.
-include_patterns = ["*.md", "docs/*.md", "benchmarks/*.md", "benchmarks/*/*.md", "examples/*.md"]
+include_patterns = [
+    *(f"{folder}*.md" for folder in ("", "docs/", "docs/*/", "examples/")),
+    *("benchmarks/*.md", "benchmarks/**/*.md"),
+]
 root_doc = "docs/index"
 exclude_patterns = ["build", "**/.*"]
 

@@ -43,7 +43,7 @@ _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""
 
 # Chosen by hand on eleven queries of verifiers and solvers' tests, by the bytes that 150 checks by
-# plain `--oracle` leave (`benchmarks.slow_generated FOLDER`). It takes 1 to 3 % more checks in all
+# plain `--oracle` leave (`benchmarks.side_by_side FOLDER`). It takes 1 to 3 % more checks in all
 # where needed items lie anywhere, and 13 % where 50 of 1,000 lie together
 # (`benchmarks/results/strategies.md`).
 _FAR_RUNS = 16

@@ -23,6 +23,11 @@ settings.load_profile("no deadline")
 DEBIAN_PROGRAMS = ("boolector", "cvc5", "z3")
 """What a test marked `debian` needs, unless it names its own: `debian("cvc5")`."""
 
+_ENGINE = (
+    *(f"tests/{room}/" for room in ("search", "strategies", "oracle", "reduction", "session")),
+    *(f"tests/test_{name}.py" for name in ("journal", "differences", "api")),
+)
+"""Where all tests have the marker `reduction`; others have it in their files."""
 BYTECODE = Path(__file__).resolve().parent.parent / ".cache" / "bytecode"
 REQUIRED = "REDUCEKIT_DEBIAN"
 _deselected = pytest.StashKey[dict[str, list[str]]]()
@@ -82,6 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Dask's threads and helpers stay in a process that once had a cluster; no test may see them
     # that counts the children and descriptors of its process.
     items.sort(key=lambda item: "cluster" in item.nodeid)
+    for item in items:
+        if item.nodeid.startswith(_ENGINE):
+            item.add_marker("reduction")
     if required():
         return
     missing = {item.nodeid: programs for item in items if (programs := missing_programs(item))}

@@ -36,27 +36,6 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
 
 
-def test_the_time_left(cases: Path) -> None:
-    header, case, *_ = [line.split("\t") for line in output("eta", cases).splitlines()]
-    assert header[:2] == ["case", "checks"]
-    assert case[0] == "marker"
-    assert int(case[1]) > 20
-    said, moments = map(int, case[3].split("/"))
-    assert 0 < said <= moments
-
-
-@pytest.mark.slow
-def test_workers_on_a_clock_of_their_own(cases: Path) -> None:
-    """Four workers are faster and make more runs; the counts repeat."""
-    text = output("workers", cases, "--widths", "1,4")
-    (_, *cells), *_ = (row for row in rows(text) if row[0] == "marker")
-    one, four = ([int(word) for word in cell.split(" (")[0].split(" / ")] for cell in cells)
-    assert one[0] > four[0]
-    assert one[1] < four[1]
-    assert one[2] == four[2] < 20
-    assert output("workers", cases, "--widths", "1,4") == text
-
-
 @pytest.mark.slow
 def test_reducers_side_by_side(cases: Path, tmp_path: Path) -> None:
     ours = f"{sys.executable} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
@@ -84,16 +63,3 @@ def test_the_cost_of_a_check(tmp_path: Path) -> None:
 def test_an_input_of_a_given_size() -> None:
     text = output("make_input", "--size", "3000", "--seed", "2")
     assert text.encode() == generate(2, 3000)
-
-
-def test_the_own_cost_of_a_check() -> None:
-    header, *found = rows(output("smt2_own_cost", "--quick"))
-    assert [row[header.index("input")] for row in found[::3]] == [
-        "nested lets",
-        "QF_AUFBV",
-        "many commands",
-    ]
-    for row in found:
-        assert int(row[header.index("checks")]) > 0
-        left = int(row[header.index("bytes left")].replace(",", ""))
-        assert left < int(row[header.index("bytes")].replace(",", ""))

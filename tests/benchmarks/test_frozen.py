@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-from benchmarks.frozen import Row, compare, read, run
+import pytest
+
+from benchmarks.frozen import Row, case_folders, compare, make, read, run
 
 REDUCEKIT = str(Path(sys.executable).with_name("reducekit"))
 
@@ -25,6 +28,17 @@ def test_a_case_gives_the_same_row_twice(tmp_path: Path) -> None:
     assert first == second
     assert first.verified
     assert 0 < first.bytes < 100
+
+
+def test_generated_cases_are_reduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(REDUCEKIT).parent}{os.pathsep}{os.environ['PATH']}")
+    make(tmp_path)
+    cnf, aiger = (next(case_folders([tmp_path / kind])) for kind in ("cnf", "aiger"))
+    for folder, least in ((cnf, 1000), (aiger, 1000)):
+        assert next(folder.glob("input.*")).stat().st_size > least
+        row = run(folder, REDUCEKIT, 60)
+        assert row.verified
+        assert row.bytes < 1000
 
 
 def test_a_table_of_the_field_of_faults_is_read(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from benchmarks.slow_generated import (
     regressed,
     rows,
     slow,
-    stored,
     table,
     unstable,
 )
@@ -73,19 +72,3 @@ def test_a_regression_gives_the_same_bytes_under_load() -> None:
     row = again(case.name, case.text.encode(), partial(by_options, case, 3), 2)
     assert row.startswith("| regressed | ")
     assert row.endswith("| 2 | 1 |")
-
-
-def test_a_case_from_a_folder_is_asked_by_its_own_oracle_up_to_the_number_of_checks(
-    tmp_path: Path,
-) -> None:
-    folder, scratch = tmp_path / "it's", tmp_path / "scratch"
-    folder.mkdir()
-    scratch.mkdir()
-    (folder / "input.smt2").write_text("(assert true)\n(assert false)\n", encoding="utf-8")
-    (folder / "oracle").write_text('#!/bin/sh\ngrep -q false "$1"\n', encoding="utf-8")
-    (folder / "oracle").chmod(0o755)
-    asking = "for k in 1 2 3; do $2 $0; grep -v true $0 > $1; $2 $1 || cp $0 $1; done"
-    reducer = Reducer.of(f"asks=sh -c '{asking}' {{input}} {{output}} {{oracle}}")
-    (row,) = rows(stored(folder), Path("z3"), [reducer], 5, scratch, 60)
-    assert (row.checks, row.accepted, row.capped) == (5, True, True)
-    assert table(stored(folder), [row]).startswith("| it's | asks | 2 → 2 | ")

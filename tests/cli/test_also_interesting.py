@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.tool import NEEDLE, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 
 def solver(tool: Tool) -> Path:
     """Fail in one way with the needle, in another with any other assertion, and complain else."""

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.tool import NEEDLE, Done, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 
 def refused(tool: Tool, *arguments: str) -> Done:
     """Run the tool on what it has to refuse; return how it ended."""

@@ -11,6 +11,8 @@ from reducekit.events import Accepted, Checked, FailureFound, PassStarted, Rolle
 from reducekit.session.progress import Progress
 from reducekit.usage.block import SLOW, Row, Watched, curve, rows
 
+pytestmark = pytest.mark.reduction
+
 SCRIPT = b"".join(b"(assert (= x%d (+ y%d 1)))\n" % (n, n) for n in range(200))
 
 

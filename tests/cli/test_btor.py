@@ -8,6 +8,8 @@ from reducekit.frontends.btor.generate.generator import Parameters, generate_tex
 from reducekit.frontends.btor.model.operators import Dialect
 from tests.cli.tool import Tool
 
+pytestmark = pytest.mark.reduction
+
 BUGGY = "grep -q '^[0-9]* mul ' $1 && { echo 'mul.c:7: Assertion `w > 0` failed' >&2; exit 134; }"
 
 

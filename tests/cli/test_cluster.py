@@ -10,6 +10,8 @@ import pytest
 from tests.cli.tool import NEEDLE, Tool, problem
 from tests.clusters import machines
 
+pytestmark = pytest.mark.reduction
+
 
 @pytest.mark.slow
 def test_on_workers_of_this_machine(tool: Tool) -> None:

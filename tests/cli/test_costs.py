@@ -15,6 +15,8 @@ import pytest
 from tests.cli.tool import Tool
 from tests.solvers import z3
 
+pytestmark = pytest.mark.reduction
+
 
 def pigeons(count: int) -> str:
     """Return a script that costs conflicts, for want of a hole, and idle assertions."""

@@ -10,6 +10,8 @@ import pytest
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from tests.cli.tool import NEEDLE, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 MUL = 'grep -q "^[0-9]* mul " $1'
 
 

@@ -17,6 +17,8 @@ from reducekit import registry
 from reducekit.cli.group import TITLES
 from tests.cli.tool import NEEDLE, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,

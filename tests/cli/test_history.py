@@ -12,6 +12,8 @@ import pytest
 from reducekit.journal import Head, open_journal
 from tests.cli.tool import Tool
 
+pytestmark = pytest.mark.reduction
+
 TEXTS = [
     b"(a)\n(b)\n(c)\n(d)\n",
     b"(a)\n(c)\n(d)\n",

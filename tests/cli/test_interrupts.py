@@ -16,6 +16,8 @@ import pytest
 from reducekit.cli.interrupts import Interrupts
 from tests.cli.tool import NEEDLE, PATIENCE, Done, Tool, problem, until
 
+pytestmark = pytest.mark.reduction
+
 
 class Hanging:
     """An oracle that notes its runs, and hangs from a certain one on, with company."""

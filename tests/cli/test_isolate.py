@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.cli.tool import Tool
+
+pytestmark = pytest.mark.reduction
 
 GOOD = "(declare-const x Int)\n(assert (> x 1))\n(assert (< x 9))\n(check-sat)\n"
 BAD = "(declare-const x Int)\n(assert (>= x 2))\n(assert (< x 9))\n(push 1)\n(check-sat)\n"

@@ -10,6 +10,8 @@ import pytest
 from reducekit.cli.reduce_options import _usual_jobs
 from tests.cli.inprocess import Shell, shell
 
+pytestmark = pytest.mark.reduction
+
 __all__ = ["shell"]
 
 NOTHING: dict[str, Any] = {"command": None, "oracle": None, "shell": False, "slower_than": None}

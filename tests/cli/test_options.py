@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.tool import NEEDLE, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 
 def reduced(tool: Tool, *arguments: str | Path, text: str | None = None) -> str:
     """Reduce `problem()` (or a text) and return the result."""

@@ -9,6 +9,8 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.reduction import STAGES, PassChoice
 from tests.cli.inprocess import Shell, shell
 
+pytestmark = pytest.mark.reduction
+
 __all__ = ["shell"]
 
 SCRIPT = """\

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import time
 import uuid
 from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.terminals import tmux
 from tests.cli.tool import PATIENCE, PROGRAM, Tool
 
 pytestmark = [pytest.mark.debian("tmux"), pytest.mark.slow]
@@ -25,7 +25,8 @@ class Tmux:
         self.run("new-session", "-d", "-x", "100", "-y", "30", "-c", str(tool.folder), *shell)
 
     def run(self, *words: str) -> str:
-        return tmux(self.name, *words)
+        line = ["tmux", "-L", self.name, "-f", "/dev/null", *words]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
 
     def type(self, words: str) -> None:
         self.run("send-keys", words, "Enter")

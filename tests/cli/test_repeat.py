@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.tool import NEEDLE, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 
 def flaky(tool: Tool, period: int, good: str = "0", otherwise: str = "exit 1") -> str:
     """Return a program that shows what is looked for in some runs of each `period`.

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.tool import Tool
 
+pytestmark = pytest.mark.reduction
+
 SCRIPT = "(set-logic ALL)\n" + "".join(f"(assert (= {n} {n}))\n" for n in range(40)) + "(exit)\n"
 
 

@@ -11,6 +11,8 @@ import pytest
 from reducekit.journal import digest, load
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
+pytestmark = pytest.mark.reduction
+
 
 def counting(tool: Tool) -> tuple[str, Path]:
     """Return an oracle that notes the hash of each text it is asked about, and where."""

@@ -7,6 +7,8 @@ import pytest
 from tests.cli.inprocess import Shell, shell
 from tests.cli.tool import NEEDLE, problem
 
+pytestmark = pytest.mark.reduction
+
 __all__ = ["shell"]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.inprocess import Shell, shell
 
+pytestmark = pytest.mark.reduction
+
 __all__ = ["shell"]
 
 SCRIPT = """\

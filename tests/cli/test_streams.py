@@ -15,6 +15,8 @@ import pytest
 
 from tests.cli.tool import NEEDLE, Done, Tool, problem
 
+pytestmark = pytest.mark.reduction
+
 
 @pytest.fixture
 def source(tool: Tool) -> Path:

@@ -19,6 +19,8 @@ import reducekit
 from tests.cli.test_hunt_trace import OWN
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
+pytestmark = pytest.mark.reduction
+
 BTOR2 = """\
 1 sort bitvec 8
 2 input 1 a

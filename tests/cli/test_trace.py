@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.tool import Tool
 
+pytestmark = pytest.mark.reduction
+
 MELTS = (
     "init\noption elim 0\nadd 1\nadd 2\nadd 0\nfreeze 1\nsat\nreturn 10\nmelt 1\nsat\nreturn 10\n"
 )

@@ -208,8 +208,8 @@ def assertions(view: ScriptView) -> FixedSearch | None:
     Then parts fail as if by chance: without a few axioms more, a query may be proved or lost again.
     A search that takes a failed run for proof that one of its items is needed keeps most of them.
     """
-    # ProbDD takes it for a hint only. By `python -m benchmarks.by_chance --seed 2`, if texts fail
-    # with a chance of 0.7 where all needed items are there, it leaves 1.5 times the needed ones,
+    # ProbDD takes it for a hint only. In a simulation (`by_chance` in benchmarks/results/archive),
+    # with a chance of 0.7 that a text with all needed items fails, it leaves 1.5 times them,
     # and `adaptive` 2.5 times; with a chance of 0.4, 3.6 and 8.6 times, in as many checks.
     names = view.commands.names
     count = names.count(b"assert")

@@ -10,6 +10,6 @@ From the session to the command:
     checking.py     the process of each checker, which runs the checks
     spec.py         where the cluster is, and how one is started
 
-A check is a call of an actor, not a Dask task: that takes a fifth of the processor time, client and
-workers together (`benchmarks/dask_cost.py`), and a superseded check can be cancelled.
+A check is a call of an actor, not a Dask task: that takes a fifth of the processor time
+(`dask_cost` in `benchmarks/results/archive`), and a superseded check can be cancelled.
 """
