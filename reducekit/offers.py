@@ -14,73 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from reducekit.diagram import Diagram
-from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Guard
+from reducekit.option import FormatOption as FormatOption
+from reducekit.option import with_defaults as with_defaults
+from reducekit.option import words_of as words_of
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome as Outcome  # for formats, who see nothing of oracles
-
-
-@dataclass(frozen=True, slots=True)
-class FormatOption:
-    """An option that a format adds to a command, as plain data for every face.
-
-    The format gets its value by `name`: a `str` for text, choice and path, a `bool` for a flag,
-    an `int` or a `float` for numbers, a tuple of `str` for texts that can be repeated; the
-    default where it is not given.
-    """
-
-    name: str
-    """As in Python; the command line spells it with dashes."""
-    help: str
-    kind: Literal["text", "flag", "choice", "path", "whole", "decimal", "texts"] = "text"
-    """A flag that is on by default, or neither on nor off, can be switched off: `--no-name`."""
-    default: str | bool | int | float | tuple[str, ...] | None = None
-    choices: tuple[str, ...] = ()
-    metavar: str = ""
-    spelled: str = ""
-    """How the command line spells it, where that is not its name: `vars`."""
-    short: str = ""
-    """Its one-letter form: `n` for `-n`."""
-    least: float | None = None
-    most: float | None = None
-    """The smallest and largest number that is accepted."""
-    rare: bool = False
-    """Whether only the full help lists it, where there are other options."""
-    required: bool = False
-    """Whether the command line has to give it."""
-
-    @property
-    def long(self) -> str:
-        """How it is spelled on the command line, with the dashes."""
-        return "--" + (self.spelled or self.name.replace("_", "-"))
-
-    def words(self, value: Any) -> list[str]:
-        """Return the words that give it this value on a command line; none for the default."""
-        if value == self.default:
-            return []
-        if self.kind == "flag":
-            return [self.long if value else f"--no-{self.long[2:]}"]
-        if self.kind == "texts":
-            return [word for each in value for word in (self.long, each)]
-        return [self.long, str(value)]
-
-
-def words_of(options: Iterable[FormatOption], values: Mapping[str, Any]) -> list[str]:
-    """Return the words that give options their values on a command line, defaults left out."""
-    return [word for each in options for word in each.words(values[each.name])]
-
-
-def with_defaults(options: Sequence[FormatOption], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all options. Raises UsageError for one that there is not."""
-    unknown = given.keys() - {each.name for each in options}
-    if unknown:
-        known = ", ".join(each.name for each in options)
-        raise UsageError(f"unknown option {min(unknown)!r}; options: {known}")
-    return {each.name: given.get(each.name, each.default) for each in options}
-
 
 KILLED = "killed"
 """What tests count as an input on which the solver was killed from outside, each time."""

@@ -1,15 +1,17 @@
-"""An option, declared once, where its value is kept: every face is made from that.
+"""An option, declared once as plain data: every face is made from that.
 
-The options of a session or a hunt are fields of a dataclass. `option` attaches to a field what a
-person reads and types. The command line, the manual page, the settings file and the reference are
-made from these fields, and values given as text from Python are read in the same way.
+The options of a session or a hunt are fields of a dataclass, where their values are kept: `option`
+attaches to a field what a person reads and types. Formats list theirs. The command line, the manual
+page, the settings file and the reference are made from both, and values given as text from Python
+are read in the same way.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from reducekit.errors import UsageError
@@ -22,29 +24,90 @@ _KEY = "option"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What a person reads and types of an option."""
+    """What a person reads and types of an option.
 
+    A format gets its value by `name`: a `str` for text, choice and path, a `bool` for a flag, an
+    `int` or a `float` for numbers, a tuple of `str` for texts that can be repeated; the default
+    where it is not given.
+    """
+
+    name: str
+    """As in Python; the command line spells it with dashes."""
     help: str
     """One sentence of at most 100 characters, with unit and default."""
-    group: Group
-    read: Callable[[Any], object] | None = None
-    """Reads a value or its text. Raises ValueError with what was expected."""
+    kind: Literal["text", "flag", "choice", "path", "whole", "decimal", "texts"] = "text"
+    """A flag that is on by default, or neither on nor off, can be switched off: `--no-name`."""
+    default: Any = None
+    """That of an option that can be repeated is a tuple."""
+    choices: tuple[str, ...] = ()
     metavar: str = ""
     spelled: str | None = ""
-    """On the command line, if it is not the name with dashes: `--cmd`. `--no-...` turns it off.
-
-    None: only Python has it.
-    """
+    """How the command line spells it, if that is not its name: `vars`. None: only Python has it."""
     short: str = ""
-    """Its letter: `o` for `-o`."""
-    choices: tuple[str, ...] = ()
+    """Its letter: `n` for `-n`."""
+    least: float | None = None
+    most: float | None = None
+    """The smallest and largest number that is accepted."""
     rare: bool = False
-    """Whether only the full help lists it."""
+    """Whether only the full help lists it, where there are other options."""
+    required: bool = False
+    """Whether the command line has to give it."""
+    group: Group | Literal[""] = ""
+    """Its heading; that of the face if empty."""
+    read: Callable[[Any], object] | None = None
+    """Reads a value or its text. Raises ValueError with what was expected."""
+
+    @property
+    def long(self) -> str:
+        """How it is spelled on the command line, with the dashes."""
+        return "--" + (self.spelled or self.name.replace("_", "-"))
+
+    def words(self, value: Any) -> list[str]:
+        """Return the words that give it this value on a command line; none for the default."""
+        if value == self.default:
+            return []
+        if self.kind == "flag":
+            return [self.long if value else f"--no-{self.long[2:]}"]
+        if self.kind == "texts":
+            return [word for each in value for word in (self.long, each)]
+        return [self.long, str(value)]
+
+
+FormatOption = Option
+"""The name by which formats know it."""
+
+
+def words_of(options: Iterable[Option], values: Mapping[str, Any]) -> list[str]:
+    """Return the words that give options their values on a command line, defaults left out."""
+    return [word for each in options for word in each.words(values[each.name])]
+
+
+def with_defaults(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of all options. Raises UsageError for one that there is not."""
+    unknown = given.keys() - {each.name for each in options}
+    if unknown:
+        known = ", ".join(each.name for each in options)
+        raise UsageError(f"unknown option {min(unknown)!r}; options: {known}")
+    return {each.name: given.get(each.name, each.default) for each in options}
 
 
 def option(help_: str, group: Group, default: Any = None, **more: Any) -> Any:
     """Return a field of a dataclass that is an option; `more` are fields of `Option`."""
-    return field(default=default, metadata={_KEY: Option(help_, group, **more)})
+    if isinstance(default, bool):
+        more["kind"] = "flag"
+    elif "choices" in more:
+        more["kind"] = "choice"
+    elif more.get("metavar") in ("FILE", "DIR"):
+        more = {"kind": "path", "read": Path, **more}
+    declared = Option("", help_, default=default, group=group, **more)
+    return field(default=default, metadata={_KEY: declared})
+
+
+def same(cls: type, name: str, **changes: Any) -> Any:
+    """Return a field that is an option of another dataclass, too, with changes."""
+    (declared,) = (each for each in options_of(cls) if each.name == name)
+    declared = replace(declared, **changes)
+    return field(default=declared.default, metadata={_KEY: declared})
 
 
 def several(given: Any) -> Any:
@@ -52,11 +115,11 @@ def several(given: Any) -> Any:
     return (given,) if isinstance(given, str | os.PathLike) else given
 
 
-def options_of(cls: type) -> Iterator[tuple[str, Option, Any]]:
-    """Yield name, option and default of each field of a dataclass that is an option."""
+def options_of(cls: type) -> Iterator[Option]:
+    """Yield each field of a dataclass that is an option."""
     for each in fields(cls):
         if _KEY in each.metadata:
-            yield each.name, each.metadata[_KEY], each.default
+            yield replace(each.metadata[_KEY], name=each.name)
 
 
 def given_fields(instance: Any) -> dict[str, Any]:
@@ -70,13 +133,13 @@ def given_fields(instance: Any) -> dict[str, Any]:
 
 def read_fields(instance: Any) -> Iterator[tuple[str, object]]:
     """Yield name and value of each option that was given, read. Raises UsageError."""
-    for name, each, _ in options_of(type(instance)):
-        given = getattr(instance, name)
+    for each in options_of(type(instance)):
+        given = getattr(instance, each.name)
         if each.choices and given not in each.choices:
-            raise UsageError(f"`{name}`: {given!r} is none of {', '.join(each.choices)}")
+            raise UsageError(f"`{each.name}`: {given!r} is none of {', '.join(each.choices)}")
         if each.read is None or given is None:
             continue
         try:
-            yield name, each.read(given)
+            yield each.name, each.read(given)
         except (ValueError, TypeError, UsageError) as error:
-            raise UsageError(f"`{name}`: {error}") from None
+            raise UsageError(f"`{each.name}`: {error}") from None

@@ -37,16 +37,10 @@ class BisectOptions:
         "Versions: the wheels of PACKAGE, installed with pip.", "Inputs", metavar="PACKAGE"
     )
     builds: Path | None = option(
-        "Versions: the programs, or folders with a program, in DIR.",
-        "Inputs",
-        read=Path,
-        metavar="DIR",
+        "Versions: the programs, or folders with a program, in DIR.", "Inputs", metavar="DIR"
     )
     git: Path | None = option(
-        "Versions: the revisions of a repository, from --good to --bad.",
-        "Inputs",
-        read=Path,
-        metavar="DIR",
+        "Versions: the revisions of a repository, from --good to --bad.", "Inputs", metavar="DIR"
     )
     build: str | None = option(
         "Shell command that builds a revision of --git.", "Inputs", metavar="CMD"
@@ -61,17 +55,11 @@ class BisectOptions:
         "Version that fails (default: the newest).", "Inputs", metavar="VERSION"
     )
     options_file: Path | None = option(
-        "Further options of the command, one or more a line.",
-        "Inputs",
-        read=Path,
-        metavar="FILE",
+        "Further options of the command, one or more a line.", "Inputs", metavar="FILE"
     )
     keep_options: bool = option("Do not look for the options that matter.", "Search", False)
     reduce: Path | None = option(
-        "Reduce INPUT and option values, too; write the input to FILE.",
-        "Output",
-        read=Path,
-        metavar="FILE",
+        "Reduce INPUT and option values, too; write the input to FILE.", "Output", metavar="FILE"
     )
     format: str | None = option(
         "Format of INPUT, for --reduce (default: by suffix or content).", "Output", metavar="NAME"
@@ -80,7 +68,6 @@ class BisectOptions:
     cache: Path | None = option(
         "Folder of downloads and clones (default: ~/.cache/reducekit).",
         "Output",
-        read=Path,
         metavar="DIR",
         rare=True,
     )

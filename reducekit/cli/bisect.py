@@ -13,7 +13,7 @@ from reducekit.bisect.options import OWN
 from reducekit.bisect.report import Tested
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.options import PATH, GroupedOption, adding, declared
+from reducekit.cli.options import PATH, adding, declared, flag
 from reducekit.cli.reduce_options import failure_from
 from reducekit.cli.streams import STANDARD_INPUT, read_text, say
 from reducekit.errors import UsageError
@@ -25,8 +25,8 @@ _TAKEN = ("good", "bad")
 _FAILURE = [each.name for each in fields(Failure) if each.name not in _TAKEN]
 
 _SHOWING = (
-    click.option("--json", is_flag=True, cls=GroupedOption, help="Print the result as JSON."),
-    click.option("-q", "--quiet", is_flag=True, cls=GroupedOption, help="Print only the result."),
+    flag("json", "Print the result as JSON.", group="Output"),
+    flag("quiet", "Print only the result.", short="q", group="Output"),
 )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from reducekit import quantities
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.options import PATH, SECONDS, adding, declared
+from reducekit.cli.options import PATH, adding, declared, file, flag, number
 from reducekit.cli.reduce_options import failure_from, oracle_options
 from reducekit.cli.streams import read_text, say
 from reducekit.compare import reducer_tables, reducers, tables
@@ -20,6 +21,7 @@ from reducekit.compare.curves import chart
 from reducekit.compare.runs import Run
 from reducekit.compare.sessions import Algorithm, algorithms_of, run_all
 from reducekit.errors import UsageError
+from reducekit.option import Option
 from reducekit.session import Failure, Options
 from reducekit.session.cluster import Cluster
 from reducekit.session.place.files import format_of
@@ -30,74 +32,50 @@ _STRATEGIES = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine
 _SWITCH = {"on": "simplify=on", "off": "simplify=off", "both": "simplify=on,off"}
 
 _OPTIONS = (
-    click.option(
-        "--strategies",
+    Option(
+        "strategies",
+        "Algorithms, separated by commas; auto is the default, NAME:quick and "
+        "NAME:thorough set the effort.",
         default=_STRATEGIES,
-        show_default=True,
         metavar="NAMES",
-        help="Algorithms, separated by commas; auto is the default, NAME:quick and NAME:thorough "
-        "set the effort.",
     ),
-    click.option(
-        "--format", metavar="NAME", help="Format of the files (default: by suffix or content)."
-    ),
-    click.option(
-        "--simplify",
-        type=click.Choice(tuple(_SWITCH)),
-        default="on",
-        show_default=True,
-        help="Short for --set simplify=... (BTOR).",
-    ),
-    click.option(
-        "--set",
+    Option("format", "Format of the files (default: by suffix or content).", metavar="NAME"),
+    Option("simplify", "Short for --set simplify=... (BTOR).", "choice", "on", tuple(_SWITCH)),
+    Option(
         "settings",
-        multiple=True,
+        "Set an option of the format; several comma-separated values are compared.",
+        "texts",
+        (),
         metavar="NAME=VALUES",
-        help="Set an option of the format; several comma-separated values are compared.",
+        spelled="set",
     ),
-    click.option(
-        "--cap",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Stop each algorithm after N checks on a file (default: no limit).",
-    ),
-    click.option(
-        "--jobs",
-        "-j",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Run N algorithms on a file in parallel, with one check each. Does not change counts, "
-        "unless checks come close to their time limit.",
+    number("cap", "Stop each algorithm after N checks on a file (default: no limit).", least=1),
+    number(
+        "jobs",
+        "Run N algorithms on a file in parallel, with one check each. Does not change "
+        "counts, unless checks come close to their time limit.",
+        1,
+        short="j",
+        least=1,
     ),
     *declared(Options, ("cluster", "ship", "local_slots")),
-    click.option(
-        "--reducer",
+    Option(
         "programs",
-        multiple=True,
+        "Compare programs instead; the command contains {input}, {output} and "
+        "{oracle}. Requires --oracle.",
+        "texts",
+        (),
         metavar="NAME=COMMAND",
-        help="Compare programs instead; the command contains {input}, {output} and {oracle}. "
-        "Requires --oracle.",
+        spelled="reducer",
     ),
-    click.option(
-        "--max-time", type=SECONDS, metavar="S", help="Stop each --reducer after S seconds."
+    Option(
+        "max_time", "Stop each --reducer after S seconds.", read=quantities.seconds, metavar="S"
     ),
-    click.option("--markdown", type=PATH, metavar="FILE", help="Write the tables to FILE."),
-    click.option(
-        "--tsv",
-        type=PATH,
-        metavar="FILE",
-        help="Write one line per run to FILE, with its sizes over the checks.",
-    ),
-    click.option(
-        "--curve",
-        type=PATH,
-        metavar="FILE",
-        help="Draw the sizes over the checks as SVG.",
-    ),
-    click.option("--json", is_flag=True, help="Print one JSON object."),
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+    file("markdown", "Write the tables to FILE."),
+    file("tsv", "Write one line per run to FILE, with its sizes over the checks."),
+    file("curve", "Draw the sizes over the checks as SVG."),
+    flag("json", "Print one JSON object."),
+    flag("quiet", "Show no progress.", short="q"),
 )
 
 
@@ -247,8 +225,8 @@ def _write(
     process: ProcessContext, outputs: Mapping[str, OutputFile], texts: Mapping[str, str]
 ) -> None:
     """Write the files. Raises UsageError if one could not be written."""
-    for name, file in outputs.items():
+    for name, output in outputs.items():
         with process.interrupts.held():
-            file.write(printable_lines(texts[name]).encode())
-        if file.write_error is not None:
-            raise UsageError(f"{file.path} cannot be written: {file.write_error.strerror}")
+            output.write(printable_lines(texts[name]).encode())
+        if output.write_error is not None:
+            raise UsageError(f"{output.path} cannot be written: {output.write_error.strerror}")

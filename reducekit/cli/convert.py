@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -11,9 +11,11 @@ import click
 from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
+from reducekit.cli.options import PATH, adding
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Converts
+from reducekit.option import Option
 from reducekit.session.place.files import naming, refuse_blank
 from reducekit.session.place.output import write_file
 from reducekit.session.place.unpack import plain_path
@@ -26,24 +28,16 @@ def conversions() -> list[Conversions]:
     return [each.conversions() for each in classes if issubclass(each, Converts)]
 
 
-class _Formats(click.ParamType[str]):
-    """The name of a notation, such as btor2; registered formats define the names."""
+def _notation(kind: str) -> Callable[[str], str]:
+    """Return what reads the name of a notation, such as btor2; registered formats define them."""
 
-    name = "format"
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name. Raises BadParameter if no format has it."""
-        known = _names(self._kind)
+    def read(value: str) -> str:
+        known = sorted({each.name for found in conversions() for each in getattr(found, kind)})
         if value not in known:
-            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+            raise ValueError(f"{value!r} is not one of {', '.join(known)}")
         return value
 
-
-def _names(kind: str) -> list[str]:
-    return sorted({each.name for found in conversions() for each in getattr(found, kind)})
+    return read
 
 
 class _Convert(Command):
@@ -61,21 +55,25 @@ class _Convert(Command):
 
 
 @click.command("convert", cls=_Convert)
-@click.argument("input", type=click.Path(path_type=Path), metavar="INPUT")
-@click.argument("output", type=click.Path(path_type=Path), metavar="OUTPUT")
-@click.option(
-    "--from",
-    "source",
-    type=_Formats("reads"),
-    metavar="FORMAT",
-    help="Format of INPUT (default: detected).",
-)
-@click.option(
-    "--to",
-    "target",
-    type=_Formats("writes"),
-    metavar="FORMAT",
-    help="Format of OUTPUT (default: by its suffix; for -, the first of the list below).",
+@click.argument("input", type=PATH, metavar="INPUT")
+@click.argument("output", type=PATH, metavar="OUTPUT")
+@adding(
+    (
+        Option(
+            "source",
+            "Format of INPUT (default: detected).",
+            metavar="FORMAT",
+            spelled="from",
+            read=_notation("reads"),
+        ),
+        Option(
+            "target",
+            "Format of OUTPUT (default: by its suffix; for -, the first of the list below).",
+            metavar="FORMAT",
+            spelled="to",
+            read=_notation("writes"),
+        ),
+    )
 )
 @click.pass_obj
 def command(

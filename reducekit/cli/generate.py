@@ -13,25 +13,22 @@ from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, Interrupts, ProcessContext
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import PATH, Added, Function, GroupedOption, adding, format_option
+from reducekit.cli.options import adding, click_option, file, number
 from reducekit.cli.streams import print_bytes, say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
 from reducekit.offers import Generation
+from reducekit.option import Option
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 
-def seed_option(generation: Generation) -> Added:
+def seed_option(generation: Generation) -> Option:
     """Return the option for the seed."""
-    return click.option(
-        "-s",
-        "--seed",
-        type=int,
-        default=generation.default_seed,
-        show_default=True,
-        metavar="N",
-        help=f"Seed of the first {generation.noun}.",
-        cls=GroupedOption,
+    return number(
+        "seed",
+        f"Seed of the first {generation.noun}.",
+        generation.default_seed,
+        short="s",
         group="Inputs",
     )
 
@@ -60,12 +57,13 @@ def _command_for(name: str) -> click.Command | None:
             return destination.write_all(make, process.interrupts)
 
     shown = (replace(each, rare=False) for each in generation.options)  # there are no others
-    formats = (format_option(each, "Inputs") for each in shown)
-    options = (seed_option(generation), *formats)
+    formats = (click_option(each, "Inputs") for each in shown)
     noun = generation.noun
     what = f"{noun}s" if noun == name else f"{name} {noun}s"
     words = f"Generate random {what}. The same options give the same bytes."
-    add_options = adding((*options, *_destination_options(generation.noun)))
+    add_options = adding(
+        (seed_option(generation), *formats, *_destination_options(generation.noun))
+    )
     return click.command(
         name,
         cls=Command,
@@ -79,27 +77,20 @@ def command() -> None:
     """Generate random inputs: the same options give the same files."""
 
 
-def _destination_options(noun: str) -> tuple[Callable[[Function], Function], ...]:
+def _destination_options(noun: str) -> tuple[Option, ...]:
     return (
-        click.option(
-            "-o",
-            "--output",
-            type=PATH,
-            metavar="FILE",
-            help="Where to write; default: standard output.",
+        file("output", "Where to write; default: standard output.", short="o"),
+        number(
+            "count",
+            f"Make N {noun}s, with seeds from --seed on; with --dir.",
+            least=1,
+            most=10_000_000,
         ),
-        click.option(
-            "--count",
-            type=click.IntRange(min=1, max=10_000_000),
-            metavar="N",
-            help=f"Make N {noun}s, with seeds from --seed on; with --dir.",
-        ),
-        click.option(
-            "--dir",
+        file(
             "folder",
-            type=PATH,
+            f"The folder for these {noun}s, named by their seeds; it is made if need be.",
             metavar="DIR",
-            help=f"The folder for these {noun}s, named by their seeds; it is made if need be.",
+            spelled="dir",
         ),
     )
 

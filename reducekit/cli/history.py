@@ -12,6 +12,7 @@ import click
 
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
+from reducekit.cli.options import PATH, adding, file, flag, number
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
@@ -23,30 +24,16 @@ _COLUMNS = 100  # maximum width of a step's description
 
 
 @click.command("history", cls=Command)
-@click.argument("journal", type=click.Path(path_type=Path), metavar="JOURNAL_OR_OUTPUT")
-@click.option(
-    "--restore", type=click.IntRange(min=0), metavar="N", help="Write the text of step N."
+@click.argument("journal", type=PATH, metavar="JOURNAL_OR_OUTPUT")
+@adding(
+    (
+        number("restore", "Write the text of step N.", least=0),
+        file("output", "File to write the step to (default: -, standard output).", short="o"),
+        number("diff", "Show the change of step N as a unified diff.", least=1),
+        file("plot", "Draw the size over checks and time as an SVG picture."),
+        flag("json_wanted", "Print the list as one JSON object.", spelled="json"),
+    )
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="File to write the step to (default: -, standard output).",
-)
-@click.option(
-    "--diff",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Show the change of step N as a unified diff.",
-)
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the size over checks and time as an SVG picture.",
-)
-@click.option("--json", "json_wanted", is_flag=True, help="Print the list as one JSON object.")
 @click.pass_obj
 def command(
     process: ProcessContext,

@@ -14,15 +14,15 @@ from reducekit.cli.command import Command, same
 from reducekit.cli.generate import seed_option
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import PATH, GroupedOption, adding, declared, format_option
+from reducekit.cli.options import adding, click_option, declared, file, flag
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested, NewBug, Reduced
 from reducekit.hunt.inputs import generation_of
 from reducekit.hunt.report import to_json, to_junit
-from reducekit.offers import FormatOption, Generation
-from reducekit.option import options_of
+from reducekit.offers import Generation
+from reducekit.option import Option, options_of
 from reducekit.own_checks import Testing, TestsInputs
 from reducekit.session.place.output import write_file
 from reducekit.text import shortened
@@ -36,16 +36,10 @@ _TITLE = 200  # characters of a failure that are shown; its file has all of them
 _CHANGES = "Change the files of --seeds slightly, and test the results."
 
 _SHOWING = (
-    click.option("--json", is_flag=True, cls=GroupedOption, help="Print the summary as JSON."),
-    click.option(
-        "--junit",
-        type=PATH,
-        metavar="FILE",
-        cls=GroupedOption,
-        help="Write the bugs as failed tests for a CI server (XML).",
-    ),
-    click.option("--fail", is_flag=True, cls=GroupedOption, help="Exit with 1 if a bug is new."),
-    click.option("-q", "--quiet", is_flag=True, cls=GroupedOption, help="Print only the summary."),
+    flag("json", "Print the summary as JSON.", group="Output"),
+    file("junit", "Write the bugs as failed tests for a CI server (XML).", group="Output"),
+    flag("fail", "Exit with 1 if a bug is new.", group="Output"),
+    flag("quiet", "Print only the summary.", short="q", group="Output"),
 )
 
 
@@ -80,7 +74,7 @@ def _command_for(name: str) -> click.Command | None:
     seed = () if generation is None else (seed_option(generation),)
     made = () if generation is None else _options_of(generation)
     own = () if testing is None else testing.options
-    formats = (format_option(each, "Inputs") for each in (*own, *made))
+    formats = (click_option(each, "Inputs") for each in (*own, *made))
     add_options = adding((*declared(HuntOptions), *_SHOWING, *seed, *formats))
     paragraphs = (
         f"Run solvers on random {name} inputs; report crashes and disagreements.",
@@ -108,14 +102,14 @@ def command() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 
 
-def _own_options(*offers: Generation | Testing | None) -> list[FormatOption]:
+def _own_options(*offers: Generation | Testing | None) -> list[Option]:
     return [each for offer in offers if offer is not None for each in offer.options]
 
 
 def _options(
     name: str, values: dict[str, Any], generation: Generation | None, testing: Testing | None
 ) -> HuntOptions:
-    names = {name for name, _, _ in options_of(HuntOptions)} & values.keys()
+    names = {each.name for each in options_of(HuntOptions)} & values.keys()
     chosen = {name: values[name] for name in names if values[name] is not None}
     formats = {each.name: values[each.name] for each in _own_options(generation, testing)}
     changes = None if generation is None else generation.changes
@@ -131,7 +125,7 @@ def _options(
     )
 
 
-def _options_of(generation: Generation) -> tuple[FormatOption, ...]:
+def _options_of(generation: Generation) -> tuple[Option, ...]:
     """Return the options of a generator; `--seeds` and this flag make it mutate files."""
     flag = {"kind": "flag", "default": False, "metavar": "", "help": _CHANGES}
     return tuple(

@@ -9,9 +9,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from reducekit import quantities, registry
+from reducekit import registry
 from reducekit.errors import UsageError
-from reducekit.offers import FormatOption
 from reducekit.option import Option, options_of
 
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
@@ -21,7 +20,7 @@ GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs"
 class GroupedOption(click.Option):
     """An option with its heading in the help; a rare one is listed by `--help-all` only."""
 
-    def __init__(self, *words: Any, group: str = "Output", rare: bool = False, **more: Any) -> None:
+    def __init__(self, *words: Any, group: str = "", rare: bool = False, **more: Any) -> None:
         super().__init__(*words, **more)
         self.group = group
         self.rare = rare
@@ -43,9 +42,6 @@ class Read(click.ParamType):  # type: ignore[type-arg]  # not generic in every c
             self.fail(f"{error}.", param, ctx)
 
 
-SECONDS = Read("time", quantities.seconds)
-SIZE = Read("size", quantities.size)
-JOBS = Read("jobs", quantities.jobs)
 PATH = click.Path(path_type=Path)
 
 Function = Callable[..., Any]
@@ -53,9 +49,9 @@ Added = Callable[[Any], Any]
 """Adds an option to a command, as what `click.option` returns."""
 
 
-def adding(options: Iterable[Added]) -> Callable[[Function], Function]:
+def adding(options: Iterable[Option | Added]) -> Callable[[Function], Function]:
     """Return a decorator that adds options to a command, in the order of the help."""
-    table = list(options)
+    table = [click_option(each) if isinstance(each, Option) else each for each in options]
 
     def add(function: Function) -> Function:
         for option in reversed(table):
@@ -65,41 +61,73 @@ def adding(options: Iterable[Added]) -> Callable[[Function], Function]:
     return add
 
 
-def declared(cls: type, names: Collection[str] | None = None) -> list[Added]:
-    """Return the options that a dataclass declares (see `reducekit.option`), or some of them."""
+def declared(cls: type, names: Collection[str] | None = None) -> list[Option]:
+    """Return the options of a dataclass that command lines have, or some of them."""
     return [
-        _option(name, each, default)
-        for name, each, default in options_of(cls)
-        if each.spelled is not None and (names is None or name in names)
+        each
+        for each in options_of(cls)
+        if each.spelled is not None and (names is None or each.name in names)
     ]
 
 
-def _option(name: str, declared: Option, default: Any) -> Added:
-    spelled = declared.spelled or "--" + name.replace("_", "-")
-    given: dict[str, Any] = {"help": declared.help, "group": declared.group, "rare": declared.rare}
-    if isinstance(default, bool):
-        given |= {"is_flag": True, "default": default, "flag_value": not default}
+def click_option(option: Option, group: str = "") -> Added:
+    """Return what adds an option to a command; `group` is its heading if it has none."""
+    spelled, default = option.long, option.default
+    documented = "(default:" in option.help
+    if documented and option.read is not None:
+        default = None  # it depends on other options
+    # A 0 goes without saying where it is the least value, but not for a seed.
+    shown = default not in (None, (), 0) or (option.kind == "whole" and option.least is None)
+    given: dict[str, Any] = {"help": option.help or None, "rare": option.rare}
+    given |= {"group": option.group or group, "show_default": shown and not documented}
+    # A default of None would do for an option that is required.
+    given |= {"required": True} if option.required else {"default": default}
+    if option.kind == "flag":
+        given["is_flag"] = True
+        if default is False or spelled.startswith("--no-"):
+            given |= {"flag_value": not default, "show_default": False}
+        else:
+            spelled = f"{spelled}/--no-{spelled[2:]}"
     else:
-        if "(default:" in declared.help:
-            default = None  # it depends on other options
-        shown = default not in (None, (), 0)
-        given |= {"default": default, "show_default": shown, "metavar": declared.metavar or None}
-        given |= {"multiple": isinstance(default, tuple), "type": _type(declared)}
-        if " " in declared.metavar:
-            given |= {"nargs": len(declared.metavar.split()), "type": str}
-        given |= {"shell_complete": _completion(name, declared)}
-    short = (f"-{declared.short}",) if declared.short else ()
-    return click.option(*short, spelled, name, cls=GroupedOption, **given)
+        given |= {"type": _type(option), "metavar": option.metavar or None}
+        given["multiple"] = option.kind == "texts" or isinstance(default, tuple)
+        if " " in option.metavar:
+            given |= {"nargs": len(option.metavar.split()), "type": str}
+        given["shell_complete"] = _completion(option)
+    short = (f"-{option.short}",) if option.short else ()
+    return click.option(*short, spelled, option.name, cls=GroupedOption, **given)
 
 
-def _type(declared: Option) -> Any:
-    if declared.choices:
-        return click.Choice(declared.choices)
-    if declared.metavar in ("FILE", "DIR"):
-        return PATH
-    if declared.read is None or declared.metavar in ("REGEX", "CMD", "PASS"):
+def _type(option: Option) -> Any:
+    match option.kind:
+        case "path":
+            return PATH
+        case "choice":
+            return click.Choice(option.choices)
+        case "whole":
+            ends = (option.least, option.most)
+            least, most = (None if each is None else int(each) for each in ends)
+            return click.INT if ends == (None, None) else click.IntRange(least, most)
+        case "decimal":
+            return click.FloatRange(option.least, option.most)
+    if option.read is None or option.metavar in ("REGEX", "CMD", "PASS"):
         return str
-    return Read(declared.metavar, declared.read)
+    return Read(option.metavar, option.read)
+
+
+def flag(name: str, help_: str, **more: Any) -> Option:
+    """Return an option that is off by default."""
+    return Option(name, help_, "flag", default=False, **more)
+
+
+def file(name: str, help_: str, **more: Any) -> Option:
+    """Return an option for a file."""
+    return Option(name, help_, "path", **{"metavar": "FILE", **more})
+
+
+def number(name: str, help_: str, default: int | None = None, **more: Any) -> Option:
+    """Return an option for a whole number."""
+    return Option(name, help_, "whole", default, **{"metavar": "N", **more})
 
 
 def files(incomplete: str) -> list[CompletionItem]:
@@ -107,7 +135,7 @@ def files(incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type="file")]
 
 
-def _completion(name: str, declared: Option) -> Any:
+def _completion(option: Option) -> Any:
     """Return the completion function for the values of an option; None: the type's own."""
 
     def strategies(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
@@ -117,39 +145,6 @@ def _completion(name: str, declared: Option) -> Any:
     def programs(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
         return files(incomplete)
 
-    return strategies if name == "strategy" else programs if declared.metavar == "CMD" else None
-
-
-def format_option(option: FormatOption, group: str = "Format") -> Added:
-    """Return the option of a command for one that a format declares."""
-    shown = option.default not in (None, False, ())
-    spelled = option.long
-    given: dict[str, Any] = {"show_default": shown, "help": option.help}
-    given |= {"cls": GroupedOption, "group": group, "rare": option.rare}
-    # A default of None would do for an option that is required.
-    given |= {"required": True} if option.required else {"default": option.default}
-    if option.kind == "flag":
-        given["is_flag"] = True
-        if option.default is not False:
-            spelled = f"{spelled}/--no-{spelled[2:]}"
-    else:
-        given["type"] = _format_type(option)
-        given["metavar"] = option.metavar or None
-        given["multiple"] = option.kind == "texts"
-    short = (f"-{option.short}",) if option.short else ()
-    return click.option(*short, spelled, option.name, **given)
-
-
-def _format_type(option: FormatOption) -> Any:
-    match option.kind:
-        case "path":
-            return PATH
-        case "choice":
-            return click.Choice(option.choices)
-        case "whole":
-            least, most = (None if x is None else int(x) for x in (option.least, option.most))
-            return click.IntRange(least, most)
-        case "decimal":
-            return click.FloatRange(option.least, option.most)
-        case _:
-            return str
+    return (
+        strategies if option.name == "strategy" else (programs if option.metavar == "CMD" else None)
+    )

@@ -6,14 +6,14 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
+from reducekit.cli.options import adding
+from reducekit.option import Option
 from reducekit.session.plan import described
 
 
 @click.command("passes", cls=Command)
 @click.argument("name", metavar="FORMAT")
-@click.option(
-    "--strategy", default=registry.DEFAULT, show_default=True, metavar="NAME", help="The algorithm."
-)
+@adding([Option("strategy", "The algorithm.", default=registry.DEFAULT, metavar="NAME")])
 def command(name: str, strategy: str) -> int:
     """List the passes that reduce files of FORMAT, in their order.
 

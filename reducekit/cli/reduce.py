@@ -13,7 +13,7 @@ from reducekit import registry
 from reducekit.cli.command import Command, same
 from reducekit.cli.interrupts import INTERRUPTED, STOPPED_EARLY, ProcessContext
 from reducekit.cli.live import watch
-from reducekit.cli.options import adding, format_option
+from reducekit.cli.options import adding, click_option
 from reducekit.cli.reduce_options import options_from, reduce_options
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import NotInterestingError, ParseError, UsageError
@@ -42,7 +42,8 @@ def command_for(name: str) -> click.Command:
             options, page = options_from(values, made), values["report"]
         return run(options, process, json=json, quiet=quiet, page=page, tui=values["tui"])
 
-    add_options = adding((reduce_options, *map(format_option, frontend.options)))
+    formats = (click_option(each, "Format") for each in frontend.options)
+    add_options = adding((reduce_options, *formats))
     return click.command(
         name,
         cls=Command,

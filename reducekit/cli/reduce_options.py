@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from reducekit.cli.options import PATH, Function, GroupedOption, adding, declared
+from reducekit.cli.options import PATH, Function, adding, declared, file, flag
 from reducekit.cli.streams import STANDARD_INPUT, STANDARD_OUTPUT, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
@@ -22,21 +22,11 @@ from reducekit.session.place.earlier import earlier_run
 _BINARY = b"\x7fELF"
 
 _SHOWING = (
-    click.option("--check", is_flag=True, cls=GroupedOption, help="Validate INPUT and exit."),
-    click.option(
-        "--report", type=PATH, metavar="FILE", cls=GroupedOption, help="Write an HTML report."
-    ),
-    click.option(
-        "--tui",
-        is_flag=True,
-        cls=GroupedOption,
-        rare=True,
-        help="Show the run full-screen (or press t).",
-    ),
-    click.option("--json", is_flag=True, cls=GroupedOption, help="Print the summary as JSON."),
-    click.option(
-        "-q", "--quiet", is_flag=True, cls=GroupedOption, help="Print neither progress nor summary."
-    ),
+    flag("check", "Validate INPUT and exit.", group="Output"),
+    file("report", "Write an HTML report.", group="Output"),
+    flag("tui", "Show the run full-screen (or press t).", rare=True, group="Output"),
+    flag("json", "Print the summary as JSON.", group="Output"),
+    flag("quiet", "Print neither progress nor summary.", short="q", group="Output"),
 )
 
 

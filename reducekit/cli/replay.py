@@ -11,13 +11,14 @@ from typing import Any
 
 import click
 
-from reducekit import registry
+from reducekit import quantities, registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, SECONDS, adding, format_option
+from reducekit.cli.options import PATH, adding, click_option, number
 from reducekit.cli.streams import print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Playing, PlayRequest, Plays
+from reducekit.option import Option
 from reducekit.oracle.limits import Limits
 
 
@@ -38,12 +39,14 @@ _PLAYING = _playing()
 @click.command("replay", cls=Command, epilog=_PLAYING.epilog)
 @click.argument("file", type=PATH)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-@click.option("--cmd", metavar="CMD", help="A trace interpreter to run instead of a library.")
-@adding(map(format_option, _PLAYING.options))
-@click.option("--timeout", type=SECONDS, default=60, show_default=True, metavar="S")
-@click.option("--cpu", type=SECONDS, default=10, show_default=True, metavar="S")
-@click.option(
-    "--memory", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB"
+@adding(
+    (
+        Option("cmd", "A trace interpreter to run instead of a library.", metavar="CMD"),
+        *(click_option(each, "Format") for each in _PLAYING.options),
+        Option("timeout", "", default=60, read=quantities.seconds, metavar="S"),
+        Option("cpu", "", default=10, read=quantities.seconds, metavar="S"),
+        number("memory", "", 4096, least=1, metavar="MIB"),
+    )
 )
 @click.pass_obj
 def command(

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from reducekit.cli.command import Command
+from reducekit.cli.options import PATH, adding, file, flag
 from reducekit.errors import UsageError
 from reducekit.hunt.progress import bug_of
 from reducekit.hunt.stats import Bug
@@ -31,20 +32,21 @@ _SECONDS = 5  # time limit for printing a solver's version
 
 
 @click.command("report", cls=Command)
-@click.argument("journal", type=click.Path(path_type=Path), metavar="JOURNAL_OR_OUTPUT")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="File to write (default: OUTPUT.html; with --issue, standard output).",
-)
-@click.option(
-    "--issue",
-    "as_issue",
-    is_flag=True,
-    help="Write a bug report instead, in the form for z3, cvc5, Bitwuzla or Boolector; runs the "
-    "solver once for its version.",
+@click.argument("journal", type=PATH, metavar="JOURNAL_OR_OUTPUT")
+@adding(
+    (
+        file(
+            "output",
+            "File to write (default: OUTPUT.html; with --issue, standard output).",
+            short="o",
+        ),
+        flag(
+            "as_issue",
+            "Write a bug report instead, in the form for z3, cvc5, Bitwuzla or "
+            "Boolector; runs the solver once for its version.",
+            spelled="issue",
+        ),
+    )
 )
 def command(journal: Path, output: Path | None, as_issue: bool) -> int:
     """Write a report of a reduction, even if it was stopped or is still running.

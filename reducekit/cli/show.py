@@ -10,10 +10,12 @@ import click
 from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
+from reducekit.cli.options import adding, file
 from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
+from reducekit.option import Option
 from reducekit.session.place.files import naming, refuse_blank
 from reducekit.session.place.output import write_file
 from reducekit.session.place.unpack import plain_path
@@ -22,18 +24,20 @@ from reducekit.text import without_mark
 
 @click.command("show", cls=Command)
 @click.argument("input", metavar="INPUT")
-@click.option(
-    "--from",
-    "notation",
-    metavar="FORMAT",
-    help="Dialect or format of INPUT (default: detected).",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw a picture into FILE: .svg; for BTOR graphs also .dot (Graphviz) and .graphml.",
+@adding(
+    (
+        Option(
+            "notation",
+            "Dialect or format of INPUT (default: detected).",
+            metavar="FORMAT",
+            spelled="from",
+        ),
+        file(
+            "output",
+            "Draw a picture into FILE: .svg; for BTOR graphs also .dot (Graphviz) and .graphml.",
+            short="o",
+        ),
+    )
 )
 @click.pass_obj
 def command(

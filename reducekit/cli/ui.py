@@ -17,30 +17,32 @@ import click
 
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH
+from reducekit.cli.options import PATH, adding, file, flag, number
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
+from reducekit.option import Option
 
 
 @click.command("ui", cls=Command)
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE_OR_FOLDER]...")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Port (default: a free one)."
-)
-@click.option(
-    "--address",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="IP",
-    help="Address to listen on. Anyone who can reach it and has the token can run commands as you.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@click.option(
-    "--options",
-    "settings",
-    type=PATH,
-    metavar="FILE",
-    help="File for the page's options (default: reducekit/ui.json in your configuration folder).",
+@adding(
+    (
+        number("port", "Port (default: a free one).", 0, least=0, most=65535, metavar=""),
+        Option(
+            "address",
+            "Address to listen on. Anyone who can reach it and has the token can run "
+            "commands as you.",
+            default="127.0.0.1",
+            metavar="IP",
+        ),
+        flag("no_browser", "Print the address without opening a browser."),
+        file(
+            "settings",
+            "File for the page's options (default: reducekit/ui.json in your "
+            "configuration folder).",
+            spelled="options",
+        ),
+    )
 )
 @click.pass_obj
 def command(

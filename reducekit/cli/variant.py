@@ -9,7 +9,7 @@ import click
 from reducekit import registry
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH
+from reducekit.cli.options import PATH, adding, file
 from reducekit.cli.streams import print_bytes, read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Varies
@@ -20,13 +20,7 @@ from reducekit.session.place.output import write_file
 @click.command("variant", cls=Command)
 @click.argument("input", metavar="INPUT", type=PATH)
 @click.argument("number", metavar="NUMBER", type=click.IntRange(min=0))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write it to FILE (default: standard output).",
-)
+@adding([file("output", "Write it to FILE (default: standard output).", short="o")])
 @click.pass_obj
 def command(
     process: ProcessContext,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reducekit import quantities
-from reducekit.option import option, read_fields
+from reducekit.option import option, read_fields, same
 from reducekit.session.cluster import Cluster
-from reducekit.session.options import Opener, Words
+from reducekit.session.options import Opener, Options, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +24,10 @@ class HuntOptions:
         "Output",
         Path("failures"),
         metavar="DIR",
-        spelled="--out",
+        spelled="out",
     )
     programs: Sequence[Words] = option(
-        "Solver to test; repeat it to compare answers.",
-        "Failure",
-        (),
-        metavar="CMD",
-        spelled="--cmd",
+        "Solver to test; repeat it to compare answers.", "Failure", (), metavar="CMD", spelled="cmd"
     )
     reference: Words | None = option("A solver whose answers are right.", "Failure", metavar="CMD")
     keep_timeouts: bool = option("Report runs that exceed --timeout as bugs.", "Failure", False)
@@ -39,40 +35,23 @@ class HuntOptions:
         "Test the files of this folder, not random ones.", "Inputs", metavar="DIR"
     )
     like: Path | None = option(
-        "Hunt for a smaller input that fails like FILE.",
-        "Failure",
-        metavar="FILE",
+        "Hunt for a smaller input that fails like FILE.", "Failure", metavar="FILE"
     )
     seed: int | None = None
     """The first seed; None: the format's default."""
     count: int | None = option(
         "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
     )
-    max_time: float | None = option(
-        "Stop after S seconds, or as 10m, 2h; reductions included.",
-        "Limits",
-        read=quantities.seconds,
-        metavar="S",
+    max_time: float | None = same(
+        Options, "max_time", help="Stop after S seconds, or as 10m, 2h; reductions included."
     )
-    timeout: float = option(
-        "Time limit of a run, such as 90s.", "Limits", 10.0, read=quantities.seconds, metavar="S"
+    timeout: float = same(
+        Options, "timeout", default=10.0, help="Time limit of a run, such as 90s."
     )
-    memory: int | None = option(
-        "Address space of each process, in megabytes or as 4G.",
-        "Limits",
-        read=quantities.size,
-        metavar="MB",
-    )
-    jobs: int = option(
-        "Inputs tested in parallel, or auto.",
-        "Search",
-        1,
-        read=quantities.jobs,
-        metavar="N",
-        short="j",
-    )
-    strategy: str = option("The algorithm of the reductions.", "Search", "adaptive", metavar="NAME")
-    reduce: bool = option("Keep bugs as they were found.", "Search", True, spelled="--no-reduce")
+    memory: int | None = same(Options, "memory")
+    jobs: int = same(Options, "jobs", help="Inputs tested in parallel, or auto.")
+    strategy: str = same(Options, "strategy", help="The algorithm of the reductions.")
+    reduce: bool = option("Keep bugs as they were found.", "Search", True, spelled="no-reduce")
     restart: bool = option(
         "Start over with the first seed. (An earlier run of the hunt is continued automatically.)",
         "Output",
@@ -82,23 +61,13 @@ class HuntOptions:
     """Options of the format's generator and tests, by name; others have their defaults."""
     opener: Opener | None = None
     """Where programs run; None: on this machine."""
-    cluster: str | Cluster | None = option(
-        "Test seeds on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
-        "Cluster",
-        metavar="WHERE",
-        rare=True,
+    cluster: str | Cluster | None = same(
+        Options,
+        "cluster",
+        help="Test seeds on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
     )
-    ship: Sequence[Path] = option(
-        "Send FILE to the workers. Repeatable.", "Cluster", (), metavar="FILE", rare=True
-    )
-    local_slots: int = option(
-        "Fall back to N local jobs when the cluster is lost.",
-        "Cluster",
-        0,
-        read=quantities.count,
-        metavar="N",
-        rare=True,
-    )
+    ship: Sequence[Path] = same(Options, "ship")
+    local_slots: int = same(Options, "local_slots")
 
     def __post_init__(self) -> None:
         """Parse a value that is written as on the command line: `90s`, `4G`, `auto`.

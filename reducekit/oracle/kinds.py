@@ -71,7 +71,7 @@ class OfCommand(Kind):
 
     asked_by: ClassVar[tuple[str, ...]] = ("command",)
     command: Words | None = option(
-        "The program under test; its failure is kept.", "Failure", metavar="CMD", spelled="--cmd"
+        "The program under test; its failure is kept.", "Failure", metavar="CMD", spelled="cmd"
     )
 
     def commands(self, made: Making) -> tuple[Command, ...]:

@@ -427,7 +427,7 @@ class Options(Failure):
         "Do not write a journal next to the output.",
         "Output",
         True,
-        spelled="--no-journal",
+        spelled="no-journal",
         rare=True,
     )
     also_interesting: Path | None = option(

@@ -30,11 +30,7 @@ def test_the_first_screen_has_headings_examples_and_at_most_sixty_lines(
 
 def spelled(cls: type) -> set[str]:
     """Return the options that a dataclass declares, as one types them."""
-    return {
-        each.spelled or "--" + name.replace("_", "-")
-        for name, each, _ in options_of(cls)
-        if each.spelled is not None
-    }
+    return {each.long for each in options_of(cls) if each.spelled is not None}
 
 
 def test_the_full_help_lists_what_the_first_screen_leaves_out(shell: Shell) -> None:
@@ -55,7 +51,7 @@ def test_a_hunt_has_the_options_that_its_class_declares(shell: Shell) -> None:
 @pytest.mark.parametrize("cls", [Options, HuntOptions])
 def test_each_help_text_is_one_short_line(cls: type) -> None:
     named = {each.name for each in fields(cls)}
-    for name, each, _ in options_of(cls):
-        assert name in named
+    for each in options_of(cls):
+        assert each.name in named
         assert len(each.help) <= 100
         assert each.help.endswith((".", ".)"))
