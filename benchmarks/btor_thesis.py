@@ -30,10 +30,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from reducekit.compare.curves import chart
-from reducekit.compare.runs import Point, Run, Settings, Table, tables
-from reducekit.compare.statistics import mean, mean_of_percents
-from reducekit.compare.tables import grid, markdown, title, tsv
+from reducekit.compare.runs import Point, Run, Settings, Table, mean, mean_of_percents, tables
+from reducekit.compare.tables import chart, grid, markdown, title, tsv
 
 RESULTS = Path(__file__).parent / "results"
 ON: Settings = (("simplify", "on"),)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from reducekit.compare.cost import Cost, run
+from reducekit.compare.reducers import Cost, run
 
 __all__ = ["Cost", "TreePeak", "run", "spawn_loop"]
 

@@ -22,8 +22,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reducekit.compare.reducer_tables import markdown
-from reducekit.compare.reducers import Measured, Problem, Reducer, fires, measure, tsv
+from reducekit.compare.reducers import Measured, Problem, Reducer, fires, markdown, measure, tsv
 from reducekit.oracle.command import Command
 
 

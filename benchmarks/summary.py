@@ -18,8 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducekit.compare.reducer_tables import by_test_set, ratios
-from reducekit.compare.reducers import Measured
+from reducekit.compare.reducers import Measured, by_test_set, ratios
 
 _YES = ("yes", "True")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.faults.field import LIMITS, Case
 from benchmarks.faults.reduce import SHARES, Reduced
-from reducekit.compare.cost import run
+from reducekit.compare.reducers import run
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.model.loader import load_model

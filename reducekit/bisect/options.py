@@ -1,21 +1,152 @@
-"""The options of a bisection: input, failure, and the source of the versions."""
+"""The options of a bisection: input, source of the versions, and the failure with its commands.
+
+Commands have placeholders for the version, and options that may be dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import re
+import shlex
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from reducekit.bisect.builds import Builds
-from reducekit.bisect.checkout import Checkout
-from reducekit.bisect.commands import Template, read_options
-from reducekit.bisect.versions import Source
-from reducekit.bisect.wheels import Wheels
+from reducekit.bisect.versions import Builds, Checkout, Source, Wheels
 from reducekit.errors import UsageError
 from reducekit.executors.repeating import Repeat
 from reducekit.folders import cache_folder
 from reducekit.option import option
-from reducekit.session.options import Failure
+from reducekit.oracle.command import PLACE
+from reducekit.session.options import MISSING_COMMAND, Failure, Words
+
+SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"
+_FIXED = (SOLVER, VERSION, OPTIONS, PLACE)
+_NUMBER = re.compile(r"(|.*[=:])([0-9]{1,18})")
+"""An option that is a number or contains one: `5`, `seed=5`, `-T:5`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A failure whose commands have placeholders: `{solver}`, `{version}` and `{options}`."""
+
+    failure: Failure
+    options: tuple[str, ...]
+    """The words that may be dropped: those of the command, then those of a file."""
+    _words: tuple[str | int, ...]
+    """The words of the command; its numbers count as options. Empty if a shell reads it."""
+    _extra: tuple[int, ...]
+    """The options that replace `{options}`."""
+
+    @classmethod
+    def of(cls, failure: Failure, extra: Sequence[str] = ()) -> Template:
+        """Make a template of a failure and of further options. Raises UsageError."""
+        if not (failure.command or failure.oracle):
+            raise UsageError(MISSING_COMMAND)
+        said = ""
+
+        def note(words: Words) -> Words:
+            nonlocal said
+            said += words if isinstance(words, str) else " ".join(words)
+            return words
+
+        failure.with_commands(note)
+        if SOLVER not in said and VERSION not in said:
+            raise UsageError(
+                f"no command contains {SOLVER}, the place for the program of a version: "
+                f"`command` '{SOLVER} --opt'"
+            )
+        words = _words_of(failure)
+        placed = OPTIONS in said
+        if extra and not placed and not words:
+            raise UsageError(f"`options_file`: say with {OPTIONS} where in the command they go")
+        if extra and not placed:
+            words = [words[0], OPTIONS, *words[1:]]
+        options: list[str] = []
+        numbered: list[str | int] = []
+        for number, word in enumerate(words):
+            if number == 0 or any(place in word for place in _FIXED):
+                numbered.append(word)
+            else:
+                numbered.append(len(options))
+                options.append(word)
+        own = len(options)
+        options += extra
+        return cls(failure, tuple(options), tuple(numbered), tuple(range(own, len(options))))
+
+    def pairs(self) -> list[int]:
+        """Return the options that seem to be followed by their value: `-t 5`."""
+        together = zip(self.options, self.options[1:], strict=False)
+        return [
+            number
+            for number, (option, value) in enumerate(together)
+            if option.startswith("-") and not value.startswith("-")
+        ]
+
+    def number_in(self, option: int) -> int | None:
+        """Return the number that an option is or contains; None if there is none."""
+        found = _NUMBER.fullmatch(self.options[option])
+        return None if found is None else int(found[2])
+
+    def with_number(self, option: int, number: int) -> Template:
+        """Return an option with its number replaced."""
+        words = list(self.options)
+        words[option] = _NUMBER.sub(rf"\g<1>{number}", words[option])
+        return replace(self, options=tuple(words))
+
+    def filled(self, version: str, program: Path, kept: Collection[int] | None = None) -> Failure:
+        """Return the failure with the program of a version, and only the options `kept`."""
+        left = range(len(self.options)) if kept is None else kept
+        extra = [self.options[each] for each in self._extra if each in left]
+        places = {SOLVER: str(program), VERSION: version}
+
+        def fill(words: Words) -> Words:
+            if isinstance(words, str):
+                quoted = {place: shlex.quote(each) for place, each in places.items()}
+                return _replaced(words.replace(OPTIONS, shlex.join(extra)), quoted)
+            found: list[str] = []
+            for word in words:
+                found += extra if word == OPTIONS else [_replaced(word, places)]
+            return found
+
+        failure = self.failure
+        if self._words:
+            chosen = [
+                self.options[word] if isinstance(word, int) else word
+                for word in self._words
+                if not isinstance(word, int) or word in left
+            ]
+            failure = replace(failure, command=chosen)
+        return failure.with_commands(fill)
+
+
+def read_options(path: Path) -> list[str]:
+    """Return the options in a file: words as in a shell; `#` begins a comment."""
+    try:
+        return shlex.split(path.read_text(encoding="utf-8"), comments=True)
+    except OSError as error:
+        raise UsageError(f"`options_file`: {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"`options_file`: {path}: {error}") from None
+
+
+def _words_of(failure: Failure) -> list[str]:
+    """Return the words of the command; none if a shell reads it, or if there is only a test."""
+    command = failure.command
+    if command is None or failure.shell:
+        return []
+    if not isinstance(command, str):
+        return list(command)
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []  # refused later, with what is wrong with it
+
+
+def _replaced(text: str, places: dict[str, str]) -> str:
+    for place, value in places.items():
+        text = text.replace(place, value)
+    return text
+
 
 _SOURCES = ("wheels", "builds", "git")
 

@@ -1,9 +1,12 @@
-"""Whether a version is good, bad, or fails in another way and so gives no verdict."""
+"""Whether a version is good, bad, or gives no verdict, and the result as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 from reducekit.bisect.search import Verdict
 from reducekit.oracle.also import Also, innermost
@@ -114,3 +117,142 @@ def _ended(outcome: Outcome) -> str:
 
 def _is_own(criterion: Criterion) -> bool:
     return isinstance(innermost(criterion), OwnFailure)
+
+
+class Tested(NamedTuple):
+    """A version that was tested, or that was unavailable."""
+
+    version: str
+    verdict: str
+    """good, bad or skipped."""
+    ended: str
+    """How its run ended, or why there is none."""
+    number: int
+    """Its position, counted from the good end."""
+    title: str = ""
+
+    def line(self) -> str:
+        """Return one line."""
+        title = f" {self.title!r}" if self.title else ""
+        return f"{self.version}{title}: {self.verdict} ({self.ended})"
+
+
+@dataclass
+class Report:
+    """The result; after an interrupt, as far as it is known."""
+
+    input: str
+    fixed: bool
+    """Whether the good versions are the newer ones."""
+    total: int
+    """The number of versions, including both ends."""
+    options: tuple[str, ...]
+    """The options that were candidates for dropping."""
+    kept: tuple[int, ...] | None = None
+    """Those that the failure needs; None if unknown or not requested."""
+    good: str | None = None
+    bad: str | None = None
+    """Neighbours, except for the versions `between`."""
+    exact: bool = False
+    """Whether the search for the version has ended."""
+    between: tuple[str, ...] = ()
+    """Versions that could not be tested, any of which may be the first."""
+    failure: str = ""
+    """The failure, in words."""
+    tested: list[Tested] = field(default_factory=list)
+    commands: tuple[str, ...] = ()
+    """The command that fails, and the one that does not."""
+    reduced: tuple[int, int, str] | None = None
+    """Bytes of the input before and after, and the file that has the rest; None: not reduced."""
+    runs: int = 0
+    fetched: int = 0
+    """Versions downloaded or built."""
+    interrupted: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...] | None:
+        """The options that the failure needs."""
+        return None if self.kept is None else tuple(self.options[each] for each in self.kept)
+
+    @property
+    def changes(self) -> list[str]:
+        """The tested versions whose verdict differs from that of the previous one, in order."""
+        known = sorted(
+            (each for each in self.tested if each.verdict != "skipped"),
+            key=lambda each: each.number,
+        )
+        return [
+            later.version for earlier, later in pairwise(known) if earlier.verdict != later.verdict
+        ]
+
+    def text(self) -> str:
+        """Return the summary."""
+        return "\n".join(self._lines())
+
+    def json(self) -> str:
+        """Return the report as one JSON object."""
+        ends = (
+            {"last_bad": self.bad, "first_good": self.good}
+            if self.fixed
+            else {"last_good": self.good, "first_bad": self.bad}
+        )
+        return json.dumps(
+            {
+                "schema": 1,
+                **ends,
+                "between": list(self.between),
+                "complete": self.exact and not self.interrupted,
+                "failure": self.failure,
+                "options": None if self.needed is None else list(self.needed),
+                "changes": self.changes,
+                "commands": list(self.commands),
+                "versions": [
+                    {"version": each.version, "verdict": each.verdict, "ended": each.ended}
+                    for each in self.tested
+                ],
+                "reduced": self.reduced
+                and dict(zip(("before", "after", "file"), self.reduced, strict=True)),
+                "runs": self.runs,
+                "fetched": self.fetched,
+            },
+            indent=2,
+        )
+
+    def _lines(self) -> Iterator[str]:
+        if self.good is None or self.bad is None:
+            yield "no two versions are known of which one fails"
+            return
+        if self.exact:
+            yield from self._found()
+        else:
+            yield f"stopped: {self.good} does not fail, {self.bad} does"
+        if self.failure:
+            yield f"failure: {self.failure}"
+        if self.needed is not None:
+            said = " ".join(self.needed) or "none"
+            yield f"options needed: {said} (of {len(self.options)})"
+        if self.reduced is not None:
+            before, after, name = self.reduced
+            yield f"input: {before:,} -> {after:,} bytes, {name}"
+        yield f"runs: {self.runs}; versions: {self._counts()}"
+        for said, line in zip(("fails", "does not"), self.commands, strict=False):
+            yield f"{said + ':':<10}$ {line}"
+
+    def _found(self) -> Iterator[str]:
+        if self.fixed:
+            yield f"first good version: {self.good} (last bad: {self.bad})"
+        else:
+            yield f"first bad version: {self.bad} (last good: {self.good})"
+        if self.between:
+            yield f"not tested, and may be it: {', '.join(self.between)}"
+        if len(self.changes) > 1:
+            yield f"the verdict changes more than once: at {', '.join(self.changes)}"
+
+    def _counts(self) -> str:
+        count = {
+            name: sum(each.verdict == name for each in self.tested)
+            for name in ("good", "bad", "skipped")
+        }
+        parts = [f"{self.total} known", f"{len(self.tested)} tried", f"{self.fetched} fetched"]
+        parts += [f"{count['skipped']} skipped"] if count["skipped"] else []
+        return ", ".join(parts)

@@ -10,7 +10,7 @@ import click
 
 from reducekit.bisect import Bisection, BisectOptions
 from reducekit.bisect.options import OWN
-from reducekit.bisect.report import Tested
+from reducekit.bisect.verdicts import Tested
 from reducekit.cli.command import Command
 from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, adding, declared, flag

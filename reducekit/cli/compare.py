@@ -15,11 +15,10 @@ from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
 from reducekit.cli.options import PATH, adding, declared, file, flag, number
 from reducekit.cli.reduce_options import failure_from, oracle_options
 from reducekit.cli.streams import read_text, say
-from reducekit.compare import reducer_tables, reducers, tables
-from reducekit.compare.cases import Case, labels_of, open_case
-from reducekit.compare.curves import chart
+from reducekit.compare import reducers, tables
 from reducekit.compare.runs import Run
-from reducekit.compare.sessions import Algorithm, algorithms_of, run_all
+from reducekit.compare.sessions import Algorithm, Case, algorithms_of, labels_of, open_case, run_all
+from reducekit.compare.tables import chart
 from reducekit.errors import UsageError
 from reducekit.option import Option
 from reducekit.session import Failure, Options
@@ -209,8 +208,8 @@ def _compare_programs(
     measuring = reducers.measure_all(problems, programs, values["max_time"])
     interrupted = _is_interrupted(process, rows, measuring, values["quiet"])
     if rows:
-        print(reducer_tables.markdown(rows), end="")
-    texts = {"markdown": reducer_tables.markdown, "tsv": reducers.tsv}
+        print(reducers.markdown(rows), end="")
+    texts = {"markdown": reducers.markdown, "tsv": reducers.tsv}
     _write(process, outputs, {name: texts[name](rows) for name in outputs})
     return INTERRUPTED if interrupted else 0
 

@@ -15,7 +15,8 @@ from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.options import PATH, adding, file, flag, number
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
 from reducekit.errors import UsageError
-from reducekit.reports import account, picture
+from reducekit.reports.account import account
+from reducekit.reports.page import picture
 from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of
 from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened

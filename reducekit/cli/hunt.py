@@ -18,9 +18,16 @@ from reducekit.cli.options import adding, click_option, declared, file, flag
 from reducekit.cli.streams import say
 from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
-from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested, NewBug, Reduced
+from reducekit.hunt.events import (
+    HuntEvent,
+    HuntNotice,
+    InputTested,
+    NewBug,
+    Reduced,
+    to_json,
+    to_junit,
+)
 from reducekit.hunt.inputs import generation_of
-from reducekit.hunt.report import to_json, to_junit
 from reducekit.offers import Generation
 from reducekit.option import Option, options_of
 from reducekit.own_checks import Testing, TestsInputs

@@ -14,12 +14,12 @@ import click
 from reducekit.cli.command import Command
 from reducekit.cli.options import PATH, adding, file, flag
 from reducekit.errors import UsageError
+from reducekit.hunt.events import Bug
 from reducekit.hunt.progress import bug_of
-from reducekit.hunt.stats import Bug
 from reducekit.oracle.command import PLACE
-from reducekit.reports import Account, account, issue, page
-from reducekit.reports.ending import ending
-from reducekit.reports.issue import VERSION_OPTIONS, program
+from reducekit.reports.account import Account, account, ending
+from reducekit.reports.issue import VERSION_OPTIONS, issue, program
+from reducekit.reports.page import page
 from reducekit.session.history import open_history
 from reducekit.session.place.output import write_file
 

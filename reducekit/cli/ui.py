@@ -60,9 +60,8 @@ def command(
     Ctrl-C to close it; runs end with the best file so far.
     """
     from reducekit.ui.api import Api
-    from reducekit.ui.folders import Folders
+    from reducekit.ui.folders import Folders, Settings, default_path
     from reducekit.ui.server import Server
-    from reducekit.ui.settings import Settings, default_path
 
     for each in files:
         if not os.path.exists(each):

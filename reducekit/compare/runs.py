@@ -1,9 +1,18 @@
-"""The data of a comparison: one run of one algorithm on one file, and tables of such runs."""
+"""The data of a comparison, runs of algorithms on files, and their statistics. Pure.
+
+The statistics are means, ratios, sizes over the checks and dominance. They include the measures of
+chapter 5 of A. Vida, "Random Test Case Generation and Delta Debugging for Bit-Vector Logic with
+Arrays" (Linz 2008): checks, sizes, percentage of the size removed per check. These reward stopping
+early, so there are anytime measures as well: the size after a number of checks, and the checks
+until a given share of the size is left.
+"""
 
 from __future__ import annotations
 
+import math
+import statistics
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -106,3 +115,121 @@ def _finished(
         for name in dict.fromkeys(name for _, name in runs)
         if all((file, name) in runs for file in files)
     }
+
+
+def mean(numbers: Sequence[float]) -> float:
+    """Return the arithmetic mean."""
+    return statistics.fmean(numbers)
+
+
+class Spread(NamedTuple):
+    """The average, the minimum and the maximum of some numbers."""
+
+    mean: float
+    least: float
+    most: float
+
+
+def spread(numbers: Sequence[float]) -> Spread:
+    """Return the average, minimum and maximum of at least one number."""
+    return Spread(mean(numbers), min(numbers), max(numbers))
+
+
+def geometric_mean(numbers: Sequence[float]) -> float:
+    """Return the geometric mean of positive numbers: the mean to use for ratios."""
+    return math.exp(statistics.fmean(map(math.log, numbers)))
+
+
+def mean_ratio(pairs: Iterable[tuple[float, float]], least: float) -> float | None:
+    """Return the geometric mean of the ratios first / second; None if there are no pairs.
+
+    Both are raised to at least `least`, so that a measurement of 0 does not divide by zero.
+    """
+    ratios = [max(first, least) / max(second, least) for first, second in pairs]
+    return geometric_mean(ratios) if ratios else None
+
+
+def mean_of_percents(percents: Sequence[float]) -> float:
+    """Return 100 - the geometric mean of the remaining percentages, as in tables 5.5 and 5.6."""
+    left = [100 - each for each in percents]
+    if min(left) <= 0:
+        return 100.0
+    return 100 - geometric_mean(left)
+
+
+def size_at(runs: Sequence[Run], checks: int) -> float:
+    """Return the mean size over the files after `checks` checks on each."""
+    return mean([run.size_at(checks) for run in runs])
+
+
+def share_at(runs: Sequence[Run], checks: int) -> float:
+    """Return the mean remaining share of the size after `checks` checks; 1 at first."""
+    return mean([run.size_at(checks) / run.before if run.before else 1.0 for run in runs])
+
+
+def change_points(runs: Sequence[Run]) -> list[int]:
+    """Return the numbers of the checks at which a size changes, ascending."""
+    return sorted({point.checks for run in runs for point in run.curve})
+
+
+class Reached(NamedTuple):
+    """When a share of the size was reached: the mean number of checks, and on how many files."""
+
+    checks: float | None
+    """The mean over the files on which it was reached; None if there are none."""
+    files: int
+
+
+def checks_to(runs: Sequence[Run], share: float) -> Reached:
+    """Return the mean number of checks until at most that share of the size was left."""
+    found = [run.reached(share * run.before) for run in runs]
+    known = [each for each in found if each is not None]
+    return Reached(mean(known) if known else None, len(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Dominance:
+    """How early one algorithm reaches the final sizes of another."""
+
+    algorithm: str
+    """The other algorithm."""
+    checks: float
+    """The mean number of checks of the other algorithm."""
+    size: float
+    """The mean final size of the other algorithm."""
+    there: float | None
+    """Mean number of checks until it reaches the other's final sizes; None unless on all files."""
+    curve: int | None
+    """Checks on each file until the first's mean size reaches the other's mean final size."""
+    later: tuple[str, ...]
+    """The files on which the first needs at least as many checks, or never gets there."""
+    larger: tuple[str, ...]
+    """The files on which the first ends with a larger result."""
+
+    @property
+    def dominated(self) -> bool:
+        """Whether the first gets there earlier in both senses, and never ends larger."""
+        both = self.there, self.curve
+        return not self.larger and all(each is not None and each < self.checks for each in both)
+
+
+def dominance(one: Sequence[Run], other: Sequence[Run]) -> Dominance:
+    """Compare an algorithm with another one on the same files."""
+    there = [mine.reached(yours.after) for mine, yours in zip(one, other, strict=True)]
+    known = [each for each in there if each is not None]
+    goal = mean([run.after for run in other])
+    return Dominance(
+        algorithm=other[0].algorithm,
+        checks=mean([run.checks for run in other]),
+        size=goal,
+        there=mean(known) if len(known) == len(there) else None,
+        curve=next((checks for checks in change_points(one) if size_at(one, checks) <= goal), None),
+        later=tuple(
+            run.file
+            for run, checks in zip(other, there, strict=True)
+            if checks is None or checks >= max(1, run.checks)
+        ),
+        larger=tuple(
+            yours.file for mine, yours in zip(one, other, strict=True) if mine.after > yours.after
+        ),
+    )

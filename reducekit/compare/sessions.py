@@ -1,23 +1,335 @@
-"""Runs algorithms on a case: one session each, several at a time in threads."""
+"""Runs algorithms on files that fail: one session each, several at a time in threads.
+
+A verdict is a fact about a text, so the sessions on a file share it: a text that one has tried
+costs the next nothing, and all get the same verdicts. Each session still counts its own checks, so
+its counts are as if it ran alone, whatever the number of threads.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple, get_args
 
 from reducekit import registry
-from reducekit.compare.cases import Case, combinations
 from reducekit.compare.runs import Point, Run, Settings
-from reducekit.errors import UsageError
+from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked, Event
 from reducekit.executors import marks
-from reducekit.frontend import Frontend
+from reducekit.executors.executor import Executor, Finished, Guard
+from reducekit.frontend import Effort, FormatOption, Frontend
 from reducekit.gc_tuning import only_new
+from reducekit.journal import digest
+from reducekit.oracle.criterion import Everything, verdict
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import POLL
-from reducekit.session import Session
+from reducekit.session import Failure, Options, Session
+from reducekit.session.cluster import Cluster
+from reducekit.session.executors import opener_of
+from reducekit.session.options import Opener, Words
+from reducekit.session.place.files import naming, read_text
+
+_ON_OFF = {"on": True, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A file that fails, and what all sessions on it share."""
+
+    label: str
+    format: str
+    options: Options
+    """The options of its sessions, without the algorithm and the settings of the format."""
+
+    @property
+    def text(self) -> bytes:
+        """The text to reduce."""
+        assert isinstance(self.options.input, bytes)
+        return self.options.input
+
+    def options_for(self, strategy: str, settings: Settings, checks: int | None) -> Options:
+        """Return the options of a session; `NAME:quick` is the strategy with quick effort."""
+        name, _, given = strategy.partition(":")
+        efforts: dict[str, Effort] = {each: each for each in get_args(Effort)}
+        return replace(
+            self.options,
+            strategy=name,
+            effort=efforts.get(given, "normal"),
+            format=frontend_with(self.format, settings),
+            max_checks=checks,
+        )
+
+
+def open_case(
+    path: Path,
+    label: str,
+    format_name: str,
+    settings: Collection[Settings],
+    failure: Failure,
+    guard: Guard,
+    cluster: Cluster | None = None,
+) -> Case:
+    """Read a file and make sure that it fails, by a session without any check.
+
+    It is parsed with every combination of settings. Checks run on the `cluster`, if given. Raises
+    UsageError, ParseError or NotInterestingError.
+    """
+    text = read_text(path)
+    with guard.allowed(), naming(str(path)):
+        for each in settings:
+            frontend_with(format_name, each).parse(text)
+    failure = filled(failure, path)
+    chosen = {field.name: getattr(failure, field.name) for field in fields(Failure)}
+    options = Options(
+        input=text,
+        name=str(path),
+        format=format_name,
+        journal=False,
+        patience=None,
+        cluster=cluster,
+        **chosen,
+    )
+    shared = SharedOracle(opener_of(options, registry.frontend(format_name).suffix, guard))
+    options = replace(options, opener=shared.open, cluster=None)
+    try:
+        report = Session(replace(options, max_checks=0), guard=guard).run()
+    except NotInterestingError as error:
+        error.args = (f"{path}: {error}", *error.args[1:])
+        raise
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return Case(label, format_name, options)
+
+
+def labels_of(files: Sequence[Path]) -> list[str]:
+    """Return short names for files: without suffixes, or those of their folders, or whole paths.
+
+    A file called `input` is named after its folder. Raises UsageError for duplicate files.
+    """
+    folders = [path.absolute().parent.name for path in files]
+    stems = [path.stem for path in files]
+    short = [
+        folder if stem == "input" and folder else stem
+        for stem, folder in zip(stems, folders, strict=True)
+    ]
+    for labels in (short, folders, [str(path) for path in files]):
+        if len(set(labels)) == len(files) and all(labels):
+            return labels
+    raise UsageError("a file is given twice")
+
+
+def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
+    """Return all combinations of the values of `NAME=VALUE,VALUE` for options of a format.
+
+    If an option is given twice, the last one counts; options that the format lacks are left out.
+    Raises UsageError for an option that no format has, and for an invalid value.
+    """
+    declared = {option.name: option for option in registry.frontend_class(format_name).options}
+    wanted: dict[str, list[str]] = {}
+    for each in settings:
+        spelled, equals, values = each.partition("=")
+        name = spelled.replace("-", "_")
+        if not equals or not values:
+            raise UsageError(f"expected NAME=VALUE or NAME=VALUE,VALUE, not {each!r}")
+        if name in declared:
+            wanted[name] = values.split(",")
+        else:
+            _refuse_unknown(name)
+    found: list[Settings] = [()]
+    for name, chosen in wanted.items():
+        for value in chosen:
+            _value(declared[name], value)
+        found = [(*before, (name, value)) for value in chosen for before in found]
+    return found
+
+
+def _refuse_unknown(name: str) -> None:
+    """Raise UsageError if no format has an option of that name."""
+    known = {
+        option.name
+        for each in registry.names(registry.FRONTENDS)
+        for option in registry.frontend_class(each).options
+    }
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"unknown format option {name!r}: {', '.join(sorted(known))}{hint}")
+
+
+def frontend_with(format_name: str, settings: Settings) -> Frontend:
+    """Return a new frontend with these settings: some frontends remember what they have seen."""
+    declared = {option.name: option for option in registry.frontend_class(format_name).options}
+    values = {name: _value(declared[name], value) for name, value in settings}
+    return registry.frontend(format_name, **values)
+
+
+def _value(option: FormatOption, value: str) -> str | bool:
+    """Convert the value of an option for a frontend. Raises UsageError."""
+    allowed = tuple(_ON_OFF) if option.kind == "flag" else option.choices
+    if allowed and value not in allowed:
+        raise UsageError(f"{option.name} must be {' or '.join(allowed)}, not {value!r}")
+    return _ON_OFF[value] if option.kind == "flag" else value
+
+
+def filled(failure: Failure, path: Path) -> Failure:
+    """Fill the folder and the name of a file into the placeholders of its commands."""
+    places = {"{dir}": str(path.parent), "{stem}": path.stem}
+
+    def fill(command: Words) -> Words:
+        if isinstance(command, str):
+            return _replaced(command, {key: shlex.quote(each) for key, each in places.items()})
+        return [_replaced(word, places) for word in command]
+
+    return failure.with_commands(fill)
+
+
+def _replaced(text: str, places: Mapping[str, str]) -> str:
+    for place, value in places.items():
+        text = text.replace(place, value)
+    return text
+
+
+class _Key(NamedTuple):
+    """Identifies a text. The golden run checks one text several times: those are numbered."""
+
+    text: bytes
+    golden_run: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What a session waits for."""
+
+    ticket: int
+    key: _Key
+    text: bytes
+    limits: Limits
+
+
+class SharedOracle:
+    """Stores the verdicts of one case; `opener` opens the executor that runs unknown texts.
+
+    Invariant: for each key in `_running`, exactly one client has a check in its own executor.
+    """
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+        self._changed = threading.Condition()
+        self._known: dict[_Key, Finished] = {}
+        self._running: set[_Key] = set()
+
+    def open(self, oracle: Oracle, jobs: int = 1) -> Executor:
+        """Open an executor for one session; it runs one check at a time."""
+        return _Client(self, oracle)
+
+
+class _Client(Executor):
+    """The view of one session: its own executor, which is opened for the first unknown text."""
+
+    def __init__(self, shared: SharedOracle, oracle: Oracle) -> None:
+        self._shared = shared
+        self._oracle = oracle
+        self._golden = isinstance(oracle.criterion, Everything)
+        self._asked = Counter[bytes]()
+        self._inner: Executor | None = None
+        self._check: _Check | None = None
+        self._mine = False
+        """Whether the check was submitted to the inner executor."""
+
+    @property
+    def free(self) -> int:
+        return int(self._check is None)
+
+    def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        stands_for = digest(text)
+        number = self._asked[stands_for] if self._golden else None
+        self._asked[stands_for] += 1
+        self._check = _Check(ticket, _Key(stands_for, number), text, limits)
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        check = self._check
+        if check is None:
+            return []
+        if not self._mine:
+            known = self._known_or_claimed(check.key, timeout)
+            if known is not None:
+                self._check = None
+                return [replace(known, ticket=check.ticket)]
+            if not self._mine:
+                return []
+        try:
+            finished = self._started(check).wait(timeout)
+        except BaseException:
+            self.cancel(check.ticket)
+            raise
+        if finished:
+            self._release(check.key, finished[0])
+            self.runs = self._inner.runs if self._inner else 0
+        return finished
+
+    def cancel(self, ticket: int) -> None:
+        """Forget the check; another session that waits for it then runs it."""
+        check = self._check
+        if check is None or check.ticket != ticket:
+            return
+        if self._inner is not None:
+            self._inner.cancel(ticket)
+        self._release(check.key, None)
+
+    def close(self) -> None:
+        if self._check is not None:
+            self.cancel(self._check.ticket)
+        if self._inner is not None:
+            self._inner.close()
+
+    def _started(self, check: _Check) -> Executor:
+        """Return the executor that runs the check; starts the check if necessary."""
+        if self._inner is None:
+            self._inner = self._shared._opener(self._oracle, 1)
+        if self._inner.free:
+            self._inner.submit(check.ticket, check.text, check.limits)
+        return self._inner
+
+    def _known_or_claimed(self, key: _Key, timeout: float | None) -> Finished | None:
+        """Return the verdict; None if this session is to run the check, or on timeout."""
+        shared = self._shared
+        with shared._changed:
+            if key in shared._running:
+                shared._changed.wait(timeout)
+            known = shared._known.get(key) or self._from_golden_run(key)
+            if known is None and key not in shared._running:
+                shared._running.add(key)
+                self._mine = True
+            return known
+
+    def _from_golden_run(self, key: _Key) -> Finished | None:
+        """Judge the first golden run on a text, if there was one, instead of running it again."""
+        found = self._shared._known.get(_Key(key.text, 0))
+        if found is None or self._golden:
+            return None
+        interesting = verdict(self._oracle.criterion, found.outcomes)
+        return replace(found, interesting=interesting)
+
+    def _release(self, key: _Key, finished: Finished | None) -> None:
+        """Give up the claim on a check, with its verdict if there is one."""
+        self._check = None
+        if not self._mine:
+            return
+        self._mine = False
+        shared = self._shared
+        with shared._changed:
+            shared._running.discard(key)
+            if finished is not None:
+                shared._known[key] = finished
+            shared._changed.notify_all()
 
 
 class Algorithm(NamedTuple):

@@ -16,6 +16,7 @@ from reducekit.executors.executor import Guard
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontend import Frontend
 from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests
+from reducekit.hunt.events import MANY_REJECTED, Control, HuntStats, InputResult, rejections
 from reducekit.hunt.inputs import (
     WITHOUT_END,
     Input,
@@ -24,13 +25,10 @@ from reducekit.hunt.inputs import (
     generation_of,
     input_from,
 )
-from reducekit.hunt.library_tests import LibraryTests
+from reducekit.hunt.library_tests import CHUNK, LibraryTests
 from reducekit.hunt.options import HuntOptions
 from reducekit.hunt.progress import TestFiles
 from reducekit.hunt.reduce import ReductionConfig
-from reducekit.hunt.results import Control, InputResult
-from reducekit.hunt.stats import MANY_REJECTED, HuntStats, rejections
-from reducekit.hunt.workers import CHUNK
 from reducekit.offers import KILLED, EvaluatesModels, Generation, ReadsFailures, with_defaults
 from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reducekit.executors.cluster.checker import checkers
+from reducekit.hunt.events import InputResult
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.results import InputResult
 from reducekit.interpreter import own_python
 from reducekit.oracle.command import Command
 

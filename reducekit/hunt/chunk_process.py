@@ -19,8 +19,8 @@ from reducekit.executors.cluster.checking import in_place
 from reducekit.executors.executor import NoSignals
 from reducekit.hunt.campaign import prepare
 from reducekit.hunt.chunk import Order, Tested
+from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.inputs import Input
-from reducekit.hunt.results import Control, InputResult
 from reducekit.oracle.command import Command
 
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from reducekit.executors.cluster.admission import Members, sent_along
 from reducekit.executors.executor import ExecutorError
 from reducekit.hunt.chunk import Order, Tested, run
+from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.inputs import Input
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.results import Control, InputResult
 from reducekit.oracle.command import Command
 from reducekit.session.cluster import Cluster
 

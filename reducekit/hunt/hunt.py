@@ -18,23 +18,27 @@ from reducekit.executors.executor import Guard, NoSignals
 from reducekit.hunt import apart, store
 from reducekit.hunt.campaign import Campaign, prepare
 from reducekit.hunt.events import (
+    MANY_REJECTED,
+    Bug,
+    Control,
     HuntEvent,
     HuntFinished,
     HuntNotice,
     HuntStarted,
+    HuntStats,
+    InputResult,
     InputTested,
     KnownBug,
     NewBug,
     Reduced,
     Reducing,
+    rejections,
 )
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.like import Like, like_file
 from reducekit.hunt.options import HuntOptions
 from reducekit.hunt.progress import Claim, Progress, open_progress
 from reducekit.hunt.reduce import Waiting, reduce, session_for
-from reducekit.hunt.results import Control, InputResult
-from reducekit.hunt.stats import MANY_REJECTED, Bug, HuntStats, rejections
 from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
 

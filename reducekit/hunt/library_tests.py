@@ -1,20 +1,141 @@
-"""Tests inputs with a library that their format replays them on, in one or more processes."""
+"""Tests inputs with a library that their format replays them on, in one or more processes.
+
+Reports are processed in the order of the seeds, so which bug is found first does not depend on the
+processes' speed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import multiprocessing
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 from reducekit.executors.executor import Closing, Guard
+from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.inputs import Input, input_from
-from reducekit.hunt.results import Control, InputResult
-from reducekit.hunt.workers import Workers
 from reducekit.offers import made_by
 from reducekit.oracle.command import Command
 from reducekit.own_checks import OwnTests, Tested, Tester
+
+CHUNK = 10
+"""Number of seeds that a process gets at a time.
+
+This many inputs may share a replay process (`frontends/trace/player/live_tester.py`), so a
+continued hunt begins with the first seed of a chunk.
+"""
+_AHEAD = 4  # chunks for each process that may wait for an earlier one
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Seeds that were given to a process, and its reports on them."""
+
+    seeds: range
+    reports: list[Tested] | None = None
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process that tests."""
+
+    process: Any
+    connection: Connection
+    chunk: _Chunk | None = None
+
+
+class Workers(Closing):
+    """Processes with a tester each, as many as `jobs`; defer signals while they start."""
+
+    def __init__(self, open_tester: Callable[[], Tester], jobs: int) -> None:
+        self._workers: list[_Worker] = []
+        # Forked: the model is already loaded; signals are only recorded, as here while deferred.
+        context = multiprocessing.get_context("fork")
+        for _ in range(jobs):
+            ours, theirs = context.Pipe()
+            others = [ours, *(each.connection for each in self._workers)]
+            arguments = (open_tester, theirs, others)
+            process = context.Process(target=_work, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+
+    def close(self) -> None:
+        """End them; their replay servers end when their sockets are closed."""
+        for each in self._workers:
+            each.process.kill()
+        for each in self._workers:
+            each.process.join()
+            each.connection.close()
+        self._workers.clear()
+
+    def _give_out(self, chunks: Iterator[range], waiting: list[_Chunk]) -> None:
+        """Send chunks to idle processes; one that is far ahead waits for the others."""
+        for each in self._workers:
+            if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
+                given = next(chunks, None)
+                if given is None:
+                    return
+                each.chunk = _Chunk(given)
+                waiting.append(each.chunk)
+                each.connection.send(given)
+
+    def _take_in(self, ready: Container[object]) -> None:
+        """Receive the reports of the processes whose connections are ready."""
+        for each in self._workers:
+            if each.chunk is not None and each.connection in ready:
+                each.chunk.reports = _received(each)
+                each.chunk = None
+
+    def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
+        """Yield the reports in the order of the seeds, until no time is left."""
+        chunks = (seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK))
+        waiting: list[_Chunk] = []
+        while True:
+            self._give_out(chunks, waiting)
+            if not waiting:
+                return
+            busy = [each.connection for each in self._workers if each.chunk is not None]
+            ready = wait(busy, control.patience())
+            if control.left() == 0:
+                return
+            self._take_in(ready)
+            while waiting and waiting[0].reports is not None:
+                yield from waiting.pop(0).reports or ()
+
+
+def _received(worker: _Worker) -> list[Tested]:
+    try:
+        found = worker.connection.recv()
+    except EOFError:
+        worker.process.join()
+        raise RuntimeError(f"a process ended with status {worker.process.exitcode}") from None
+    if isinstance(found, BaseException):
+        raise found
+    reports: list[Tested] = found
+    return reports
+
+
+def _work(
+    open_tester: Callable[[], Tester], connection: Connection, others: Sequence[Connection]
+) -> None:
+    """Test the given seeds until the other side closes."""
+    for each in others:
+        each.close()
+    try:
+        with open_tester() as tester:
+            while True:
+                connection.send([tester.test(seed) for seed in connection.recv()])
+    except (EOFError, BrokenPipeError):
+        pass
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            connection.send(error)
 
 
 @dataclass(frozen=True, slots=True)

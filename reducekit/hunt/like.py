@@ -15,8 +15,7 @@ from typing import Any
 from reducekit.errors import NotInterestingError, ParseError
 from reducekit.hunt import store
 from reducekit.hunt.campaign import Campaign
-from reducekit.hunt.results import InputResult
-from reducekit.hunt.stats import HuntStats
+from reducekit.hunt.events import HuntStats, InputResult
 
 SHOWN = "failure of the file"
 """The counter for inputs that show it."""

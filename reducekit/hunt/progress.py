@@ -25,7 +25,7 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing
-from reducekit.hunt.stats import Bug, HuntStats, as_state, restore
+from reducekit.hunt.events import Bug, HuntStats, as_state, restore
 from reducekit.oracle.command import Command
 from reducekit.oracle.files import Files, FileState, changed_files, files_of
 from reducekit.session.place.output import write_file

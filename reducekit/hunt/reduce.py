@@ -9,7 +9,7 @@ from reducekit.errors import NotInterestingError, ParseError, StoppedError, Usag
 from reducekit.events import Event
 from reducekit.executors.executor import Guard
 from reducekit.frontend import Frontend
-from reducekit.hunt.stats import FAILS_WHEN_EMPTY, Bug
+from reducekit.hunt.events import FAILS_WHEN_EMPTY, Bug
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits

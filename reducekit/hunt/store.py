@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 from reducekit.errors import UsageError
+from reducekit.hunt.events import Bug, InputResult
 from reducekit.hunt.findings import Finding
-from reducekit.hunt.results import InputResult
-from reducekit.hunt.stats import Bug
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 _MARK = "differs by: "

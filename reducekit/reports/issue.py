@@ -17,8 +17,7 @@ from reducekit.oracle.command import tested_words
 from reducekit.oracle.last_words import last_words
 from reducekit.oracle.quotes import fits
 from reducekit.oracle.signature import failure_line, normalise
-from reducekit.reports.account import Account
-from reducekit.reports.ending import Ending, Run, ending
+from reducekit.reports.account import Account, Ending, Run, ending
 from reducekit.text import excerpt, printable_lines
 
 _LINES, _COLUMNS = 60, 400

@@ -12,20 +12,28 @@ from pathlib import Path
 from typing import Any
 
 from reducekit import registry
-from reducekit.compare.likeness import likenesses
 from reducekit.errors import ParseError, ReducekitError, UsageError
 from reducekit.hunt.inputs import own_generation
 from reducekit.journal import Contents, journal_path
 from reducekit.own_checks import TestsInputs
-from reducekit.reports import account, issue, page
+from reducekit.reports.account import account
+from reducekit.reports.issue import issue
+from reducekit.reports.page import page
 from reducekit.session import Failure, Options
-from reducekit.ui.catalogue import catalogue
-from reducekit.ui.documents import Document, Documents, summary
-from reducekit.ui.folders import Folders
-from reducekit.ui.journals import Journals, difference, rows, text_of
-from reducekit.ui.pictures import diagram_of, shown
+from reducekit.ui.catalogue import catalogue, likenesses
+from reducekit.ui.documents import (
+    Document,
+    Documents,
+    Journals,
+    diagram_of,
+    difference,
+    rows,
+    shown,
+    summary,
+    text_of,
+)
+from reducekit.ui.folders import Folders, Settings
 from reducekit.ui.runs import Runs, RunState
-from reducekit.ui.settings import Settings
 
 _SECONDS = 120  # time limit for generating a random input
 _LIKENED = 100_000  # bytes of a text on which algorithms are compared: up to 2 s

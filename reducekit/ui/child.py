@@ -26,11 +26,10 @@ from reducekit.session.progress import Limit, Progress, in_words
 from reducekit.session.report import Report
 from reducekit.session.runs.trial import Trial
 from reducekit.text import printable, shortened
-from reducekit.ui.wording import worded
+from reducekit.ui.catalogue import worded
 
 if TYPE_CHECKING:
-    from reducekit.hunt.events import HuntEvent
-    from reducekit.hunt.stats import Bug
+    from reducekit.hunt.events import Bug, HuntEvent
 
 _EVERY = 0.25  # seconds: looks fluent, at half the cost of ten times a second
 _MESSAGE = 500  # characters

@@ -3,25 +3,133 @@
 It is the standard library's server: one user with a few requests per second needs no more, and
 nothing has to be installed. The stream is a response that does not end: lines of JSON, one for each
 update of the runs.
+
+The server runs commands, so it answers only to the page that it opened. It has three safeguards: it
+listens on the loopback interface only; the `Host` must be one of its own names or addresses, which
+a page that rebinds its name to 127.0.0.1 cannot fake, and an `Origin`, if the browser sends one,
+must match. The port does not count: through `ssh -L` it is that of the tunnel. And each request
+except those for the page's own files carries the token of the start URL in a header. The token is
+in the URL's fragment, which browsers do not send.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hmac
+import ipaddress
 import json
+import secrets
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 from reducekit.errors import ReducekitError
-from reducekit.ui import safety
 from reducekit.ui.api import Api
+from reducekit.ui.catalogue import worded
 from reducekit.ui.documents import summary
-from reducekit.ui.wording import worded
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types workers",
+    )
+)
+"""Only our own files; no inline script or style; no string becomes a script's address, except by
+the policy that names our workers."""
+
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+TOKEN = "X-Reducekit-Token"
+
+
+def new_token() -> str:
+    """Return an unguessable token."""
+    return secrets.token_urlsafe(24)
+
+
+def is_own(host: str, address: str) -> bool:
+    """Return whether a `Host` header names a server that listens on this address.
+
+    A page on the network can point its own name at us, but not an address, and not `localhost`.
+    """
+    name, colon, port = host.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit():
+        return False
+    if name in ("localhost", address, f"[{address}]"):
+        return True
+    ours = ipaddress.ip_address(address)
+    try:
+        found = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return not ours.is_loopback and name in (socket.gethostname(), socket.getfqdn())
+    return found.is_loopback or ours.is_unspecified
+
+
+def reachable(address: str) -> list[str]:
+    """Return the addresses at which a server on this address can be reached from elsewhere."""
+    if not ipaddress.ip_address(address).is_unspecified:
+        return [address]
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(
+                    probe, 0x8915, struct.pack("256s", name.encode())
+                )  # SIOCGIFADDR
+            except OSError:
+                continue  # this interface has no address
+            found.append(socket.inet_ntoa(answer[20:24]))
+    return sorted(found, key=lambda each: ipaddress.ip_address(each).is_loopback) or ["127.0.0.1"]
+
+
+class Headers(Protocol):
+    """The headers of a request; names are case-insensitive."""
+
+    def get(self, name: str, default: str, /) -> str:
+        """Return a value by its name."""
+
+
+def refusal(headers: Headers, address: str, token: str, *, api: bool) -> str | None:
+    """Return why a request is refused, None if it is not. `api`: it is not for a static file."""
+    host = headers.get("Host", "")
+    if not is_own(host, address):
+        return "the Host header does not name this server"
+    origin = headers.get("Origin", "")
+    if origin and origin != f"http://{host}":
+        return "the request comes from another page"
+    # Only navigation to the page itself may start elsewhere: a file, or a link in a terminal.
+    to_page = not api and headers.get("Sec-Fetch-Dest", "") == "document"
+    if headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none") and not to_page:
+        return "the request comes from another page"
+    if not api:
+        return None
+    if not hmac.compare_digest(headers.get(TOKEN, "").encode(), token.encode()):
+        return "the token is missing: open the address that `reducekit ui` has printed"
+    if headers.get("Content-Type", "").partition(";")[0] != "application/json":
+        return "the request body must be JSON"
+    return None
+
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -63,7 +171,7 @@ class Server(ThreadingHTTPServer):
         super().__init__((address, port), Handler)
         self.api = api
         self.address = address
-        self.token = safety.new_token()
+        self.token = new_token()
         self.assets = assets()
         self.closing = threading.Event()
 
@@ -75,7 +183,7 @@ class Server(ThreadingHTTPServer):
     @property
     def urls(self) -> list[str]:
         """The page's start address at each address of this machine that it listens on."""
-        names = [f"[{each}]" if ":" in each else each for each in safety.reachable(self.address)]
+        names = [f"[{each}]" if ":" in each else each for each in reachable(self.address)]
         return [f"http://{name}:{self.server_port}/#{self.token}" for name in names]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -171,7 +279,7 @@ class Handler(BaseHTTPRequestHandler):
     def _refused(self, *, api: bool) -> bool:
         """Refuse a request that does not come from our page; return whether it was refused."""
         server = self.server
-        reason = safety.refusal(self.headers, server.address, server.token, api=api)
+        reason = refusal(self.headers, server.address, server.token, api=api)
         if reason is None:
             return False
         self.close_connection = True
@@ -198,7 +306,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _head(self, kind: str) -> None:
         self.send_header("Content-Type", kind)
-        for name, value in safety.HEADERS.items():
+        for name, value in HEADERS.items():
             self.send_header(name, value)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

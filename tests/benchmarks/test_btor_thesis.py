@@ -20,10 +20,8 @@ from benchmarks.btor_thesis import (
     places,
     read,
 )
-from reducekit.compare.curves import chart
-from reducekit.compare.runs import Point, Run
-from reducekit.compare.statistics import mean_of_percents
-from reducekit.compare.tables import tsv
+from reducekit.compare.runs import Point, Run, mean_of_percents
+from reducekit.compare.tables import chart, tsv
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.bisect.commands import Template, read_options
+from reducekit.bisect.options import Template, read_options
 from reducekit.errors import UsageError
 from reducekit.session import Failure
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.compare.cases import combinations, filled, frontend_with, labels_of
+from reducekit.compare.sessions import combinations, filled, frontend_with, labels_of
 from reducekit.errors import UsageError
 from reducekit.frontends.btor import Btor
 from reducekit.session import Failure

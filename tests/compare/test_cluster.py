@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.compare.cases import open_case
-from reducekit.compare.sessions import algorithms_of, run_all
+from reducekit.compare.sessions import algorithms_of, open_case, run_all
 from reducekit.executors.executor import NoSignals
 from reducekit.session import Failure
 from reducekit.session.cluster import Cluster

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.compare.curves import chart
+from reducekit.compare.tables import chart
 from tests.compare.made_runs import AUTO, SLOW, run
 from tests.ui.browser import chromium
 

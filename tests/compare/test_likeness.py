@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pytest
 
 from reducekit import registry
-from reducekit.compare.likeness import likenesses
 from reducekit.executors.executor import InProcess
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.ui.catalogue import likenesses
 from tests.strategies.test_everywhere import CASES, FRONTENDS, fresh
 
 

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.compare.cost import run
-from reducekit.compare.reducer_tables import by_test_set, markdown, ratio
-from reducekit.compare.reducers import Measured, Problem, Reducer, measure, measure_all
+from reducekit.compare.reducers import (
+    Measured,
+    Problem,
+    Reducer,
+    by_test_set,
+    markdown,
+    measure,
+    measure_all,
+    ratio,
+    run,
+)
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.session import Failure
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.compare.cases import Case, open_case
 from reducekit.compare.runs import Run
-from reducekit.compare.sessions import Algorithm, Curve, algorithms_of, run_all
+from reducekit.compare.sessions import Algorithm, Case, Curve, algorithms_of, open_case, run_all
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked
 from reducekit.executors import marks

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reducekit.compare.shared_oracle import SharedOracle
+from reducekit.compare.sessions import SharedOracle
 from reducekit.executors.executor import Executor, Finished, InProcess
 from reducekit.oracle.criterion import Everything, ExitZero
 from reducekit.oracle.limits import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.compare.statistics import (
+from reducekit.compare.runs import (
     checks_to,
     dominance,
     geometric_mean,

@@ -9,8 +9,7 @@ import pytest
 
 from reducekit.hunt import Hunt, HuntOptions, HuntStats, store
 from reducekit.hunt.apart import SAMPLES
-from reducekit.hunt.events import HuntEvent, Reducing
-from reducekit.hunt.stats import Bug
+from reducekit.hunt.events import Bug, HuntEvent, Reducing
 from tests.hunt.test_hunt import script, seeds
 
 INVALID = """echo '(error "line 3 column 4: an invalid model was generated")'; exit 1"""

@@ -22,8 +22,9 @@ from reducekit.hunt.events import (
     NewBug,
     Reduced,
     Reducing,
+    to_json,
+    to_junit,
 )
-from reducekit.hunt.report import to_json, to_junit
 from reducekit.hunt.store import prepare
 
 SAT = "echo sat; exit 10"

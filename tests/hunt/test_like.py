@@ -8,8 +8,7 @@ import pytest
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.hunt import Hunt, HuntOptions
-from reducekit.hunt.events import HuntEvent, HuntNotice, Reduced
-from reducekit.hunt.stats import HuntStats
+from reducekit.hunt.events import HuntEvent, HuntNotice, HuntStats, Reduced
 from tests.hunt.test_hunt import script, seeds
 
 # Two failures, by the words of a file.

@@ -8,10 +8,9 @@ from itertools import count
 import pytest
 
 from reducekit.executors.executor import Executor, Finished
-from reducekit.hunt.command_tests import CommandTests
+from reducekit.hunt.command_tests import CommandTests, Pace
+from reducekit.hunt.events import Control
 from reducekit.hunt.inputs import Input
-from reducekit.hunt.pace import Pace
-from reducekit.hunt.results import Control
 from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome

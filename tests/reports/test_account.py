@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, digest, load, open_journal
-from reducekit.reports import account
+from reducekit.reports.account import account
 from reducekit.session.progress import PassTotal, Point
 from tests.reports.journals import head, write
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.reports import account, issue
+from reducekit.reports.account import account
+from reducekit.reports.issue import issue
 from tests.reports.journals import write
 
 TEXTS = [b"(assert true)\n(check-sat)\n(exit)", b"(check-sat)\n"]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.reports import account, page, picture
+from reducekit.reports.account import account
+from reducekit.reports.page import page, picture
 from tests.reports.journals import write
 
 SCRIPT = "<script>alert('x')</script>"

@@ -14,7 +14,8 @@ from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
-from reducekit.reports import account, page
+from reducekit.reports.account import account
+from reducekit.reports.page import page
 from reducekit.session.runs.probing import good_and_bad
 
 IDLE = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(9))

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.ui.api import Api
-from reducekit.ui.folders import Folders
+from reducekit.ui.folders import Folders, Settings
 from reducekit.ui.server import Server
-from reducekit.ui.settings import Settings
 
 PATIENCE = 90.0
 """Seconds after which what should happen at once has failed."""

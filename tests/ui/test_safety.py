@@ -11,8 +11,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.ui.folders import Folders
-from reducekit.ui.safety import is_own, new_token, reachable, refusal
-from reducekit.ui.server import Handler
+from reducekit.ui.server import Handler, is_own, new_token, reachable, refusal
 from tests.ui.serving import Serving
 
 EVIL = "http://evil.example"

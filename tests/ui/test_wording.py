@@ -6,8 +6,7 @@ from importlib.resources import files
 
 from reducekit.errors import UsageError
 from reducekit.ui.api import _FROM_PAGE
-from reducekit.ui.catalogue import catalogue
-from reducekit.ui.wording import LABELS, worded
+from reducekit.ui.catalogue import LABELS, catalogue, worded
 
 
 def test_labels_are_those_of_the_page() -> None:
