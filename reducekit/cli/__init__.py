@@ -20,8 +20,7 @@ def main() -> None:
         sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:
         # Imported here, as imports take time and Ctrl-C must work meanwhile.
-        from reducekit.cli.interrupts import Interrupts
-        from reducekit.cli.streams import output_trouble, prepare, say
+        from reducekit.cli.process import Interrupts, output_trouble, prepare, say
 
         output_open = prepare()
         interrupts = Interrupts()
@@ -34,7 +33,7 @@ def main() -> None:
             os._exit(INTERRUPTED)
     # From here on, early signals are recorded.
     from reducekit.cli.group import invoke
-    from reducekit.cli.interrupts import ProcessContext
+    from reducekit.cli.process import ProcessContext
 
     code = invoke(sys.argv[1:], ProcessContext(interrupts, output_open))
     trouble = output_trouble()

@@ -11,11 +11,9 @@ import click
 from reducekit.bisect import Bisection, BisectOptions
 from reducekit.bisect.options import OWN
 from reducekit.bisect.verdicts import Tested
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.options import PATH, adding, declared, flag
-from reducekit.cli.reduce_options import failure_from
-from reducekit.cli.streams import STANDARD_INPUT, read_text, say
+from reducekit.cli.command import PATH, Command, adding, declared, flag
+from reducekit.cli.process import INTERRUPTED, STANDARD_INPUT, ProcessContext, read_text, say
+from reducekit.cli.reduce import failure_from
 from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
 from reducekit.session.place.unpack import plain_path

@@ -10,11 +10,9 @@ from typing import Any
 import click
 
 from reducekit import quantities
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.options import PATH, adding, declared, file, flag, number
-from reducekit.cli.reduce_options import failure_from, oracle_options
-from reducekit.cli.streams import read_text, say
+from reducekit.cli.command import PATH, Command, adding, declared, file, flag, number
+from reducekit.cli.process import INTERRUPTED, ProcessContext, read_text, say
+from reducekit.cli.reduce import failure_from, oracle_options
 from reducekit.compare import reducers, tables
 from reducekit.compare.runs import Run
 from reducekit.compare.sessions import Algorithm, Case, algorithms_of, labels_of, open_case, run_all

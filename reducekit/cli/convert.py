@@ -9,10 +9,8 @@ from pathlib import Path
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, adding
-from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
+from reducekit.cli.command import PATH, Command, adding
+from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Converts
 from reducekit.option import Option

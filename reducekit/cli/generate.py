@@ -10,11 +10,8 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import INTERRUPTED, Interrupts, ProcessContext
-from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import adding, click_option, file, number
-from reducekit.cli.streams import print_bytes, say
+from reducekit.cli.command import Command, LazyGroup, adding, click_option, file, number
+from reducekit.cli.process import INTERRUPTED, Interrupts, ProcessContext, print_bytes, say
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
 from reducekit.offers import Generation

@@ -18,10 +18,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from reducekit import NOTHING_YET, __version__, registry
-from reducekit.cli.command import for_file
-from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.options import files
-from reducekit.cli.streams import say
+from reducekit.cli.command import files, for_file
+from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import ReducekitError, lack_of_resources, missing_package
 
 _COMMANDS = {
@@ -135,7 +133,7 @@ class _Commands(click.Group):
 
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     """Return the format of a file, which is the first of the arguments."""
-    from reducekit.cli.streams import read_text
+    from reducekit.cli.process import read_text
     from reducekit.session.place.unpack import plain_path
 
     data = read_text(Path(path))
@@ -203,7 +201,7 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
 def _answer(error: ReducekitError) -> str:
     """Print an error with its hints; return its message, with options as on the command line."""
     try:
-        from reducekit.usage.advice import explained, spelled  # slow to import, rarely needed
+        from reducekit.usage.messages import explained, spelled  # slow to import, rarely needed
     except (OSError, MemoryError):  # no file can be opened: this is what the error says
         say("\n".join([f"reducekit: {error}", *getattr(error, "__notes__", ())]))
         return str(error)

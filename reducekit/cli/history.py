@@ -10,10 +10,8 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, adding, file, flag, number
-from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
+from reducekit.cli.command import PATH, Command, adding, file, flag, number
+from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes
 from reducekit.errors import UsageError
 from reducekit.reports.account import account
 from reducekit.reports.page import picture

@@ -10,12 +10,18 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command, same
+from reducekit.cli.command import (
+    Command,
+    LazyGroup,
+    adding,
+    click_option,
+    declared,
+    file,
+    flag,
+    same,
+)
 from reducekit.cli.generate import seed_option
-from reducekit.cli.interrupts import INTERRUPTED, ProcessContext
-from reducekit.cli.lazy import LazyGroup
-from reducekit.cli.options import adding, click_option, declared, file, flag
-from reducekit.cli.streams import say
+from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import (
@@ -33,7 +39,7 @@ from reducekit.option import Option, options_of
 from reducekit.own_checks import Testing, TestsInputs
 from reducekit.session.place.output import write_file
 from reducekit.text import shortened
-from reducekit.usage.advice import spelled
+from reducekit.usage.messages import spelled
 
 NEW_BUG = 1
 """The exit code of a hunt that has found a bug, if that was to be an error."""

@@ -13,16 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Protocol
 
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.process import Interrupts
 from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
 from reducekit.session.progress import Limit, Progress
 from reducekit.text import printable, printable_lines
-from reducekit.usage.advice import spelled
-from reducekit.usage.block import SLOW, Watched, rows
-from reducekit.usage.keys import keys
-from reducekit.usage.screenful import Screenful
+from reducekit.usage.block import SLOW, Screenful, Watched, rows
+from reducekit.usage.messages import spelled
+from reducekit.usage.redrawing import keys
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
-from reducekit.cli.options import adding
+from reducekit.cli.command import Command, adding
 from reducekit.option import Option
 from reducekit.session.plan import described
 

@@ -12,10 +12,8 @@ from typing import Any
 import click
 
 from reducekit import quantities, registry
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, adding, click_option, number
-from reducekit.cli.streams import print_bytes, read_text, say
+from reducekit.cli.command import PATH, Command, adding, click_option, number
+from reducekit.cli.process import ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Playing, PlayRequest, Plays
 from reducekit.option import Option

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import click
 
-from reducekit.cli.command import Command
-from reducekit.cli.options import PATH, adding, file, flag
+from reducekit.cli.command import PATH, Command, adding, file, flag
 from reducekit.errors import UsageError
 from reducekit.hunt.events import Bug
-from reducekit.hunt.progress import bug_of
+from reducekit.hunt.folder import known_bug
 from reducekit.oracle.command import PLACE
 from reducekit.reports.account import Account, account, ending
 from reducekit.reports.issue import VERSION_OPTIONS, issue, program
@@ -75,7 +74,7 @@ def command(journal: Path, output: Path | None, as_issue: bool) -> int:
 
 def _refuse_unreduced(named: Path) -> None:
     """Raise UsageError if a hunt has found this file and not reduced it."""
-    bug = bug_of(named)
+    bug = known_bug(named)
     if bug is None:
         return
     why = f" ({bug.not_reduced})" if bug.not_reduced else ""

@@ -8,10 +8,8 @@ from pathlib import Path
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import adding, file
-from reducekit.cli.streams import read_text
+from reducekit.cli.command import Command, adding, file
+from reducekit.cli.process import ProcessContext, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Converts, Inspection, Inspects, KnowsByName

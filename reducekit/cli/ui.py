@@ -15,10 +15,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, adding, file, flag, number
-from reducekit.cli.streams import say
+from reducekit.cli.command import PATH, Command, adding, file, flag, number
+from reducekit.cli.process import ProcessContext, say
 from reducekit.errors import UsageError
 from reducekit.option import Option
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command
-from reducekit.cli.interrupts import ProcessContext
-from reducekit.cli.options import PATH, adding, file
-from reducekit.cli.streams import print_bytes, read_text
+from reducekit.cli.command import PATH, Command, adding, file
+from reducekit.cli.process import ProcessContext, print_bytes, read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Varies
 from reducekit.session.place.files import naming, refuse_blank

@@ -1,22 +1,29 @@
-"""Prepares a hunt: everything that can be wrong with its options is found before any run."""
+"""Prepares a hunt: everything that can be wrong with its options is found before any run.
+
+A hunt may be for a smaller input with the failure of a given file: so a failure is had without
+reducing a file that is too large for it (Artho, Biere, Seidl: Model-based testing for verification
+back-ends, TAP 2013, section 5.2).
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reducekit import registry
-from reducekit.errors import UsageError
-from reducekit.executors.executor import Guard
+from reducekit.errors import NotInterestingError, ParseError, UsageError
+from reducekit.executors.executor import Executor, Guard
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontend import Frontend
 from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests
 from reducekit.hunt.events import MANY_REJECTED, Control, HuntStats, InputResult, rejections
+from reducekit.hunt.folder import TestFiles, bug_of, remove_bug
 from reducekit.hunt.inputs import (
     WITHOUT_END,
     Input,
@@ -27,14 +34,19 @@ from reducekit.hunt.inputs import (
 )
 from reducekit.hunt.library_tests import CHUNK, LibraryTests
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.progress import TestFiles
 from reducekit.hunt.reduce import ReductionConfig
-from reducekit.offers import KILLED, EvaluatesModels, Generation, ReadsFailures, with_defaults
+from reducekit.offers import (
+    KILLED,
+    EvaluatesModels,
+    Generation,
+    InputGenerator,
+    ReadsFailures,
+    with_defaults,
+)
 from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
 from reducekit.own_checks import OwnTests, Testing, TestsInputs
 from reducekit.session.cluster import Cluster
 from reducekit.session.place.output import read_input
@@ -52,36 +64,71 @@ _REFUSED_OPTION = re.compile(
 )
 """What programs say of an option that they lack, or not with another one."""
 _PATIENCE = 500  # consecutive checks without success that end a reduction
+_TO_THE_END = Control(lambda: False, lambda: None)
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
+class Campaign(ABC):
     """A prepared hunt."""
 
-    numbers: range
-    """All inputs: their seeds, or their indices among the files of a folder."""
-    results: Callable[[range, Control], Iterator[InputResult | None]]
-    """Tests inputs in order, and yields None when a reduction would not slow down any test."""
-    deciding: object
-    """What the results depend on besides `test`; its `repr` identifies it."""
     test: TestFiles
     """The programs and libraries under test."""
-    reduction: Callable[[Criterion, bytes], ReductionConfig]
-    """Returns how to reduce an input that shows a bug."""
     suffix: str
     """The suffix of the files of bugs."""
     frontend: Frontend
     """Knows what reduced inputs are made of."""
-    noun: str
-    """The noun for an input."""
-    notes: tuple[str, ...]
-    summary: Callable[[HuntStats], tuple[str, ...]]
-    """Returns sentences about what the format has counted."""
-    test_file: Callable[[Path], Iterator[InputResult | None]]
-    """Tests a file as the inputs are."""
+    notes: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    """The user's programs, a reference last."""
     row: int = 1
     """The number of inputs tested together: findings for one may depend on those before it."""
-    cluster: Cluster | None = None
+
+    def __init__(self, options: HuntOptions, values: Mapping[str, Any], noun: str) -> None:
+        self.options = options
+        self.noun = _INPUT if noun == _FILE else noun
+        """The noun for an input."""
+        self._values = values
+        self._paths = () if options.seeds is None else tuple(files_in(options.seeds))
+        self._files: Sequence[Path] = self._paths
+        """What inputs are made of."""
+        seed: int = values["seed"]
+        self.numbers = range(seed, seed + (options.count or WITHOUT_END))
+        """All inputs: their seeds, or their indices among the files of a folder."""
+        if self._paths:
+            self.numbers = range(len(self._paths))[: options.count]
+
+    @abstractmethod
+    def results(self, numbers: range, control: Control) -> Iterator[InputResult | None]:
+        """Test inputs in order; yield None when a reduction would not slow down any test."""
+
+    @abstractmethod
+    def test_file(self, path: Path) -> Iterator[InputResult | None]:
+        """Test a file as the inputs are."""
+
+    @abstractmethod
+    def reduction(self, criterion: Criterion, text: bytes) -> ReductionConfig:
+        """Return how to reduce an input that shows a bug."""
+
+    @abstractmethod
+    def summary(self, stats: HuntStats) -> tuple[str, ...]:
+        """Return sentences about what was counted."""
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The cluster that tests the seeds, if there is one."""
+        cluster = self.options.cluster
+        return cluster if isinstance(cluster, Cluster) and not self._paths else None
+
+    @property
+    def deciding(self) -> object:
+        """What the results depend on besides `test`; its `repr` identifies it."""
+        options = self.options
+        stats = [(path, path.stat()) for path in self._files]
+        files = [(str(path), status.st_size, status.st_mtime_ns) for path, status in stats]
+        return (
+            __version__, options.format, [each.words for each in self.test.commands],
+            options.reference is not None, options.timeout, options.memory, options.keep_timeouts,
+            sorted(self._values.items()), files, options.like and read_input(options.like),
+        )  # fmt: skip
 
 
 def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
@@ -91,10 +138,15 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
     generation = generation_of(options.format)
     testing = frontend.testing() if issubclass(frontend, TestsInputs) else None
     values = _values(options, generation, testing)
-    options = _with_cluster(options, stack)
+    if options.cluster is None:
+        for name in ("ship", "local_slots"):
+            if getattr(options, name):
+                raise UsageError(f"`{name}` requires `cluster`")
+    elif isinstance(options.cluster, str):
+        cluster = Cluster(options.cluster, ship=options.ship, local_slots=options.local_slots)
+        options = replace(options, cluster=stack.enter_context(cluster))
     if options.programs:
-        commands = tuple(map(Command.of, options.programs))
-        return _by_programs(options, commands, generation, values, guard, stack)
+        return _ByPrograms(options, generation, values, guard, stack)
     if testing is None:
         raise UsageError(MISSING_PROGRAMS)
     for name in ("reference", "keep_timeouts"):
@@ -102,49 +154,7 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
             raise UsageError(f"`{name}` requires `command`")
     limits = Limits(wall=options.timeout, memory=options.memory or testing.memory)
     noun = _FILE if generation is None else generation.noun
-    return _by_library(options, testing.make(values, limits), values, noun, guard, stack)
-
-
-def _with_cluster(options: HuntOptions, stack: ExitStack) -> HuntOptions:
-    """Connect to the cluster, if there is one. Raises UsageError."""
-    if options.cluster is None:
-        for name in ("ship", "local_slots"):
-            if getattr(options, name):
-                raise UsageError(f"`{name}` requires `cluster`")
-    elif isinstance(options.cluster, str):
-        cluster = Cluster(options.cluster, ship=options.ship, local_slots=options.local_slots)
-        return replace(options, cluster=stack.enter_context(cluster))
-    return options
-
-
-def _on_cluster(
-    campaign: Campaign, options: HuntOptions, commands: tuple[Command, ...]
-) -> Campaign:
-    """Move the tests of a campaign to the cluster, if there is one."""
-    cluster = options.cluster
-    if not isinstance(cluster, Cluster) or options.seeds is not None:
-        return campaign
-    # Loaded only for clusters.
-    from reducekit.hunt.cluster_tests import ClusterTests
-
-    tests = ClusterTests(cluster, options, commands)
-    return replace(campaign, results=tests.results, cluster=cluster)
-
-
-def _deciding(
-    options: HuntOptions,
-    commands: tuple[Command, ...],
-    values: Mapping[str, Any],
-    paths: Sequence[Path],
-) -> object:
-    """Return what determines a hunt's findings, besides the programs' content and `count`."""
-    stats = [(path, path.stat()) for path in paths]
-    files = [(str(path), status.st_size, status.st_mtime_ns) for path, status in stats]
-    return (
-        __version__, options.format, [each.words for each in commands],
-        options.reference is not None, options.timeout, options.memory, options.keep_timeouts,
-        sorted(values.items()), files, options.like and read_input(options.like),
-    )  # fmt: skip
+    return _ByLibrary(options, testing.make(values, limits), values, noun, guard, stack)
 
 
 def _values(
@@ -167,176 +177,168 @@ def _values(
     return {**with_defaults((*made, *own), given), "seed": seed}
 
 
-def _by_programs(
-    options: HuntOptions,
-    commands: tuple[Command, ...],
-    generation: Generation | None,
-    values: Mapping[str, Any],
-    guard: Guard,
-    stack: ExitStack,
-) -> Campaign:
-    """Prepare tests with the user's programs."""
-    if options.reference is not None:
-        commands = (*commands, Command.of(options.reference))
-    frontend_options: Mapping[str, Any] = {}
-    paths: Sequence[Path] = ()
-    well_formed = with_options = False
-    make: Callable[[int], Input]
-    breaks_rules: Callable[[Outcome], bool] = _never
-    rules_broken = ""
-    notes: tuple[str, ...] = ()
-    if options.seeds is not None:
-        paths = files_in(options.seeds)
-        suffix, noun = plain_path(paths[0]).suffix, _FILE
-        make, numbers = partial(input_from, paths), range(len(paths))[: options.count]
-    else:
-        assert generation is not None
+class _ByPrograms(Campaign):
+    """Tests with the user's programs."""
+
+    def __init__(
+        self,
+        options: HuntOptions,
+        generation: Generation | None,
+        values: Mapping[str, Any],
+        guard: Guard,
+        stack: ExitStack,
+    ) -> None:
+        self.commands = tuple(map(Command.of, options.programs))
+        if options.reference is not None:
+            self.commands = (*self.commands, Command.of(options.reference))
+        self.test = TestFiles(self.commands, tuple(options.ship))
+        if options.seeds is not None:
+            generation = None
+        super().__init__(options, values, _FILE if generation is None else generation.noun)
+        self._generator: InputGenerator | None = None
+        self._frontend_options: Mapping[str, Any] = {}
+        if generation is None:
+            self.suffix = plain_path(self._paths[0]).suffix
+        else:
+            with guard.held():
+                self._generator = stack.enter_context(generation.make(values))
+            self.suffix, self.notes = self._generator.suffix, tuple(self._generator.notes)
+            self._frontend_options = self._generator.frontend_options
+            self._files = self._generator.files
+            self._require_place_for_options()
+        self.frontend = self._fresh_frontend()
+        with guard.allowed():  # contradicting options are rejected before anything is generated
+            self._first = {self.numbers.start: self._made(self.numbers.start)}
+        self._limits = Limits(wall=options.timeout, memory=options.memory)
+        oracle = Oracle(self.commands, Everything(len(self.commands)))
+        self._opener, self._jobs = options.opener, options.jobs
+        if isinstance(options.cluster, Cluster):
+            self._opener = options.cluster.opener(self.suffix)
+            self._jobs = max(options.jobs, options.cluster.slots)
         with guard.held():
-            generator = stack.enter_context(generation.make(values))
-        suffix, noun = generator.suffix, generation.noun
-        notes = tuple(generator.notes)
-        frontend_options = generator.frontend_options
-        breaks_rules, rules_broken = generator.breaks_rules, generator.rules_broken
-        paths, well_formed = generator.files, generator.well_formed
-        make, numbers = partial(generated_input, options.format, generator), _seeds(options, values)
-        with_options = generator.has_options
-        if with_options and not any(each.takes_options for each in commands):
+            executor = stack.enter_context(
+                LocalExecutor(oracle, self._jobs, self.suffix, guard=guard)
+                if self._opener is None
+                else self._opener(oracle, self._jobs)
+            )
+        self._tests = self._tests_with(executor)
+
+    def _require_place_for_options(self) -> None:
+        assert self._generator is not None
+        if self._generator.has_options and not any(each.takes_options for each in self.commands):
             raise UsageError(
                 f"`solver_options`: no `command` has {OPTIONS}, the place for the options: "
-                f"'{Path(commands[0].words[0]).name} {OPTIONS} {{}}'"
+                f"'{Path(self.commands[0].words[0]).name} {OPTIONS} {{}}'"
             )
-    frontend = registry.frontend(options.format, **frontend_options)
-    rejects: Callable[[str], bool] = _refuses_options if with_options else _never
-    if isinstance(frontend, ReadsFailures):
-        rejects = partial(frontend.rejects, well_formed=well_formed)
-    with guard.allowed():  # contradicting options are rejected before anything is generated
-        made = {numbers.start: make(numbers.start)}
-    limits = Limits(wall=options.timeout, memory=options.memory)
-    oracle = Oracle(commands, Everything(len(commands)))
-    opener, jobs = options.opener, options.jobs
-    if isinstance(options.cluster, Cluster):
-        opener = options.cluster.opener(suffix)
-        jobs = max(jobs, options.cluster.slots)
-    with guard.held():
-        executor = stack.enter_context(
-            LocalExecutor(oracle, jobs, suffix, guard=guard)
-            if opener is None
-            else opener(oracle, jobs)
+
+    def _tests_with(self, executor: Executor) -> CommandTests:
+        generator, frontend, options = self._generator, self.frontend, self.options
+        well_formed = generator is not None and generator.well_formed
+        rejects: Callable[[str], bool] = _never
+        if isinstance(frontend, ReadsFailures):
+            rejects = partial(frontend.rejects, well_formed=well_formed)
+        elif generator is not None and generator.has_options:
+            rejects = _refuses_options
+        return CommandTests(
+            self.commands,
+            options.reference is not None,
+            self._limits,
+            executor,
+            options.keep_timeouts,
+            options.keep_timeouts or options.seeds is not None,
+            _never if generator is None else generator.breaks_rules,
+            rejects,
+            frontend if isinstance(frontend, EvaluatesModels) else None,
+            foreign=not well_formed,
         )
-    tests = CommandTests(
-        commands,
-        options.reference is not None,
-        limits,
-        executor,
-        options.keep_timeouts,
-        options.keep_timeouts or options.seeds is not None,
-        breaks_rules,
-        rejects,
-        frontend if isinstance(frontend, EvaluatesModels) else None,
-        foreign=not well_formed,
-    )
 
-    def results(numbers: range, control: Control) -> Iterator[InputResult | None]:
-        inputs = (made.pop(each) if each in made else make(each) for each in numbers)
-        return tests.results(inputs, control)
+    def _fresh_frontend(self) -> Frontend:
+        return registry.frontend(self.options.format, **self._frontend_options)
 
-    def test_file(path: Path) -> Iterator[InputResult | None]:
-        return tests.results(iter([input_from([path], 0)]), Control(lambda: False, lambda: None))
+    def _made(self, number: int) -> Input:
+        if self._generator is None:
+            return input_from(self._paths, number)
+        return generated_input(self.options.format, self._generator, number)
 
-    def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
-        frontend = registry.frontend(options.format, **frontend_options)
+    def results(self, numbers: range, control: Control) -> Iterator[InputResult | None]:
+        first = self._first
+        inputs = (first.pop(each) if each in first else self._made(each) for each in numbers)
+        return self._tests.results(inputs, control)
+
+    def test_file(self, path: Path) -> Iterator[InputResult | None]:
+        return self._tests.results(iter([input_from([path], 0)]), _TO_THE_END)
+
+    def reduction(self, criterion: Criterion, text: bytes) -> ReductionConfig:
         return ReductionConfig(
-            frontend,
-            limits,
+            self._fresh_frontend(),
+            self._limits,
             _PATIENCE,
-            options.strategy,
-            opener,
-            jobs,
-            strict=options.keep_timeouts,
+            self.options.strategy,
+            self._opener,
+            self._jobs,
+            strict=self.options.keep_timeouts,
         )
 
-    def summary(stats: HuntStats) -> tuple[str, ...]:
+    def summary(self, stats: HuntStats) -> tuple[str, ...]:
         said = _killed(stats)
         if stats.rejected_share >= MANY_REJECTED:
             said.append(rejections(stats))
         elif broken := stats.counts[RULES_BROKEN]:
-            said.append(f"{broken:,} {rules_broken}")
+            assert self._generator is not None
+            said.append(f"{broken:,} {self._generator.rules_broken}")
         elif stats.rejected:
             said.append(f"{stats.rejected:,} need what a program does not support")
-        if len(commands) > 1 and (refused := stats.counts[ALL_REJECTED]):
+        if len(self.commands) > 1 and (refused := stats.counts[ALL_REJECTED]):
             said.append(f"{refused:,} of these by all programs")
         if lacking := stats.counts[OUT_OF_MEMORY]:
             said.append(f"{lacking:,} not tested: a program ran out of memory")
         return tuple(said)
 
-    campaign = Campaign(
-        numbers,
-        results,
-        _deciding(options, commands, values, paths),
-        TestFiles(commands, tuple(options.ship)),
-        reduction,
-        suffix,
-        frontend,
-        _INPUT if noun == _FILE else noun,
-        notes,
-        summary,
-        test_file,
-    )
-    return _on_cluster(campaign, options, commands)
 
+class _ByLibrary(Campaign):
+    """Tests with a library that the format plays its inputs to."""
 
-def _by_library(
-    options: HuntOptions,
-    own: OwnTests,
-    values: Mapping[str, Any],
-    noun: str,
-    guard: Guard,
-    stack: ExitStack,
-) -> Campaign:
-    """Prepare tests with a library that the format plays its inputs to."""
-    tests = LibraryTests(options.format, own, options.jobs, guard, stack)
-    paths = () if options.seeds is None else files_in(options.seeds)
-    numbers = range(len(paths))[: options.count] if paths else _seeds(options, values)
+    def __init__(
+        self,
+        options: HuntOptions,
+        own: OwnTests,
+        values: Mapping[str, Any],
+        noun: str,
+        guard: Guard,
+        stack: ExitStack,
+    ) -> None:
+        super().__init__(options, values, noun)
+        self._own = own
+        self._tests = LibraryTests(options.format, own, options.jobs, guard, stack)
+        self.test = TestFiles((own.command,), own.libraries)
+        self.suffix, self.notes = own.suffix, own.notes
+        self.frontend = registry.frontend(options.format)
+        self.row = 1 if self._paths else CHUNK
 
-    def results(numbers: range, control: Control) -> Iterator[InputResult | None]:
-        return tests.files(paths, numbers, control) if paths else tests.seeds(numbers, control)
+    def results(self, numbers: range, control: Control) -> Iterator[InputResult | None]:
+        if self._paths:
+            return self._tests.files(self._paths, numbers, control)
+        return self._tests.seeds(numbers, control)
 
-    def test_file(path: Path) -> Iterator[InputResult | None]:
-        return tests.files([path], range(1), Control(lambda: False, lambda: None))
+    def test_file(self, path: Path) -> Iterator[InputResult | None]:
+        return self._tests.files([path], range(1), _TO_THE_END)
 
-    def reduction(criterion: Criterion, text: bytes) -> ReductionConfig:
-        found = own.reduction(criterion, text)
+    def reduction(self, criterion: Criterion, text: bytes) -> ReductionConfig:
+        found = self._own.reduction(criterion, text)
         return ReductionConfig(
             found.frontend,
-            own.limits,
+            self._own.limits,
             found.patience,
-            options.strategy,
+            self.options.strategy,
             found.opener,
             size=found.size,
             unit=found.unit,
-            subject=own.subject,
+            subject=self._own.subject,
         )
 
-    def summary(stats: HuntStats) -> tuple[str, ...]:
-        said = own.summary(stats.counts, stats.inputs, stats.seconds)
+    def summary(self, stats: HuntStats) -> tuple[str, ...]:
+        said = self._own.summary(stats.counts, stats.inputs, stats.seconds)
         return (*said, *_killed(stats))
-
-    noun = _INPUT if noun == _FILE else noun
-    campaign = Campaign(
-        numbers,
-        results,
-        _deciding(options, (own.command,), values, paths),
-        TestFiles((own.command,), own.libraries),
-        reduction,
-        own.suffix,
-        registry.frontend(options.format),
-        noun,
-        own.notes,
-        summary,
-        test_file,
-        row=1 if paths else CHUNK,
-    )
-    return _on_cluster(campaign, options, ())
 
 
 def _killed(stats: HuntStats) -> list[str]:
@@ -346,14 +348,67 @@ def _killed(stats: HuntStats) -> list[str]:
     return [f"{killed:,} not tested: {why}"] if killed else []
 
 
-def _seeds(options: HuntOptions, values: Mapping[str, Any]) -> range:
-    first: int = values["seed"]
-    return range(first, first + (options.count or WITHOUT_END))
-
-
 def _refuses_options(line: str) -> bool:
     return _REFUSED_OPTION.search(line) is not None
 
 
 def _never(run: object) -> bool:
     return False
+
+
+SHOWN = "failure of the file"
+"""The counter for inputs that show it."""
+SMALLER = "smaller than the file"
+"""The counter for those that were smaller than all before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """The failures of a file, by the names of their findings."""
+
+    path: Path
+    text: bytes
+    titles: Mapping[str, str]
+    order: Callable[[bytes], Any]
+
+    def only_smaller(
+        self, result: InputResult, folder: Path, suffix: str, pending: Mapping[str, int]
+    ) -> tuple[InputResult, list[str]]:
+        """Return a result without failures of the file that a smaller input shows.
+
+        Also returns the names of those that it keeps, after removing what `folder` has of them. A
+        `pending` one is kept, as its input is tested again.
+        """
+        found, smaller, shown = [], [], 0
+        for each in result.findings:
+            shown += each.name in self.titles
+            if each.name in self.titles and pending.get(each.name) != result.input.number:
+                bug = bug_of(folder, suffix, each.name, each, result)
+                files = [path for path in (bug.path, bug.reduced_path) if path.exists()]
+                known = [self.text, *(path.read_bytes() for path in files)]
+                if self.order(result.input.text) >= min(map(self.order, known)):
+                    continue
+                remove_bug(bug)
+                smaller.append(each.name)
+            found.append(each)
+        counts = {**result.counts, SHOWN: shown, SMALLER: len(smaller)}
+        return replace(result, findings=tuple(found), counts=counts), smaller
+
+    def summary(self, stats: HuntStats) -> str:
+        """Return a sentence on how many inputs show the failure."""
+        shown, smaller = stats.counts[SHOWN], stats.counts[SMALLER]
+        return f"{shown:,} fail like {self.path}, {smaller:,} of them smaller than any before"
+
+
+def like_file(path: Path, campaign: Campaign) -> Like:
+    """Test a file, and return its failures. Raises NotInterestingError if there are none."""
+    (result,) = (each for each in campaign.test_file(path) if each is not None)
+    text = result.input.text
+    titles = {each.name: each.title for each in result.findings}
+    if not titles:
+        said = "" if result.rejection is None else f' ("{result.rejection.message}")'
+        said = " in the time limit" if result.timed_out else said
+        raise NotInterestingError(f"`like`: {path} shows no failure{said}, so none can be hunted")
+    with suppress(ParseError):
+        campaign.frontend.parse(text)  # traces are ordered by the calls of their format
+    return Like(path, text, titles, campaign.frontend.order)

@@ -3,27 +3,131 @@
 Several consecutive seeds are one Dask task, which Dask gives to a worker with a free slot, and to
 another one if that dies. No two tasks share a seed. Findings are processed in the order of the
 seeds, so which input shows a bug first does not depend on the speed of workers.
+
+A task starts a process that tests: a hunt without reductions, so each format tests with its own
+code. The order arrives on its stdin, results go to stdout; stdin ends when the client is gone.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import queue
+import select
+import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+from reducekit.errors import ReducekitError
 from reducekit.executors.cluster.admission import Members, sent_along
-from reducekit.executors.executor import ExecutorError
-from reducekit.hunt.chunk import Order, Tested, run
+from reducekit.executors.cluster.checker import checkers
+from reducekit.executors.cluster.checking import in_place
+from reducekit.executors.executor import ExecutorError, NoSignals
+from reducekit.hunt.campaign import prepare
 from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.inputs import Input
 from reducekit.hunt.options import HuntOptions
+from reducekit.interpreter import own_python
 from reducekit.oracle.command import Command
 from reducekit.session.cluster import Cluster
+
+_GLANCE = 0.5  # seconds between two looks whether the client is there
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Seeds to test: the hunt's options, with the client's commands."""
+
+    options: HuntOptions
+    commands: tuple[Command, ...]
+    """The commands, with placeholders for shipped files; a reference is the last one."""
+    known: tuple[Command, ...]
+    """The same commands as on the client."""
+    directory: str
+    """The client's current directory; used here too if it exists."""
+
+
+class Tested(NamedTuple):
+    """The reply to an order: one result for each seed, in order."""
+
+    results: tuple[InputResult, ...] = ()
+    seconds: float = 0.0
+    failed: str | None = None
+    """Why the seeds could not be tested."""
+
+
+def run(client: str, order: Order) -> Tested:
+    """Have a process test the seeds, and end it when the client is gone."""
+    folder = checkers[client].folder
+    words = own_python("-c", "from reducekit.hunt.cluster_tests import main; main()", folder)
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process, suppress(BrokenPipeError):
+        process.stdin.write(pickle.dumps(order))
+        process.stdin.flush()
+        while not select.select([process.stdout], [], [], _GLANCE)[0]:
+            if client not in checkers:
+                process.stdin.close()
+        found = process.stdout.read()
+        if found:
+            results: Tested = pickle.loads(found)
+            return results
+    return Tested(failed="the process that tests ended without a result")
+
+
+def tested(order: Order, folder: str, control: Control) -> Tested:
+    """Test the seeds; `folder` has the shipped files."""
+    begin = time.monotonic()
+    here = [in_place(each, folder) for each in order.commands]
+    lines = [each.words for each in here]
+    reference = lines.pop() if order.options.reference is not None else None
+    options = replace(order.options, programs=lines, reference=reference)
+    # What is found is told in the words of the client: by them a bug is known again.
+    words = {each.words: theirs for each, theirs in zip(here, order.known, strict=True)}
+    try:
+        with ExitStack() as stack:
+            campaign = prepare(options, NoSignals(), stack)
+            results = campaign.results(campaign.numbers, control)
+            found = [_brief(each, words) for each in results if each is not None]
+    except ReducekitError as error:
+        return Tested(failed=str(error))
+    return Tested(tuple(found), time.monotonic() - begin)
+
+
+def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputResult:
+    """Return a result for transport: without the input, unless that shows a bug."""
+    if not result.findings:
+        return replace(result, input=Input(b"", "", number=result.input.number))
+    findings = tuple(
+        replace(each, commands=tuple(words.get(c.words, c) for c in each.commands))
+        for each in result.findings
+    )
+    return replace(result, findings=findings)
+
+
+def _left() -> float | None:
+    """Return no time left if the client is gone, which ends stdin."""
+    return 0.0 if select.select([0], [], [], 0)[0] else None
+
+
+def main() -> None:
+    """Test what the order asks for; the only argument is the folder of the shipped files."""
+    given: Order = pickle.load(sys.stdin.buffer)
+    with suppress(OSError):
+        os.chdir(given.directory)
+    results = pickle.dumps(tested(given, sys.argv[1], Control(lambda: False, _left)))
+    with suppress(BrokenPipeError):
+        sys.stdout.buffer.write(results)
+
 
 _FIRST = 10  # seeds of a task
 _LONGEST = 10_000

@@ -15,8 +15,7 @@ from pathlib import Path
 from reducekit.errors import UsageError
 from reducekit.events import Event
 from reducekit.executors.executor import Guard, NoSignals
-from reducekit.hunt import apart, store
-from reducekit.hunt.campaign import Campaign, prepare
+from reducekit.hunt.campaign import Campaign, Like, like_file, prepare
 from reducekit.hunt.events import (
     MANY_REJECTED,
     Bug,
@@ -35,10 +34,19 @@ from reducekit.hunt.events import (
     rejections,
 )
 from reducekit.hunt.findings import Finding
-from reducekit.hunt.like import Like, like_file
+from reducekit.hunt.folder import (
+    Claim,
+    Progress,
+    bug_of,
+    open_progress,
+    prepare_folder,
+    remove_bug,
+    same_as,
+    write_bug,
+    write_mark,
+)
 from reducekit.hunt.options import HuntOptions
-from reducekit.hunt.progress import Claim, Progress, open_progress
-from reducekit.hunt.reduce import Waiting, reduce, session_for
+from reducekit.hunt.reduce import SAMPLES, SECONDS, Waiting, can_tell, mark_of, reduce, session_for
 from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
 
@@ -101,7 +109,7 @@ class Hunt:
             for note in campaign.notes:
                 self._listen(HuntNotice(note))
             options = self.options
-            store.prepare(options.folder)
+            prepare_folder(options.folder)
             stack.enter_context(Claim(options.folder))
             progress = open_progress(
                 options.folder,
@@ -125,8 +133,15 @@ class Hunt:
                 self._listen(KnownBug(bug))
             control = Control(lambda: bool(self._new), self._left)
             numbers = campaign.numbers[progress.begin - campaign.numbers.start :]
+            results: Callable[[range, Control], Iterator[InputResult | None]] = campaign.results
+            if campaign.cluster is not None:
+                from reducekit.hunt.cluster_tests import ClusterTests  # loaded only for clusters
+
+                results = ClusterTests(
+                    campaign.cluster, campaign.options, campaign.commands
+                ).results
             try:
-                self._all(campaign, progress, campaign.results(numbers, control))
+                self._all(campaign, progress, results(numbers, control))
                 stats.stopped = self._stop
             except KeyboardInterrupt:
                 stats.stopped = INTERRUPTED
@@ -185,7 +200,7 @@ class Hunt:
         met = []
         for each in result.findings:
             name = self._name(campaign, progress, each, number)
-            bug = store.bug_of(self.options.folder, campaign.suffix, name, each, result)
+            bug = bug_of(self.options.folder, campaign.suffix, name, each, result)
             met.append((bug, each))
         new = self._unseen([bug for bug, _ in met], progress)
         progress.found(new, number)
@@ -254,7 +269,7 @@ class Hunt:
         """
         bucket = finding.name
         alone = self._like is not None or not self.options.reduce
-        if alone or not apart.can_tell(campaign.frontend, finding):
+        if alone or not can_tell(campaign.frontend, finding):
             return bucket
         for name, its in progress.pending.items():
             if its == number and (name == bucket or name.startswith(f"{bucket}-")):
@@ -264,7 +279,7 @@ class Hunt:
     def _new_name(self, bucket: str, suffix: str) -> str:
         """Return a separate name for one of the first inputs of a bucket."""
         samples = self.stats.samples
-        while samples[bucket] < apart.SAMPLES:
+        while samples[bucket] < SAMPLES:
             samples[bucket] += 1
             name = bucket if samples[bucket] == 1 else f"{bucket}-{samples[bucket]}"
             if not (self.options.folder / f"{name}{suffix}").exists():  # of another hunt
@@ -285,12 +300,12 @@ class Hunt:
         if bug.path.exists():
             text = bug.path.read_bytes()
         else:
-            store.keep(bug, result)
+            write_bug(bug, result)
         if bug.unwritten:
             return
         self._listen(NewBug(bug, result.input.which))
         if self._is_reduced(finding.name):
-            told = self._like is None and apart.can_tell(campaign.frontend, finding)
+            told = self._like is None and can_tell(campaign.frontend, finding)
             bucket = finding.name if told else ""
             commands = result.commands(finding)
             waiting = Waiting(bug, text, commands, finding.criterion, bucket, finding.spared)
@@ -340,15 +355,15 @@ class Hunt:
             return _UNKNOWN  # not why: that tells of this input, such as its line with an error
         text, path = bug.reduced_path.read_bytes(), bug.reduced_path
         with self._guard.allowed():
-            return apart.mark_of(campaign.frontend, text, waiting.commands, waiting.criterion, path)
+            return mark_of(campaign.frontend, text, waiting.commands, waiting.criterion, path)
 
     def _tell_apart(self, waiting: Waiting, mark: str) -> None:
         """Count a bug as another one if they have the same mark, otherwise keep it."""
         bug, stats = waiting.bug, self.stats
-        other = store.same_as(bug, waiting.bucket, mark)
+        other = same_as(bug, waiting.bucket, mark)
         try:
             if other is None:
-                store.mark(bug, mark)
+                write_mark(bug, mark)
                 return
         except UsageError as error:
             bug.cannot_be_written(str(error))
@@ -358,7 +373,7 @@ class Hunt:
             known.count = 0
         del stats.bugs[bug.name]
         known.count += bug.count
-        store.remove(bug)
+        remove_bug(bug)
         self._listen(KnownBug(known))
 
     def _reduce(self, campaign: Campaign, waiting: Waiting) -> None:
@@ -371,7 +386,7 @@ class Hunt:
 
         seconds = self._left()
         if self.stats.samples[waiting.bucket] > 1 and bug.name != waiting.bucket:
-            seconds = apart.SECONDS if seconds is None else min(apart.SECONDS, seconds)
+            seconds = SECONDS if seconds is None else min(SECONDS, seconds)
         session = session_for(waiting, config, seconds, listen, self._guard)
         with self._lock:
             self._session = session

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from reducekit.cli.interrupts import INTERRUPTED
+from reducekit.cli.process import INTERRUPTED
 from reducekit.executors import marks
 from reducekit.executors.marks import read
 from reducekit.executors.run_directory import RunDirectory

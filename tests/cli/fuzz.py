@@ -18,9 +18,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducekit.cli import replay, streams
+from reducekit.cli import process, replay
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts, ProcessContext
+from reducekit.cli.process import Interrupts, ProcessContext
 
 LONGEST = 60
 """Seconds after which a case is a hang."""
@@ -247,7 +247,7 @@ def run(words: list[str], typed: bytes = b"") -> tuple[int, str]:
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
     before = sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(typed))
-    streams.standard_input.cache_clear()
+    process.standard_input.cache_clear()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             code = invoke(words, ProcessContext(Interrupts(), output_open=True))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts, ProcessContext
+from reducekit.cli.process import Interrupts, ProcessContext
 from tests.cli.tool import Done
 
 

@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 from textual.widgets import DataTable, Static
 
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.process import Interrupts
 from reducekit.events import Accepted, Event, Finished, Started
 from reducekit.session import Options, Session
 from reducekit.session.progress import Progress
-from reducekit.usage.block import Watched
-from reducekit.usage.fullscreen import Fullscreen
-from reducekit.usage.panes import head, numbers, plot
-from reducekit.usage.screenful import Screenful
+from reducekit.usage.block import Screenful, Watched
+from reducekit.usage.fullscreen import Fullscreen, head, numbers, plot
 from tests.cli.test_live import SCRIPT, Terminal
 from tests.cli.test_redrawing import Tmux
 from tests.cli.tool import PROGRAM, Tool

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.process import Interrupts
 from tests.cli.tool import NEEDLE, PATIENCE, Done, Tool, problem, until
 
 pytestmark = pytest.mark.reduction
@@ -178,7 +178,7 @@ def test_a_conversion(tool: Tool) -> None:
 # Sends SIGINT in the callback of a weak reference, which no exception leaves.
 LOST = """
 import os, weakref
-from reducekit.cli.interrupts import Interrupts
+from reducekit.cli.process import Interrupts
 interrupts, thing = Interrupts(), {1}
 interrupts.install()
 watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), 2) or print("went on"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reducekit.cli.reduce_options import _usual_jobs
+from reducekit.cli.reduce import _usual_jobs
 from tests.cli.inprocess import Shell, shell
 
 pytestmark = pytest.mark.reduction

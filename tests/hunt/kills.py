@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from reducekit.cli.interrupts import INTERRUPTED
+from reducekit.cli.process import INTERRUPTED
 from tests.cli.tool import PATIENCE, PROGRAM
 
 KINDS = ("process", "group", "tree", "interrupt")

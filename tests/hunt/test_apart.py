@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.hunt import Hunt, HuntOptions, HuntStats, store
-from reducekit.hunt.apart import SAMPLES
+from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import Bug, HuntEvent, Reducing
+from reducekit.hunt.folder import same_as, write_mark
+from reducekit.hunt.reduce import SAMPLES
 from tests.hunt.test_hunt import script, seeds
 
 INVALID = """echo '(error "line 3 column 4: an invalid model was generated")'; exit 1"""
@@ -152,13 +153,13 @@ def test_a_note_that_was_damaged_or_deleted(tmp_path: Path, note: bytes | None) 
     if note is not None:
         bug.note_path.write_bytes(note)
     other = Bug("signal-2", "", (), tmp_path / "signal-2.smt2", 1)
-    assert store.same_as(other, "signal", "with div") is None
-    store.mark(bug, "with div")
+    assert same_as(other, "signal", "with div") is None
+    write_mark(bug, "with div")
     assert bug.note_path.read_text().splitlines() == [
         "solver: signal SIGSEGV (with div)",
         "run: solver signal.smt2",
         "differs by: with div",
     ]
-    found = store.same_as(other, "signal", "with div")
+    found = same_as(other, "signal", "with div")
     assert found is not None
     assert (found.name, found.runs) == (bug.name, bug.runs)

@@ -20,8 +20,8 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested
+from reducekit.hunt.folder import NAME
 from reducekit.hunt.library_tests import CHUNK
-from reducekit.hunt.progress import NAME
 from tests.clusters import Killer, Machines, below, machines
 
 COUNT = 40

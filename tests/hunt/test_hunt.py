@@ -25,7 +25,7 @@ from reducekit.hunt.events import (
     to_json,
     to_junit,
 )
-from reducekit.hunt.store import prepare
+from reducekit.hunt.folder import prepare_folder
 
 SAT = "echo sat; exit 10"
 TEXTS = ("a\nneedle\nb\n", "x\npin\ny\n", "c\nneedle\nd\n", "neither\n")
@@ -204,7 +204,7 @@ def test_what_is_refused_makes_no_folder(
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError):
-        prepare(tmp_path / "file")
+        prepare_folder(tmp_path / "file")
 
 
 def inputs_tested(folder: Path, program: str, place: Path, *, restart: bool = False) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.hunt.progress import NAME
+from reducekit.hunt.folder import NAME
 from tests.hunt.kills import found, hunted, killed, survives
 
 BTOR = ("btor", "--nodes", "60", "--count", "12")

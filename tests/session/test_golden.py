@@ -35,7 +35,7 @@ from reducekit.session.runs.golden import (
     establish,
     unfit_baseline,
 )
-from reducekit.usage.advice import explained
+from reducekit.usage.messages import explained
 
 LIMITS = Limits(wall=20)
 

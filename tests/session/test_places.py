@@ -16,7 +16,7 @@ from reducekit.events import Event, Notice
 from reducekit.session import Options
 from reducekit.session.report import Report
 from reducekit.session.runs.places import UNTRACED, last_same
-from reducekit.usage.summary import summary
+from reducekit.usage.messages import summary
 
 pytestmark = pytest.mark.debian("gdb", "cc")
 

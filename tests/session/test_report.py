@@ -19,7 +19,7 @@ from reducekit.session.report import (
     Report,
     Reproducer,
 )
-from reducekit.usage.summary import summary
+from reducekit.usage.messages import summary
 
 SKIPPED = Counter({Skip.UNCHANGED: 4, Skip.KNOWN: 2, Skip.REFUTED: 1})
 """What changes nothing was never a candidate, so it is no cache hit."""

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from reducekit.cli.group import invoke
-from reducekit.cli.interrupts import Interrupts, ProcessContext
+from reducekit.cli.process import Interrupts, ProcessContext
 from reducekit.errors import ReducekitError, UsageError
 from reducekit.events import Event, Notice, RolledBack
 from reducekit.executors.executor import Executor
