@@ -15,7 +15,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; every error that a user can cause is one message and an exit code."""
     if "_REDUCEKIT_COMPLETE" in os.environ:
-        from reducekit.cli.completion import complete
+        from reducekit.cli.about import complete
 
         sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:

@@ -47,7 +47,7 @@ _SHOWING = (
     )
 )
 @click.pass_obj
-def command(process: ProcessContext, /, **values: Any) -> int:
+def bisect(process: ProcessContext, /, **values: Any) -> int:
     """Find the version of a solver since which INPUT fails, and the options that it takes.
 
     In commands, {solver} is the program of a version, {version} its name, {options} the options of

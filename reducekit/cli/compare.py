@@ -87,7 +87,7 @@ _OPTIONS = (
 @oracle_options
 @adding(_OPTIONS)
 @click.pass_obj
-def command(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) -> int:
+def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) -> int:
     """Compare how far each algorithm reduces each of FILES, and in how many checks.
 
     Checks are texts given to the oracle, counted once per algorithm if equal (and run once for all

@@ -70,7 +70,7 @@ def _command_for(name: str) -> click.Command | None:
 
 
 @click.group("generate", cls=LazyGroup, names=generating_formats, load=_command_for)
-def command() -> None:
+def generate() -> None:
     """Generate random inputs: the same options give the same files."""
 
 

@@ -38,7 +38,12 @@ _COMMANDS = {
     "ui": "Open the page in a browser.",
     "show": "Print statistics of a file, or draw it.",
 }
-"""The commands that do not belong to a format; each is in the module of its name."""
+"""The commands that do not belong to a format."""
+_MODULES = {
+    "completion": "about", "man": "about", "passes": "about", "history": "journals",
+    "report": "journals", "convert": "files", "show": "files", "variant": "files",
+}  # fmt: skip
+"""The modules of commands, if these have not their names."""
 TITLES = {
     "aiger": "an AIGER file, text or binary",
     "btor": "a BTOR or BTOR2 file",
@@ -63,7 +68,8 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
-            command = import_module(f"reducekit.cli.{cmd_name}").command
+            module = import_module(f"reducekit.cli.{_MODULES.get(cmd_name, cmd_name)}")
+            command = getattr(module, cmd_name)
             assert isinstance(command, click.Command)
             return command
         if registry.known(registry.FRONTENDS, cmd_name):

@@ -111,7 +111,7 @@ def _command_for(name: str) -> click.Command | None:
 
 
 @click.group("hunt", cls=LazyGroup, names=_names, load=_command_for)
-def command() -> None:
+def hunt() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 
 

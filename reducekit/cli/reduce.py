@@ -248,7 +248,7 @@ def run(
         signal.signal(signal.SIGCONT, lambda *_: session.continued())
         report = session.run()
     if page is not None and report.output is not None:
-        from reducekit.cli.report import write_page  # takes a tenth of the time to start
+        from reducekit.cli.journals import write_page  # takes a tenth of the time to start
 
         write_page(report.output, page)
     if filters:

@@ -47,7 +47,7 @@ _PLAYING = _playing()
     )
 )
 @click.pass_obj
-def command(
+def replay(
     process: ProcessContext,
     /,
     file: Path,

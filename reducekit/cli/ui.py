@@ -43,7 +43,7 @@ from reducekit.option import Option
     )
 )
 @click.pass_obj
-def command(
+def ui(
     process: ProcessContext,
     /,
     files: tuple[Path, ...],

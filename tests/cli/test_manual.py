@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
+from reducekit.cli.about import Section, manual
 from reducekit.cli.group import reducekit
-from reducekit.cli.man import Section, manual
 from reducekit.usage.habits import HABITS, OTHER_NAMES, answer
 from tests.cli.inprocess import Shell, shell
 from tests.cli.tool import NEEDLE, problem

@@ -1,4 +1,4 @@
-"""`reducekit man`: the manual page, generated from the options."""
+"""Commands about this program: `completion`, `passes`, and `man`, which is made from the options."""
 
 from __future__ import annotations
 
@@ -6,10 +6,56 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import click
+from click.shell_completion import get_completion_class, shell_complete
 
 from reducekit import registry
-from reducekit.cli.command import Command
+from reducekit.cli.command import Command, adding
+from reducekit.option import Option
+from reducekit.session.plan import described
 from reducekit.version import __version__
+
+VARIABLE = "_REDUCEKIT_COMPLETE"
+"""Set by the shell while it completes, to its own name."""
+
+
+@click.command("completion", cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> int:
+    """Print the completion for a shell.
+
+    bash: eval "$(reducekit completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc; fish:
+    reducekit completion fish > ~/.config/fish/completions/reducekit.fish
+    """
+    found = get_completion_class(shell)
+    assert found is not None
+    print(found(ctx.find_root().command, {}, "reducekit", VARIABLE).source())
+    return 0
+
+
+def complete(instruction: str) -> int:
+    """Print completions for the shell; return the exit code."""
+    from reducekit.cli.group import reducekit
+
+    return shell_complete(reducekit, {}, "reducekit", VARIABLE, instruction)
+
+
+@click.command("passes", cls=Command)
+@click.argument("name", metavar="FORMAT")
+@adding([Option("strategy", "The algorithm.", default=registry.DEFAULT, metavar="NAME")])
+def passes(name: str, strategy: str) -> int:
+    """List the passes that reduce files of FORMAT, in their order.
+
+    Use their names with --only and --without when reducing.
+    """
+    rows = described(name, strategy)
+    width = max(len(each) for _, names in rows for each, _ in names)
+    for stage, names in rows:
+        print(f"{stage}:")
+        for each, what in names:
+            print(f"  {each:<{width}}  {what}".rstrip())
+    return 0
+
 
 _EXITS = (
     ("0", "done"),
@@ -34,7 +80,7 @@ class Section(NamedTuple):
 
 @click.command("man", cls=Command)
 @click.pass_context
-def command(ctx: click.Context) -> int:
+def man(ctx: click.Context) -> int:
     """Print the manual page: reducekit man | man -l -"""
     print(manual("reducekit", __version__, _sections(ctx.find_root())), end="")
     return 0

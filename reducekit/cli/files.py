@@ -1,23 +1,115 @@
-"""`reducekit convert`: converts a file to another dialect, format or language."""
+"""Commands that read a file of a format: `show`, `convert` and `variant`."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from reducekit import registry
-from reducekit.cli.command import PATH, Command, adding
+from reducekit.cli.command import PATH, Command, adding, file
 from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
-from reducekit.offers import Conversions, Converts
+from reducekit.frontend import Frontend
+from reducekit.offers import Conversions, Converts, Inspection, Inspects, KnowsByName, Varies
 from reducekit.option import Option
 from reducekit.session.place.files import naming, refuse_blank
 from reducekit.session.place.output import write_file
 from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
+
+
+@click.command("show", cls=Command)
+@click.argument("input", metavar="INPUT")
+@adding(
+    (
+        Option(
+            "notation",
+            "Dialect or format of INPUT (default: detected).",
+            metavar="FORMAT",
+            spelled="from",
+        ),
+        file(
+            "output",
+            "Draw a picture into FILE: .svg; for BTOR graphs also .dot (Graphviz) and .graphml.",
+            short="o",
+        ),
+    )
+)
+@click.pass_obj
+def show(
+    process: ProcessContext,
+    input: str,  # noqa: A002
+    notation: str | None,
+    output: Path | None,
+) -> int:
+    """Print statistics of the file INPUT, or draw it.
+
+    For a BTOR file: which nodes dominate most others. A node dominates the nodes that are reachable
+    from the roots only through it. Pictures show the same as `alone`, with the layer of each node
+    and its immediate dominator. For an API trace: its timeline. For a model of an API (a .toml
+    file, or a name such as lingeling): its states; with -o, their chart.
+    """
+    with process.interrupts.allowed():
+        found = _inspection(input, notation)
+        if output is None:
+            print("\n".join(found.lines()))
+            return 0
+        if output.suffix not in found.pictures:
+            kinds = ", ".join(found.pictures)
+            raise UsageError(
+                f"cannot write a picture of {input} as {output.suffix or 'a file without suffix'}: "
+                + (f"use the suffix {kinds}" if kinds else "this format has no pictures")
+            )
+        drawn = found.pictures[output.suffix]()
+    write_file(output, drawn)
+    return 0
+
+
+def _inspection(name: str, notation: str | None) -> Inspection:
+    """Inspect a file, or something that a format knows by name."""
+    path = Path(name)
+    names = registry.names(registry.FRONTENDS)
+    if not os.path.exists(path):
+        for each in names:
+            known = registry.frontend_class(each)
+            if issubclass(known, KnowsByName) and (found := known.named(name)) is not None:
+                return found
+    text = without_mark(read_text(path))
+    with naming(name):
+        refuse_blank(text)
+        frontend = registry.frontend_class(_format_shown(plain_path(path), text, notation, names))
+        if issubclass(frontend, Inspects):
+            return frontend.inspect(text, notation, path)
+        parsed = frontend()
+        counts = parsed.measure(parsed.parse(text))
+        return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
+
+
+def _notations(frontend: type[Frontend]) -> list[str]:
+    """Return the names of the notations that a format reads."""
+    reads = frontend.conversions().reads if issubclass(frontend, Converts) else ()
+    return [each.name for each in reads]
+
+
+def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
+    """Return the format of a file: by its notation if given, its suffix, or its content."""
+    classes = {name: registry.frontend_class(name) for name in names}
+    if notation is not None:
+        for name, each in classes.items():
+            if notation in _notations(each):
+                return name
+        raise UsageError(f"--from: unknown format {notation!r}")
+    for name, each in classes.items():
+        if path.suffix in (*each.inspected, *each.suffixes):
+            return name
+    for name, each in classes.items():
+        if each.recognises(text):
+            return name
+    raise UsageError(f"cannot tell the format of {path}: give --from")
 
 
 def conversions() -> list[Conversions]:
@@ -74,7 +166,7 @@ class _Convert(Command):
     )
 )
 @click.pass_obj
-def command(
+def convert(
     process: ProcessContext,
     /,
     input: Path,  # noqa: A002
@@ -178,3 +270,37 @@ def _belongs_elsewhere(known: list[Conversions], chosen: Conversions, path: Path
         if found is not chosen
         for each in found.reads
     )
+
+
+@click.command("variant", cls=Command)
+@click.argument("input", metavar="INPUT", type=PATH)
+@click.argument("number", metavar="NUMBER", type=click.IntRange(min=0))
+@adding([file("output", "Write it to FILE (default: standard output).", short="o")])
+@click.pass_obj
+def variant(
+    process: ProcessContext,
+    input: Path,  # noqa: A002
+    number: int,
+    output: Path | None,
+) -> int:
+    """Write variant NUMBER of the file INPUT: the query that --unstable runs.
+
+    Of an SMT-LIB script: its functions and sorts have other names, and its assertions, between
+    push, pop and check-sat, another order. A number always makes the same variant; 0 is the file.
+    """
+    with process.interrupts.allowed():
+        text = read_text(input)
+        with naming(str(input)):
+            refuse_blank(text)
+        name = registry.guess_format(input.name, text)
+        frontend = None if name is None else registry.frontend(name)
+        if not isinstance(frontend, Varies):
+            raise UsageError(f"cannot make variants of {input}: it must be an SMT-LIB script")
+        with naming(str(input)):
+            frontend.parse(text)
+        made = frontend.variant(text, number)
+    if output is not None:
+        write_file(output, made)
+        return 0
+    print_bytes([made])
+    return 0
