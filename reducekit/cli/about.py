@@ -1,4 +1,4 @@
-"""Commands about this program: `completion`, `passes`, and `man`, which is made from the options."""
+"""Commands about this program: `completion`, `passes`, and `man`, made from the options."""
 
 from __future__ import annotations
 

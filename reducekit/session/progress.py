@@ -315,6 +315,11 @@ class Progress:
             return seconds
         return seconds.limited(self.limit.seconds - self._searching())
 
+    @property
+    def succeeding(self) -> float:
+        """The share of the checks that showed the failure, in percent."""
+        return 100 * self.interesting / self.checks if self.checks else 0.0
+
     def rate(self, seconds: float) -> float:
         """Return the checks per second, without those of the resumed run."""
         return (self.checks - self.replayed) / seconds if seconds > 0 else 0.0

@@ -7,12 +7,15 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reducekit.events import Accepted, Event, PassStarted
 from reducekit.reports.steps import glimpse
 from reducekit.session.progress import Progress, in_words
 from reducekit.text import printable
+
+if TYPE_CHECKING:
+    from reducekit.session import Session
 
 Style: TypeAlias = Literal["", "strong", "quiet", "good", "gone", "come", "warn"]
 Part: TypeAlias = tuple[str, Style]
@@ -20,10 +23,11 @@ Row: TypeAlias = Sequence[Part]
 
 SLOW = 3.0
 """Seconds without a verdict after which the running command is shown."""
-_LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
+LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.:-=+*#"
 _WIDEST = 60  # columns of the curve
+_STEPS = 1000  # in the history
 
 HELP = (
     "p pauses: no more checks start, running ones finish",
@@ -36,17 +40,26 @@ HELP = (
 
 @dataclass(slots=True)
 class Watched:
-    """A session as the block shows it."""
+    """A session as the live block and the full screen show and control it."""
 
     progress: Progress
     jobs: int = 1
     command: str = ""
     """What the checks run, shown if one takes long."""
+    on_cluster: bool = False
+    session: Session | None = None
     heard: float = 0.0
     """When the last verdict or other sign of life arrived."""
     paused: bool = False
     help: bool = False
-    on_cluster: bool = False
+    off: set[str] = field(default_factory=set)
+    """The passes to skip."""
+    steps: deque[tuple[int, int, str, str]] = field(default_factory=lambda: deque(maxlen=_STEPS))
+    """Checks, bytes, pass and change of each accepted text."""
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when the full screen has to close."""
+    left: bool = False
+    """The user has stopped the run in the full screen: it closes at the end of the run."""
     _compared: tuple[bytes, Sequence[tuple[str, str, int]]] = (b"", ())
 
     def __post_init__(self) -> None:
@@ -56,13 +69,39 @@ class Watched:
         """Take an event in."""
         self.progress.see(event)
         self.heard = self.progress.clock()
+        match event:
+            case Accepted(text=text, what=what, pass_name=name):
+                self.steps.append((self.progress.checks, len(text), name, what))
+            case PassStarted(name=name) if name in self.off:
+                self.skip()
+
+    @property
+    def waited(self) -> float:
+        """Seconds without a sign of life."""
+        return self.progress.clock() - self.heard
+
+    def pause(self) -> None:
+        """Pause or go on."""
+        if self.session is not None:
+            self.paused = not self.paused
+            (self.session.pause if self.paused else self.session.resume)()
+
+    def skip(self) -> None:
+        """Leave the current pass."""
+        if self.session is not None:
+            self.session.skip_pass()
+
+    def stop(self) -> None:
+        """Stop with the best so far."""
+        if self.session is not None:
+            self.session.stop("stopped by q")
 
     def change(self) -> Sequence[tuple[str, str, int]]:
         """Return what the last accepted change removed and added (see `glimpse`)."""
         if self.progress.last is None:
             return ()
         _, old, new = self.progress.last
-        if not old or max(len(old), len(new)) > _LARGE:
+        if not old or max(len(old), len(new)) > LARGE:
             return ()
         if self._compared[0] is not new:
             self._compared = (new, glimpse(old, new))
@@ -72,8 +111,7 @@ class Watched:
 def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     """Return the lines of the block, each at most `width` columns wide.
 
-    The number of lines stays the same during a run, so that nothing jumps, except for a slow check
-    and the help.
+    Their number stays the same, so that nothing jumps, except for a slow check and the help.
     """
     progress = watched.progress
     seconds = progress.elapsed
@@ -83,28 +121,41 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     if progress.round < 0:
         found.append([("running the command on the input ", ""), (f"for {seconds:.0f} s", "quiet")])
         return [_cut(row, width) for row in found]
-    rate = progress.rate(seconds)
-    share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
-    workers = _workers(watched)
-    said = [f"{rate:.0f}/s", f"{share:.0f} % succeed", f"{progress.remembered:,} known", workers]
-    found.append(
-        _fitting(
-            (f"{progress.checks:,} checks", "strong"),
-            [(f"  {each}", "") for each in said],
-            [(f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet")],
-            width,
-        )
+    workers = f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"
+    said = (
+        f"{progress.rate(seconds):.0f}/s",
+        f"{progress.succeeding:.0f} % succeed",
+        f"{progress.remembered:,} known",
+        "on a cluster" if watched.on_cluster else workers,
     )
-    since = "" if progress.since is None else f"  last success {_ago(progress.since)}"
-    found.append(
+    first: Part = (f"{progress.checks:,} checks", "strong")
+    last: Part = (f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet")
+    room, middle = width - len(first[0]) - len(last[0]), list[Part]()
+    for each in said:  # what does not fit is left out
+        room -= len(each) + 2
+        if room >= 0:
+            middle.append((f"  {each}", ""))
+    ago = progress.since
+    since = ""
+    if ago is not None:
+        since = f"  last success {f'{ago:.0f} s' if ago < 120 else _clock(ago)} ago"
+    found += [
+        [first, *middle, last],
         [
             (f"round {progress.round}: {printable(progress.pass_name)}", "strong"),
             (f"  {progress.accepted:,} accepted", ""),
             (since, "quiet"),
-        ]
-    )
-    found.append(_changed(watched, width))
-    found.append(_state(watched))
+        ],
+        _changed(watched, width),
+    ]
+    if watched.paused:
+        found.append([("paused", "warn"), ("  p resumes", "quiet")])
+    elif watched.waited >= SLOW:
+        command = printable(watched.command)
+        words = f"a check has been running for {watched.waited:.0f} s: {command}"
+        found.append([(words, "warn")])
+    else:
+        found.append([("p pause  n skip pass  q stop  t full screen  ? help", "quiet")])
     if watched.help:
         found += [[(line, "quiet")] for line in HELP]
     return [_cut(row, width) for row in found]
@@ -165,17 +216,6 @@ def _changed(watched: Watched, width: int) -> Row:
     return parts
 
 
-def _fitting(first: Part, middle: list[Part], last: list[Part], width: int) -> Row:
-    """Return a row without those parts of the middle that do not fit; the first ones are kept."""
-    room = width - sum(len(text) for text, _ in (first, *last))
-    kept = list[Part]()
-    for part in middle:
-        room -= len(part[0])
-        if room >= 0:
-            kept.append(part)
-    return [first, *kept, *last]
-
-
 def _cut(row: Row, width: int) -> Row:
     """Return a row of at most `width` columns."""
     found: list[Part] = []
@@ -191,102 +231,3 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _ago(seconds: float) -> str:
-    return f"{seconds:.0f} s ago" if seconds < 120 else f"{_clock(seconds)} ago"
-
-
-def _state(watched: Watched) -> list[Part]:
-    """Return the row that says why nothing happens, otherwise the keys."""
-    waited = watched.progress.clock() - watched.heard
-    if watched.paused:
-        return [("paused", "warn"), ("  p resumes", "quiet")]
-    if waited >= SLOW:
-        words = f"a check has been running for {waited:.0f} s: {printable(watched.command)}"
-        return [(words, "warn")]
-    return [("p pause  n skip pass  q stop  t full screen  ? help", "quiet")]
-
-
-def _workers(watched: Watched) -> str:
-    if watched.on_cluster:
-        return "on a cluster"
-    return f"{watched.jobs} worker{'s' if watched.jobs > 1 else ''}"
-
-
-_STEPS = 1000  # in the history
-
-
-class Ran(Protocol):
-    """How a command ended."""
-
-    @property
-    def stdout(self) -> bytes:
-        """What it printed."""
-
-    @property
-    def stderr(self) -> bytes:
-        """What the last check printed as errors."""
-
-    def describe(self) -> str:
-        """Say how it ended."""
-
-
-class Controlled(Protocol):
-    """What the keys control: a session."""
-
-    @property
-    def best(self) -> bytes:
-        """The smallest failing text so far."""
-
-    @property
-    def last_run(self) -> Sequence[Ran]:
-        """How the commands of the last check ended."""
-
-    @property
-    def busy(self) -> float:
-        """Seconds that the commands of all checks ran, in sum."""
-
-    @property
-    def timeouts(self) -> int:
-        """Checks of which a command reached a time limit."""
-
-    @property
-    def time_limit(self) -> float | None:
-        """Seconds of wall time that a run may take."""
-
-    def stop(self, reason: str = ...) -> None:
-        """Stop with the best so far."""
-
-    def pause(self) -> None:
-        """Start no more checks."""
-
-    def resume(self) -> None:
-        """Go on."""
-
-    def skip_pass(self) -> None:
-        """Leave the current pass."""
-
-
-@dataclass(slots=True)
-class Screenful:
-    """What the full screen shows and controls; kept while it is closed."""
-
-    watched: Watched
-    session: Controlled | None = None
-    off: set[str] = field(default_factory=set)
-    """The passes to skip."""
-    steps: deque[tuple[int, int, str, str]] = field(default_factory=lambda: deque(maxlen=_STEPS))
-    """Checks, bytes, pass and change of each accepted text."""
-    over: threading.Event = field(default_factory=threading.Event)
-    """Set when the screen has to close."""
-    left: bool = False
-    """The user has stopped the run here: the screen closes at its end."""
-
-    def see(self, event: Event) -> None:
-        """Record an event, after `watched` has."""
-        match event:
-            case Accepted(text=text, what=what, pass_name=name):
-                self.steps.append((self.watched.progress.checks, len(text), name, what))
-            case PassStarted(name=name) if name in self.off and self.session is not None:
-                self.session.skip_pass()

@@ -25,52 +25,43 @@ from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
-from reducekit.events import Finished
 from reducekit.reports.steps import changes
 from reducekit.session.progress import Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
-from reducekit.usage.block import SLOW, Controlled, Ran, Screenful, Watched, sizes
+from reducekit.usage.block import LARGE, SLOW, Watched, sizes
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def head(watched: Watched) -> Text:
     """Return the name of the output, the state, and the failure that is kept."""
-    progress = watched.progress
+    progress, ended = watched.progress, watched.progress.finished
     found = Text(printable(progress.output) or "reducekit", style="bold")
     found.append("  ")
-    if progress.finished is not None:
-        found.append(*_ended(progress.finished))
-    elif watched.paused:
-        found.append(" Paused ", "black on yellow")
+    if ended is None:
+        state = (" Paused ", "yellow") if watched.paused else (" Running ", "green")
+    elif ended.verified is False:
+        state = (" Unstable ", "red")
     else:
-        found.append(" Running ", "black on green")
+        state = (" Done ", "green") if ended.stopped is None else (" Stopped ", "yellow")
+    said, colour = state
+    found.append(said, f"{'white' if colour == 'red' else 'black'} on {colour}")
     if progress.failure:
         found.append(f"  keeps: {printable(progress.failure)}", "dim")
     return found
 
 
-def _ended(finished: Finished) -> tuple[str, str]:
-    """Return the state of a finished run and its colours."""
-    if finished.verified is False:
-        return " Unstable ", "white on red"
-    if finished.stopped is not None:
-        return " Stopped ", "black on yellow"
-    return " Done ", "black on green"
-
-
-def numbers(watched: Watched, session: Controlled | None) -> Text:
+def numbers(watched: Watched) -> Text:
     """Return sizes, checks, the pass and times."""
-    progress = watched.progress
+    progress, finished, session = watched.progress, watched.progress.finished, watched.session
     seconds = progress.elapsed
-    found = Text()
     if not progress.size:
         return Text("reading the input")
     gone = progress.size_before - progress.size
     removed = 100 * gone / max(1, progress.size_before)
+    found = Text()
     found.append(f"{progress.size:,} bytes", "bold green")
     found.append(f" of {progress.size_before:,}, {removed:.2f} % removed\n")
-    finished = progress.finished
     current = f"{printable(progress.pass_name)}, round {progress.round}"
     if finished is not None:
         current = printable(finished.stopped or "none helps any more")
@@ -78,49 +69,41 @@ def numbers(watched: Watched, session: Controlled | None) -> Text:
             current = "none: the result did not fail again"
     elif progress.round < 0:
         current = "none yet: running the command on the input"
-    share = 100 * progress.interesting / progress.checks if progress.checks else 0.0
-    unused = 100 * max(0, progress.interesting - progress.accepted) / max(1, progress.checks)
-    rate = progress.rate(seconds)
-    told = (
-        f"  {rate:.0f}/s  {share:.0f} % succeed  {unused:.0f} % unused" if progress.checks else ""
-    )
+    checks = f"{progress.checks:,}"
+    if progress.checks:
+        unused = 100 * max(0, progress.interesting - progress.accepted) / progress.checks
+        checks += f"  {progress.rate(seconds):.0f}/s  {progress.succeeding:.0f} % succeed"
+        checks += f"  {unused:.0f} % unused"
     ago = progress.since
     since = "no success yet" if ago is None else f"last success {ago:.0f} s ago"
+    accepted = progress.accepted
+    workers = "a cluster" if watched.on_cluster else f"{watched.jobs}"
+    if session is not None:
+        busy = session.busy / max(1e-9, seconds)
+        limit = "" if session.time_limit is None else f" ({session.time_limit:.1f} s)"
+        workers += f"  {busy:.1f} busy on average  {session.timeouts:,} timeouts{limit}"
     left = "" if finished else f"  left: {in_words(progress.left())}"
     for name, value in (
-        ("checks", f"{progress.checks:,}{told}"),
+        ("checks", checks),
         ("known", f"{progress.remembered:,} verdicts needed no check"),
-        (
-            "accepted",
-            f"{progress.accepted:,}  {progress.accepted / max(1.0, seconds):.1f}/s  {since}",
-        ),
+        ("accepted", f"{accepted:,}  {accepted / max(1.0, seconds):.1f}/s  {since}"),
         ("removed", f"{max(0, gone) / max(1.0, seconds):,.0f} bytes a second"),
         ("pass", current),
-        ("workers", _workers(watched, session)),
+        ("workers", workers),
         ("time", f"{seconds:.0f} s{left}"),
     ):
         found.append(f"{name:>9} ", "dim")
         found.append(f"{value}\n")
-    waited = progress.clock() - watched.heard
-    if waited >= SLOW and not watched.paused and finished is None:
+    if watched.waited >= SLOW and not watched.paused and finished is None:
         words = printable(watched.command)
-        found.append(f"a check has been running for {waited:.0f} s: {words}", "yellow")
+        found.append(f"a check has been running for {watched.waited:.0f} s: {words}", "yellow")
     return found
 
 
-def _workers(watched: Watched, session: Controlled | None) -> str:
-    found = "a cluster" if watched.on_cluster else f"{watched.jobs}"
-    if session is None:
-        return found
-    busy = session.busy / max(1e-9, watched.progress.elapsed)
-    limit = "" if session.time_limit is None else f" ({session.time_limit:.1f} s)"
-    return f"{found}  {busy:.1f} busy on average  {session.timeouts:,} timeouts{limit}"
-
-
-def output(outcomes: Sequence[Ran]) -> Text:
-    """Return what the commands of a check printed, and how they ended."""
+def output(watched: Watched) -> Text:
+    """Return what the commands of the last check printed, and how they ended."""
     found = Text()
-    for each in outcomes:
+    for each in () if watched.session is None else watched.session.last_run:
         found.append(printable_lines(each.stdout[-4000:]))
         found.append(printable_lines(each.stderr[-4000:]), "red")
         found.append(f"({each.describe()})\n", "dim")
@@ -152,7 +135,6 @@ def plot(progress: Progress, width: int, height: int) -> list[str]:
 
 _EVERY = 0.25  # seconds between two pictures
 _LINES, _COLUMNS = 400, 300  # of a text that is shown
-_LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
 
 
 class Fullscreen(App[None]):
@@ -184,7 +166,7 @@ class Fullscreen(App[None]):
     ]
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, shown: Screenful) -> None:
+    def __init__(self, shown: Watched) -> None:
         super().__init__(driver_class=_Driver if threading.current_thread() is not
                          threading.main_thread() else None)  # fmt: skip
         self.shown = shown
@@ -192,7 +174,7 @@ class Fullscreen(App[None]):
         self._finished = False
 
     def compose(self) -> ComposeResult:
-        """Make the"""
+        """Make the panes."""
         yield Static(id="head")
         with Horizontal(id="upper"):
             yield Static(id="numbers", classes="pane")
@@ -232,26 +214,25 @@ class Fullscreen(App[None]):
         if shown.over.is_set():
             self.exit()
             return
-        if not self._finished and shown.watched.progress.finished is not None:
+        progress = shown.progress
+        if not self._finished and progress.finished is not None:
             self._finished = True
             self.refresh_bindings()
         self._follow_size()
         if not self.screen_stack:
             return
         main = self.screen_stack[0]
-        progress = shown.watched.progress
-        main.query_one("#head", Static).update(head(shown.watched))
-        main.query_one("#numbers", Static).update(numbers(shown.watched, shown.session))
+        main.query_one("#head", Static).update(head(shown))
+        main.query_one("#numbers", Static).update(numbers(shown))
         curve = main.query_one("#curve", Static)
         rows = plot(progress, curve.content_size.width, curve.content_size.height)
         curve.update(Text("\n".join(rows), style="green", no_wrap=True))
         self._draw_text(main.query_one("#text", Static), main.query_one("#change", Static))
-        outcomes = () if shown.session is None else shown.session.last_run
-        main.query_one("#output", Static).update(output(outcomes))
+        main.query_one("#output", Static).update(output(shown))
 
     def _draw_text(self, pane: Static, changed: Static) -> None:
         """Show the best text, and what the last step changed in it, if that is new."""
-        step = self.shown.watched.progress.last
+        step = self.shown.progress.last
         text = b"" if self.shown.session is None else self.shown.session.best
         if text is self._drawn:
             return
@@ -259,7 +240,7 @@ class Fullscreen(App[None]):
         main = self.screen_stack[0]
         main.query_one("#text-pane").border_title = f"Text, {len(text):,} bytes"
         pane.update(Text("\n".join(excerpt(text, _LINES, _COLUMNS))))
-        if step is None or max(len(step.before), len(step.after)) > _LARGE or not step.before:
+        if step is None or max(len(step.before), len(step.after)) > LARGE or not step.before:
             changed.update(Text("" if step is None else printable(step.what)))
             return
         styles = {"-": "red", "+": "green"}
@@ -283,15 +264,11 @@ class Fullscreen(App[None]):
 
     def action_pause(self) -> None:
         """Pause or go on."""
-        watched, session = self.shown.watched, self.shown.session
-        if session is not None:
-            watched.paused = not watched.paused
-            (session.pause if watched.paused else session.resume)()
+        self.shown.pause()
 
     def action_skip(self) -> None:
         """Leave the current pass."""
-        if self.shown.session is not None:
-            self.shown.session.skip_pass()
+        self.shown.skip()
 
     def action_view(self) -> None:
         """Give all columns to the text, then to last change and output, then show all."""
@@ -303,9 +280,8 @@ class Fullscreen(App[None]):
 
     def action_stop(self) -> None:
         """Stop with the best so far."""
-        if self.shown.session is not None:
-            self.shown.left = True
-            self.shown.session.stop("stopped by q")
+        self.shown.left = self.shown.session is not None
+        self.shown.stop()
 
     def action_leave(self) -> None:
         """Close the screen of a finished run."""
@@ -333,7 +309,7 @@ class Fullscreen(App[None]):
 
     def action_passes(self) -> None:
         """List the passes, to switch them on or off."""
-        totals = self.shown.watched.progress.passes
+        totals = self.shown.progress.passes
         rows = [
             (
                 self._switch(name),
@@ -361,8 +337,8 @@ class Fullscreen(App[None]):
     def toggle(self, row: Sequence[str]) -> str:
         """Switch a pass off or on; return which one."""
         self.shown.off ^= {row[1]}
-        if row[1] in self.shown.off and row[1] == self.shown.watched.progress.pass_name:
-            self.action_skip()
+        if row[1] in self.shown.off and row[1] == self.shown.progress.pass_name:
+            self.shown.skip()
         return self._switch(row[1])
 
 

@@ -19,7 +19,7 @@ from reducekit.cli.process import Interrupts
 from reducekit.events import Accepted, Event, Finished, Started
 from reducekit.session import Options, Session
 from reducekit.session.progress import Progress
-from reducekit.usage.block import Screenful, Watched
+from reducekit.usage.block import Watched
 from reducekit.usage.fullscreen import Fullscreen, head, numbers, plot
 from tests.cli.test_live import SCRIPT, Terminal
 from tests.cli.test_redrawing import Tmux
@@ -177,11 +177,10 @@ def test_text_change_history_and_passes() -> None:
         assert gate.acquire(timeout=60)
         return b"(= 17 17)" in text
 
-    screen = Screenful(Watched(Progress()))
+    screen = Watched(Progress())
     done = threading.Event()
 
     def see(event: Event) -> None:
-        screen.watched.see(event)
         screen.see(event)
         if isinstance(event, Accepted):
             done.set()
@@ -219,7 +218,7 @@ def test_text_change_history_and_passes() -> None:
             await pilot.press("escape", "h")
             assert app.screen.query_one(DataTable).row_count == len(screen.steps) > 0
             await pilot.press("escape", "p")
-            assert screen.watched.paused
+            assert screen.paused
             await pilot.press("p", "q")
             gate.release(1000)
             await asyncio.to_thread(thread.join, 60)
@@ -234,10 +233,10 @@ def test_text_change_history_and_passes() -> None:
 def test_a_run_without_a_success_yet_says_so_once() -> None:
     progress = Progress()
     progress.see(Started(4096, Path("x")))
-    said = str(numbers(Watched(progress), None))
+    said = str(numbers(Watched(progress)))
     assert "accepted 0  0.0/s  no success yet\n" in said
     progress.see(Accepted(b"x", "", ""))
-    assert "1.0/s  last success 0 s ago\n" in str(numbers(Watched(progress), None))
+    assert "1.0/s  last success 0 s ago\n" in str(numbers(Watched(progress)))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +253,7 @@ def test_a_finished_run_says_how_it_ended(end: Finished, state: str, why: str) -
     watched.see(end)
     watched.heard -= 60
     assert f" {state} " in str(head(watched))
-    said = str(numbers(watched, None))
+    said = str(numbers(watched))
     assert f"pass {why}\n" in said
     assert "a check has been running" not in said
     assert "8 bytes of 4,096" in said
