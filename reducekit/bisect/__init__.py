@@ -1,9 +1,8 @@
 """Finds the version since which an input fails, and the options that the failure needs.
 
 `search` decides which version to test next, and which options to leave out; it runs nothing.
-`versions` is what all sources of versions have in common: `wheels`, `builds` and `checkout`.
-`commands` fills a version into the commands, `verdicts` judges what they did, and `bisection` puts
-these together and reports.
+`versions` are wheels, builds or revisions, `verdicts` judges what their commands did, and
+`bisection` puts these together.
 """
 
 from reducekit.bisect.bisection import Bisection as Bisection

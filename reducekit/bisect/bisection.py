@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from reducekit.bisect.verdicts import Differs, Judge, Report, Tested, cannot_sta
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Finished, Guard, NoSignals
+from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.signature import signature
@@ -118,10 +119,7 @@ class Bisection:
     def _bad_end(self) -> tuple[int, Golden]:
         """Return the bad end, and how it fails. Raises NotInterestingError if it does not."""
         named = self._options.bad
-        for number in _ends(range(len(self._versions) - 1, 0, -1), named):
-            program = self._program(number, must=named)
-            if program is None:
-                continue
+        for number, program in self._ends(range(len(self._versions) - 1, 0, -1), named):
             try:
                 golden = self._establish(number, program)
             except GoldenRunError as error:
@@ -129,37 +127,43 @@ class Bisection:
                     error.add_note(self._other_end_too(number))
                 raise
             words = ended(golden.outcomes)
-            if cannot_start(golden.outcomes):
-                self._refuse(number, words, named)
-                continue
-            self._record(number, "bad", words)
-            return number, golden
-        raise NotInterestingError(f"no version can be tested ({self._last_reason()})")
+            if not cannot_start(golden.outcomes):
+                self._record(number, "bad", words)
+                return number, golden
+            self._refuse(number, words, named)
+        raise NotInterestingError(f"no version can be tested ({self._last_reason})")
 
     def _good_end(self, bad: int, golden: Golden) -> tuple[int, Judge]:
-        """Return the good end, and the judge of the versions in between.
-
-        Raises NotInterestingError if the good end fails, too.
-        """
+        """Return the good end, and the judge of those between. Raises NotInterestingError."""
         named = self._options.good
-        for number in _ends(range(bad), named):
-            program = self._program(number, must=named)
-            if program is None:
-                continue
+        for number, program in self._ends(range(bad), named):
             _, asked = self._filled(number, program).commands_and_criterion()
             finished = self._run(number, program, golden)
             judge, words = Judge(asked), ended(finished.outcomes)
             if finished.interesting:
                 self._record(number, "bad", words)
-                raise NotInterestingError(self._both_fail(number, bad))
-            if judge.cannot_run(finished.outcomes):
-                self._refuse(number, words, named)
-                continue
-            self._record(number, "good", words)
-            return number, replace(judge, accepted=signature(finished.outcomes[0]))
+                both = f"{self._versions[number].name} and {self._versions[bad].name} both fail"
+                which = (
+                    "a version that does not"
+                    if named is None
+                    else ("another version that does not fail")
+                )
+                more = "; the oldest one does" if named is None else ""
+                raise NotInterestingError(f"{both}: name {which}, with `good` VERSION{more}")
+            if not judge.cannot_run(finished.outcomes):
+                self._record(number, "good", words)
+                return number, replace(judge, accepted=signature(finished.outcomes[0]))
+            self._refuse(number, words, named)
         raise NotInterestingError(
-            f"only {self._versions[bad].name} can be tested ({self._last_reason()})"
+            f"only {self._versions[bad].name} can be tested ({self._last_reason})"
         )
+
+    def _ends(self, inwards: Sequence[int], named: str | None) -> Iterator[tuple[int, Path]]:
+        """Yield the candidates for an end: only the named version, or all in order."""
+        for number in inwards if named is None else inwards[:1]:
+            program = self._program(number, must=named)
+            if program is not None:
+                yield number, program
 
     def _other_end_too(self, bad: int) -> str:
         """Return what to type if the bad end does not fail; tests whether the other end does."""
@@ -174,12 +178,6 @@ class Bisection:
                 )
         return f"neither {newer} nor {older} fails: name a version that does, with `bad` VERSION"
 
-    def _both_fail(self, good: int, bad: int) -> str:
-        both = f"{self._versions[good].name} and {self._versions[bad].name} both fail"
-        if self._options.good is None:
-            return f"{both}: name a version that does not, with `good` VERSION; the oldest one does"
-        return f"{both}: name another version that does not fail, with `good` VERSION"
-
     def _test(self, number: int, judge: Judge, golden: Golden) -> Verdict:
         """Test a version; return its verdict, and report it to `listen`."""
         program = self._program(number)
@@ -193,8 +191,7 @@ class Bisection:
         return self._record(number, found, ended(finished.outcomes))
 
     def _choose_options(self, good: int, bad: int, golden: Golden) -> None:
-        """Find the options that the first bad version needs and with which the last good one
-        passes.
+        """Find the options that the first bad version needs and the last good one passes with.
 
         The good version rarely fails with fewer options, so it is asked about the result first, and
         about every candidate only if it does.
@@ -233,12 +230,7 @@ class Bisection:
             finished = self._run(good, self._programs[good], golden, kept, text=text)
             return judge.of(finished.outcomes, shown=finished.interesting) == "good"
 
-        commands = [
-            self._filled(
-                number, self._programs[number], self._report.kept
-            ).commands_and_criterion()[0]
-            for number in (bad, good)
-        ]
+        commands = [self._commands(number) for number in (bad, good)]
         limits = self._limits(golden.criterion.wall)
         options = Options(
             input=self._text,
@@ -325,17 +317,14 @@ class Bisection:
         return verdict
 
     def _refuse(self, number: int, words: str, named: str | None) -> None:
-        """Record that a version at an end gives no verdict.
-
-        Raises UsageError if the user named it.
-        """
+        """Record that a version at an end gives no verdict. Raises UsageError if it was named."""
         if named is not None:
             name = self._versions[number].name
             raise UsageError(f"{name} cannot run the input ({words}): name another version")
         self._record(number, "skipped", words)
 
     def _program(self, number: int, *, must: str | None = None) -> Path | None:
-        """Return the program of a version; None if it is unavailable, which is recorded.
+        """Return the program of a version; None, on record, if there is none.
 
         Raises UsageError if the user named the version (`must`).
         """
@@ -349,6 +338,7 @@ class Bisection:
             return None
         return self._programs[number]
 
+    @property
     def _last_reason(self) -> str:
         last = self._report.tested[-1]
         return f"{last.version}: {last.ended}"
@@ -361,12 +351,11 @@ class Bisection:
 
     def _shell_line(self, number: int) -> str:
         """Return the command that was run on a version, with only the needed options."""
-        filled = self._filled(number, self._programs[number], self._report.kept)
-        commands, _ = filled.commands_and_criterion()
         reduced = self._report.reduced
-        return commands[0].shell_line(self._options.name if reduced is None else reduced[2])
+        name = self._options.name if reduced is None else reduced[2]
+        return self._commands(number)[0].shell_line(name)
 
-
-def _ends(inwards: Sequence[int], named: str | None) -> Sequence[int]:
-    """Return the candidates for an end: only the named version, or all in order."""
-    return inwards if named is None else inwards[:1]
+    def _commands(self, number: int) -> tuple[Command, ...]:
+        """Return the commands on a version, with only the needed options."""
+        filled = self._filled(number, self._programs[number], self._report.kept)
+        return filled.commands_and_criterion()[0]

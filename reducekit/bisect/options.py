@@ -55,7 +55,12 @@ class Template:
                 f"no command contains {SOLVER}, the place for the program of a version: "
                 f"`command` '{SOLVER} --opt'"
             )
-        words = _words_of(failure)
+        words = [] if failure.shell or failure.command is None else failure.command
+        if isinstance(words, str):
+            try:
+                words = shlex.split(words)
+            except ValueError:
+                words = []  # refused later, with what is wrong with it
         placed = OPTIONS in said
         if extra and not placed and not words:
             raise UsageError(f"`options_file`: say with {OPTIONS} where in the command they go")
@@ -127,19 +132,6 @@ def read_options(path: Path) -> list[str]:
         raise UsageError(f"`options_file`: {path} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"`options_file`: {path}: {error}") from None
-
-
-def _words_of(failure: Failure) -> list[str]:
-    """Return the words of the command; none if a shell reads it, or if there is only a test."""
-    command = failure.command
-    if command is None or failure.shell:
-        return []
-    if not isinstance(command, str):
-        return list(command)
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []  # refused later, with what is wrong with it
 
 
 def _replaced(text: str, places: dict[str, str]) -> str:
@@ -234,8 +226,8 @@ class BisectOptions:
 
     def template(self) -> Template:
         """Return the commands, with placeholders. Raises UsageError."""
-        extra: Sequence[str] = () if self.options_file is None else read_options(self.options_file)
-        return Template.of(self.failure, extra)
+        path = self.options_file
+        return Template.of(self.failure, () if path is None else read_options(path))
 
 
 OWN = tuple(

@@ -42,7 +42,8 @@ class Judge:
         if self.cannot_run(outcomes):
             return "skipped"
         first = outcomes[0]
-        other = _is_own(self.asked) and is_failure(first) and signature(first) != self.accepted
+        own = isinstance(innermost(self.asked), OwnFailure)
+        other = own and is_failure(first) and signature(first) != self.accepted
         return "skipped" if other else "good"
 
     def cannot_run(self, outcomes: Sequence[Outcome]) -> bool:
@@ -113,10 +114,6 @@ def _ended(outcome: Outcome) -> str:
     if is_failure(outcome) or not said:
         said.append(signature(outcome).describe())
     return without_middle(printable(", ".join(said)), _LONGEST)
-
-
-def _is_own(criterion: Criterion) -> bool:
-    return isinstance(innermost(criterion), OwnFailure)
 
 
 class Tested(NamedTuple):
@@ -222,10 +219,16 @@ class Report:
         if self.good is None or self.bad is None:
             yield "no two versions are known of which one fails"
             return
-        if self.exact:
-            yield from self._found()
-        else:
+        if not self.exact:
             yield f"stopped: {self.good} does not fail, {self.bad} does"
+        elif self.fixed:
+            yield f"first good version: {self.good} (last bad: {self.bad})"
+        else:
+            yield f"first bad version: {self.bad} (last good: {self.good})"
+        if self.exact and self.between:
+            yield f"not tested, and may be it: {', '.join(self.between)}"
+        if self.exact and len(self.changes) > 1:
+            yield f"the verdict changes more than once: at {', '.join(self.changes)}"
         if self.failure:
             yield f"failure: {self.failure}"
         if self.needed is not None:
@@ -237,16 +240,6 @@ class Report:
         yield f"runs: {self.runs}; versions: {self._counts()}"
         for said, line in zip(("fails", "does not"), self.commands, strict=False):
             yield f"{said + ':':<10}$ {line}"
-
-    def _found(self) -> Iterator[str]:
-        if self.fixed:
-            yield f"first good version: {self.good} (last bad: {self.bad})"
-        else:
-            yield f"first bad version: {self.bad} (last good: {self.good})"
-        if self.between:
-            yield f"not tested, and may be it: {', '.join(self.between)}"
-        if len(self.changes) > 1:
-            yield f"the verdict changes more than once: at {', '.join(self.changes)}"
 
     def _counts(self) -> str:
         count = {

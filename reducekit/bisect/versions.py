@@ -53,12 +53,21 @@ class Source(Protocol):
     """How many versions were downloaded or built."""
 
     def ends(self, good: str | None, bad: str | None) -> tuple[int, int]:
-        """Return the positions of the given versions; by default the oldest is good, the newest
-        bad.
+        """Return the positions of two versions; the default is the end far from the other.
 
         Raises UsageError.
         """
-        return ends_of(self.versions, good, bad)
+        versions = self.versions
+        first = 0 if good is None else find(versions, good, "good")
+        last = len(versions) - 1 if bad is None else find(versions, bad, "bad")
+        if first == last:
+            named = versions[first].name
+            raise UsageError(
+                f"`good` and `bad` are the same version: {named}"
+                if len(versions) > 1
+                else f"there is only one version, {named}: nothing to search"
+            )
+        return first, last
 
     def program(self, version: Version) -> Path:
         """Return the program of a version. Raises UnavailableError."""
@@ -68,24 +77,8 @@ class Source(Protocol):
         return
 
 
-def ends_of(versions: Sequence[Version], good: str | None, bad: str | None) -> tuple[int, int]:
-    """Return the positions of two versions: if only one is given, the other is at the far end."""
-    first = 0 if good is None else find(versions, good, "good")
-    last = len(versions) - 1 if bad is None else find(versions, bad, "bad")
-    if first == last:
-        named = versions[first].name
-        raise UsageError(
-            f"`good` and `bad` are the same version: {named}" if len(versions) > 1
-            else f"there is only one version, {named}: nothing to search"
-        )  # fmt: skip
-    return first, last
-
-
 def find(versions: Sequence[Version], name: str, option: str) -> int:
-    """Return the position of a version: by its name, or by a unique prefix of it.
-
-    Raises UsageError, with the option that named it.
-    """
+    """Return the position of a version by its name, or a unique prefix of it. Raises UsageError."""
     for number, each in enumerate(versions):
         if each.name == name:
             return number
@@ -131,10 +124,7 @@ def executables(folder: Path) -> list[Path]:
 def run(
     argv: Sequence[str], folder: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Run a program to its end; return its status and both outputs.
-
-    If this is interrupted, the program and what it started are killed.
-    """
+    """Run a program; return its status and outputs. An interrupt kills all that it started."""
     process = subprocess.Popen(
         argv,
         cwd=folder,
@@ -380,7 +370,8 @@ class Wheels(Source):
                 done.touch()
         found = executables(folder / "bin")
         if self._program is None:
-            found = [each for each in found if not _of_environment(each)]
+            in_each_environment = ("python", "activate", "Activate")
+            found = [each for each in found if not each.name.startswith(in_each_environment)]
             # Packages that it depends on may bring programs, too.
             named = [each for each in found if each.name in self._package.lower()]
             found = named if len(found) > 1 and named else found
@@ -412,11 +403,6 @@ class Wheels(Source):
 
 def _pip(*words: str) -> tuple[int, str, str]:
     return run(own_python("-m", "pip", *words))
-
-
-def _of_environment(path: Path) -> bool:
-    """Return whether a file is in every virtual environment."""
-    return path.name.startswith(("python", "activate", "Activate"))
 
 
 def _is_program(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -103,16 +103,9 @@ def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
     outputs = _outputs(values)
     with ExitStack() as stack:
         cluster = _cluster(process, values, stack)
+        chosen = {name: {each.settings for each in algorithms[name]} for name in formats}
         cases = [
-            open_case(
-                path,
-                label,
-                name,
-                {each.settings for each in algorithms[name]},
-                failure,
-                interrupts,
-                cluster,
-            )
+            open_case(path, label, name, chosen[name], failure, interrupts, cluster)
             for path, label, name in zip(files, labels, formats, strict=True)
         ]
         runs, interrupted = _compare_algorithms(process, cases, algorithms, values)
@@ -133,13 +126,8 @@ def _cluster(
                 raise UsageError(f"`{name}` requires `cluster`")
         return None
     with process.interrupts.allowed():
-        cluster = stack.enter_context(
-            Cluster(
-                values["cluster"],
-                ship=values["ship"],
-                local_slots=values["local_slots"],
-            )
-        )
+        given = {name: values[name] for name in ("ship", "local_slots")}
+        cluster = stack.enter_context(Cluster(values["cluster"], **given))
     cluster.listen(lambda said: say(f"reducekit: note: {said}"))
     return cluster
 
@@ -170,24 +158,6 @@ def _compare_algorithms(
     return runs, False
 
 
-def _is_interrupted(
-    process: ProcessContext,
-    rows: list[reducers.Measured],
-    measuring: Iterator[reducers.Measured],
-    quiet: bool,
-) -> bool:
-    """Measure, adding to the rows; return whether a signal ended that."""
-    try:
-        with process.interrupts.allowed():
-            for row in measuring:
-                rows.append(row)
-                if not quiet:
-                    say(reducers.line(row))
-    except KeyboardInterrupt:
-        return True
-    return False
-
-
 def _compare_programs(
     process: ProcessContext,
     files: Sequence[Path],
@@ -204,7 +174,15 @@ def _compare_programs(
     outputs = _outputs(values)
     rows: list[reducers.Measured] = []
     measuring = reducers.measure_all(problems, programs, values["max_time"])
-    interrupted = _is_interrupted(process, rows, measuring, values["quiet"])
+    interrupted = False
+    try:
+        with process.interrupts.allowed():
+            for row in measuring:
+                rows.append(row)
+                if not values["quiet"]:
+                    say(reducers.line(row))
+    except KeyboardInterrupt:
+        interrupted = True
     if rows:
         print(reducers.markdown(rows), end="")
     texts = {"markdown": reducers.markdown, "tsv": reducers.tsv}

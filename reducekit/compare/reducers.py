@@ -20,12 +20,12 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from reducekit.compare.runs import mean_ratio, spread
-from reducekit.compare.sessions import filled
+from reducekit.compare.sessions import filled, replaced
 from reducekit.compare.tables import grid
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.oracle.command import PLACE, Command
@@ -209,7 +209,7 @@ def measure(
         source.write_bytes(problem.file.read_bytes())
         script, count = _counting(problem.oracle, folder)
         values = dict(zip(_PLACES, map(str, (source, output, script)), strict=True))
-        cost = run([_filled(word, values) for word in reducer.words], seconds)
+        cost = run([replaced(word, values) for word in reducer.words], seconds)
         checks = count.stat().st_size
         verified = output.exists() and _accepts(problem.oracle, output)
         if verified and keep is not None:
@@ -249,12 +249,6 @@ def _counting(oracle: Command, folder: Path) -> tuple[Path, Path]:
     )
     script.chmod(0o755)
     return script, count
-
-
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    for place, value in values.items():
-        word = word.replace(place, value)
-    return word
 
 
 def tsv(rows: Sequence[Measured]) -> str:
@@ -321,15 +315,10 @@ def by_test_set(rows: Sequence[Measured]) -> str:
         for test_set in dict.fromkeys(row.test_set for row in rows):
             here = [row for row in rows if (row.reducer, row.test_set) == (reducer, test_set)]
             if here:
-                lines.append([reducer, test_set, *_figures(here)])
+                lines.append([reducer, test_set, f"{len({row.case for row in here})}"])
+                for value, form in _MEASURES.values():
+                    lines[-1] += [f"{each:{form}}" for each in spread([value(r) for r in here])]
     return grid(header, lines)
-
-
-def _figures(rows: Sequence[Measured]) -> Iterator[str]:
-    """Yield the number of files, then average, least and most of each measure."""
-    yield f"{len({row.case for row in rows})}"
-    for value, form in _MEASURES.values():
-        yield from (f"{each:{form}}" for each in spread([value(row) for row in rows]))
 
 
 def ratios(rows: Sequence[Measured]) -> list[str]:
@@ -347,14 +336,6 @@ def ratios(rows: Sequence[Measured]) -> list[str]:
     return lines
 
 
-def _runs_of(rows: Iterable[Measured], key: tuple[str, str, str]) -> list[Measured]:
-    return [row for row in rows if (row.test_set, row.case, row.reducer) == key]
-
-
-def _is_verified(groups: Iterable[Iterable[Measured]]) -> bool:
-    return all(row.verified for rows in groups for row in rows)
-
-
 def ratio(
     rows: Sequence[Measured], column: str, other: str, first: str
 ) -> tuple[float | None, int]:
@@ -365,8 +346,12 @@ def ratio(
     """
     pairs = []
     for case in dict.fromkeys((row.test_set, row.case) for row in rows):
-        both = [_runs_of(rows, (*case, name)) for name in (other, first)]
-        if all(both) and (column == "bytes" or _is_verified(both)):
+        both = [
+            [row for row in rows if (row.test_set, row.case, row.reducer) == (*case, name)]
+            for name in (other, first)
+        ]
+        verified = all(row.verified for each in both for row in each)
+        if all(both) and (column == "bytes" or verified):
             a, b = (statistics.median(getattr(row, column) for row in each) for each in both)
             pairs.append((a, b))
     return mean_ratio(pairs, _LEAST[column]), len(pairs)

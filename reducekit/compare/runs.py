@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -52,6 +52,11 @@ class Run:
     def after(self) -> int:
         """The size of the result."""
         return self.curve[-1].size
+
+    @property
+    def removed(self) -> int:
+        """How much smaller the result is."""
+        return self.before - self.after
 
     @property
     def reduction(self) -> float:
@@ -101,20 +106,13 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
             (run.file, run.algorithm): run for run in runs if (run.format, run.settings) == kind
         }
         files = tuple(dict.fromkeys(file for file, _ in here))
-        rows = _finished(here, files)
+        rows = {
+            name: tuple(here[file, name] for file in files)
+            for name in dict.fromkeys(name for _, name in here)
+            if all((file, name) in here for file in files)
+        }
         if rows:
             yield Table(*kind, files, rows)
-
-
-def _finished(
-    runs: Mapping[tuple[str, str], Run], files: Sequence[str]
-) -> dict[str, tuple[Run, ...]]:
-    """Return the runs of each algorithm that has one on every file, in the order of the files."""
-    return {
-        name: tuple(runs[file, name] for file in files)
-        for name in dict.fromkeys(name for _, name in runs)
-        if all((file, name) in runs for file in files)
-    }
 
 
 def mean(numbers: Sequence[float]) -> float:

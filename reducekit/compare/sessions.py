@@ -141,27 +141,19 @@ def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
             raise UsageError(f"expected NAME=VALUE or NAME=VALUE,VALUE, not {each!r}")
         if name in declared:
             wanted[name] = values.split(",")
-        else:
-            _refuse_unknown(name)
+            continue
+        classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
+        known = {option.name for found in classes for option in found.options}
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"unknown format option {name!r}: {', '.join(sorted(known))}{hint}")
     found: list[Settings] = [()]
     for name, chosen in wanted.items():
         for value in chosen:
             _value(declared[name], value)
         found = [(*before, (name, value)) for value in chosen for before in found]
     return found
-
-
-def _refuse_unknown(name: str) -> None:
-    """Raise UsageError if no format has an option of that name."""
-    known = {
-        option.name
-        for each in registry.names(registry.FRONTENDS)
-        for option in registry.frontend_class(each).options
-    }
-    if name not in known:
-        close = get_close_matches(name, known, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"unknown format option {name!r}: {', '.join(sorted(known))}{hint}")
 
 
 def frontend_with(format_name: str, settings: Settings) -> Frontend:
@@ -185,13 +177,14 @@ def filled(failure: Failure, path: Path) -> Failure:
 
     def fill(command: Words) -> Words:
         if isinstance(command, str):
-            return _replaced(command, {key: shlex.quote(each) for key, each in places.items()})
-        return [_replaced(word, places) for word in command]
+            return replaced(command, {key: shlex.quote(each) for key, each in places.items()})
+        return [replaced(word, places) for word in command]
 
     return failure.with_commands(fill)
 
 
-def _replaced(text: str, places: Mapping[str, str]) -> str:
+def replaced(text: str, places: Mapping[str, str]) -> str:
+    """Return a text with the values of its placeholders."""
     for place, value in places.items():
         text = text.replace(place, value)
     return text
@@ -204,8 +197,7 @@ class _Key(NamedTuple):
     golden_run: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
+class _Check(NamedTuple):
     """What a session waits for."""
 
     ticket: int
@@ -352,19 +344,16 @@ def algorithms_of(
     if not found:
         raise UsageError("no algorithm is given: name some, such as --strategies ddmin,hdd,auto")
     for name in found:
-        _check_name(name)
+        base, colon, effort = name.partition(":")
+        if colon and effort not in ("quick", "thorough"):
+            raise UsageError(
+                f"{name!r} is neither a strategy nor one followed by :quick or :thorough"
+            )
+        registry.strategy(base)
     return {
         name: [Algorithm(each, chosen) for chosen in combinations(name, settings) for each in found]
         for name in formats
     }
-
-
-def _check_name(name: str) -> None:
-    """Raise UsageError for an unknown strategy name, with or without an effort."""
-    base, colon, effort = name.partition(":")
-    if colon and effort not in ("quick", "thorough"):
-        raise UsageError(f"{name!r} is neither a strategy nor one followed by :quick or :thorough")
-    registry.strategy(base)
 
 
 def run_all(

@@ -74,43 +74,36 @@ def _by_file(table: Table) -> list[str]:
 
     return [
         "Checks:",
-        grid(header, rows(lambda run: f"{run.checks}{_early([run])}", _mean_checks)),
+        grid(header, rows(lambda run: f"{run.checks}{_early([run])}", _mean("checks"))),
         "Verdicts asked for, including cached ones:",
-        grid(header, rows(lambda run: f"{run.asked}", _mean_asked)),
+        grid(header, rows(lambda run: f"{run.asked}", _mean("asked"))),
         f"Final {table.unit}:",
         grid(
             header,
             [
                 ("before", *map(str, before), f"{mean(before):.1f}"),
-                *rows(lambda run: f"{run.after}", _mean_after),
+                *rows(lambda run: f"{run.after}", _mean("after")),
             ],
         ),
         f"Percent of the {table.unit} removed by each check:",
         grid(
             header,
-            rows(
-                lambda run: f"{run.per_check:.3f}",
-                lambda runs: f"{mean_of_percents([run.per_check for run in runs]):.3f}",
-                descending=True,
-            ),
+            rows(lambda run: f"{run.per_check:.3f}", _mean_per_check, descending=True),
         ),
     ]
 
 
-def _mean_checks(runs: Sequence[Run]) -> str:
-    return f"{mean([run.checks for run in runs]):.1f}"
+def _mean(name: str, form: str = ".1f") -> Summary:
+    """Return what formats the mean of a number of runs."""
+    return lambda runs: format(mean([getattr(run, name) for run in runs]), form)
 
 
-def _mean_asked(runs: Sequence[Run]) -> str:
-    return f"{mean([run.asked for run in runs]):.1f}"
+def _mean_per_check(runs: Sequence[Run]) -> str:
+    return f"{mean_of_percents([run.per_check for run in runs]):.3f}"
 
 
-def _mean_after(runs: Sequence[Run]) -> str:
-    return f"{mean([run.after for run in runs]):.1f}"
-
-
-def _mean_removed(runs: Sequence[Run]) -> str:
-    return f"{mean([run.before - run.after for run in runs]):.1f}"
+def _checks(runs: Sequence[Run]) -> str:
+    return _mean("checks")(runs) + _early(runs)
 
 
 def _early(runs: Sequence[Run]) -> str:
@@ -122,13 +115,13 @@ def _overall(table: Table) -> list[str]:
     """Return the table of averages (5.7), smallest results first."""
     unit = table.unit
     columns: dict[str, Summary] = {
-        f"{unit} removed": _mean_removed,
-        f"final {unit}": _mean_after,
-        "percent": lambda runs: f"{mean([run.reduction for run in runs]):.2f}",
-        "final bytes": lambda runs: f"{mean([run.bytes_after for run in runs]):.1f}",
-        "checks": lambda runs: _mean_checks(runs) + _early(runs),
-        "asked": _mean_asked,
-        "percent a check": lambda runs: f"{mean_of_percents([run.per_check for run in runs]):.3f}",
+        f"{unit} removed": _mean("removed"),
+        f"final {unit}": _mean("after"),
+        "percent": _mean("reduction", ".2f"),
+        "final bytes": _mean("bytes_after"),
+        "checks": _checks,
+        "asked": _mean("asked"),
+        "percent a check": _mean_per_check,
     }
     ordered = sorted(table.rows.items(), key=lambda row: mean([run.after for run in row[1]]))
     rows = [(name, *(cell(runs) for cell in columns.values())) for name, runs in ordered]
@@ -147,7 +140,7 @@ def _settings_side_by_side(found: Sequence[Table]) -> list[str]:
     for row in rows:
         for table in found:
             runs = table.rows[row[0]]
-            row += [_mean_removed(runs), _mean_checks(runs) + _early(runs), _mean_asked(runs)]
+            row += [_mean("removed")(runs), _checks(runs), _mean("asked")(runs)]
     return [f"## {found[0].format}, settings side by side", "Averages:", grid(header, rows)]
 
 
@@ -177,30 +170,18 @@ def _dominance(table: Table) -> list[str]:
     rows = []
     for each in sorted(found, key=lambda each: each.checks):
         row = [each.algorithm, f"{each.size:{form}}", f"{each.checks:{form}}"]
-        row.append(_number(each.there, form))
+        row.append("never" if each.there is None else format(each.there, form))
         if several:
-            row += [_number(each.curve, ".0f"), _names(each.later), _names(each.larger)]
+            row.append("never" if each.curve is None else str(each.curve))
+            row += [", ".join(each.later) or "-", ", ".join(each.larger) or "-"]
         rows.append((*row, "yes" if each.dominated else "no"))
     return [f"`{ours}` at the final size of each algorithm:", grid(header, rows)]
 
 
-def _number(value: float | None, form: str) -> str:
-    return "never" if value is None else format(value, form)
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) or "-"
-
-
-def _steps(table: Table) -> list[int]:
-    """Return the numbers of checks that some run has come to."""
-    most = max(run.checks for runs in table.rows.values() for run in runs)
-    return [step for step in _STEPS if step <= most]
-
-
 def _anytime(table: Table) -> list[str]:
     """Return what an algorithm has reached on average after a number of checks."""
-    steps = _steps(table)
+    most = max(run.checks for runs in table.rows.values() for run in runs)
+    steps = [step for step in _STEPS if step <= most]
     if not steps:
         return []
     sizes = [

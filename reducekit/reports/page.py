@@ -7,17 +7,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import chain
 from pathlib import PurePath
 from typing import Literal
 
 from reducekit import linechart, svg
 from reducekit.journal import Step
 from reducekit.linechart import STYLE, Axis, Scale
-from reducekit.reports.account import LEFT, Account, Ending, Run, ending
+from reducekit.reports.account import LEFT, Account, Ending, ending
 from reducekit.reports.issue import program
 from reducekit.reports.steps import Line, changes
 from reducekit.session.progress import PassTotal, Point, stop_in_words
@@ -86,6 +86,26 @@ _LEFT = 200
 """Maximum number of assertions listed of what is left."""
 
 
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+{main}
+</main>
+</body>
+</html>
+"""
+
+
 def page(account: Account) -> str:
     """Return the report as HTML.
 
@@ -93,37 +113,23 @@ def page(account: Account) -> str:
     scripts, pictures, fonts and external links.
     """
     last = ending(account.found)
-    style = f"{_css()}\n{STYLE}"
-    head = account.found.head
-    assert head is not None
+    css = files("reducekit.reports").joinpath("page.css").read_text(encoding="utf-8")
+    style = f"{css}\n{STYLE}"
     title = _story(account)
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(style))}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="referrer" content="no-referrer">',
-        f"<title>{_said(title)}</title>",
-        f"<style>{style}</style>",
-        "</head>",
-        "<body>",
-        "<main>",
-        *_opening(account, last),
-        *_result(account),
-        *_failure(account, last),
-        *_left(last),
-        *_curves(account),
-        *_before(account, last),
-        *_steps(account),
-        *_passes(account.passes),
-        *_facts(account, last),
-        "</main>",
-        "</body>",
-        "</html>",
-    ]
-    return "\n".join([*parts, ""])
+    parts = chain(
+        _opening(account, last),
+        _result(account),
+        _failure(account, last),
+        _left(last),
+        _curves(account),
+        _before(account, last),
+        _steps(account),
+        _passes(account.passes),
+        _facts(account, last),
+    )
+    return _PAGE.format(
+        policy=escape(_policy(style)), title=_said(title), style=style, main="\n".join(parts)
+    )
 
 
 def _story(account: Account) -> str:
@@ -136,8 +142,6 @@ def _story(account: Account) -> str:
 
 def _opening(account: Account, last: Ending) -> Iterator[str]:
     before, after = account.size_before, len(account.after)
-    head = account.found.head
-    assert head is not None
     yield f"<h1>{_said(_story(account))}</h1>"
     how = "The search finished." if account.ended else "The search was stopped."
     if last.stopped:
@@ -164,19 +168,18 @@ def _opening(account: Account, last: Ending) -> Iterator[str]:
 
 
 def _curves(account: Account) -> Iterator[str]:
+    def figure(over: Over, scale: Scale) -> str:
+        drawn = chart(account.curve, over, scale)
+        return f"<figure>{drawn}<figcaption>{caption(over, scale)}</figcaption></figure>"
+
     yield "<h2>Size</h2>"
-    yield _figure(account, "checks", "logarithmic")
+    yield figure("checks", "logarithmic")
     yield "<details><summary>By time, and linear</summary>"
     yield '<div class="charts">'
-    yield _figure(account, "seconds", "logarithmic")
-    yield _figure(account, "checks", "linear")
-    yield _figure(account, "seconds", "linear")
+    yield figure("seconds", "logarithmic")
+    yield figure("checks", "linear")
+    yield figure("seconds", "linear")
     yield "</div></details>"
-
-
-def _figure(account: Account, over: Over, scale: Scale) -> str:
-    drawn = chart(account.curve, over, scale)
-    return f"<figure>{drawn}<figcaption>{caption(over, scale)}</figcaption></figure>"
 
 
 def _passes(passes: Sequence[PassTotal]) -> Iterator[str]:
@@ -195,30 +198,32 @@ def _passes(passes: Sequence[PassTotal]) -> Iterator[str]:
 
 
 def _pass_table(passes: Sequence[PassTotal]) -> Iterator[str]:
-    yield f'{_wide("Passes")}<table><tr><th>pass</th><th class="number">checks</th>'
-    yield '<th class="number">time</th><th class="number">accepted</th>'
-    yield '<th class="number">bytes removed</th>'
-    yield '<th class="number">bytes per check</th><th>share</th></tr>'
+    numbers = ("checks", "time", "accepted", "bytes removed", "bytes per check")
+    yield f"{_wide('Passes')}<table><tr><th>pass</th>{_cells(numbers, 'th')}<th>share</th></tr>"
     most = max(1, *(each.removed for each in passes))
     for each in passes:
-        rate = f"{each.removed / each.checks:,.1f}" if each.checks else ""
         wide = max(0, round(120 * each.removed / most))
+        cells = _cells(
+            (
+                _count(each.checks),
+                "" if each.seconds is None else _time(each.seconds),
+                f"{each.accepted:,}",
+                f"{each.removed:,}",
+                f"{each.removed / each.checks:,.1f}" if each.checks else "",
+            )
+        )
         yield (
-            f'<tr><td>{_said(each.name)}</td><td class="number">{_count(each.checks)}</td>'
-            f'<td class="number">{"" if each.seconds is None else _time(each.seconds)}</td>'
-            f'<td class="number">{each.accepted:,}</td><td class="number">{each.removed:,}</td>'
-            f'<td class="number">{rate}</td>'
+            f"<tr><td>{_said(each.name)}</td>{cells}"
             f'<td><svg width="120" height="12" aria-hidden="true">'
             f'<rect class="bar" y="2" width="{wide}" height="8"/></svg></td></tr>'
         )
     yield "</table></div>"
 
 
-def _run(run: Run) -> str:
-    lines = [f"$ {run.command}"]
-    for stream in (run.stdout, run.stderr):
-        lines += excerpt(stream.encode("utf-8", "surrogatepass"), _OUTPUT_LINES, _COLUMNS)
-    return _pre([*lines, f"({run.ended})"] if run.ended else lines)
+def _output(text: str | bytes) -> list[str]:
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogatepass")
+    return excerpt(text, _OUTPUT_LINES, _COLUMNS)
 
 
 def _failure(account: Account, last: Ending) -> Iterator[str]:
@@ -229,18 +234,17 @@ def _failure(account: Account, last: Ending) -> Iterator[str]:
     if last.places is not None:
         before, after = last.places
         yield f"<p>{_said(f'The input crashes in {before}, the result in {after}.')}</p>"
-    if last.last_runs:
-        for run in last.last_runs:
-            yield _run(run)
-    else:
+    for run in last.last_runs:
+        output = [*_output(run.stdout), *_output(run.stderr)]
+        yield _pre([f"$ {run.command}", *output, *([f"({run.ended})"] if run.ended else [])])
+    if not last.last_runs:
         name = account.name
         yield _pre([f"$ {each.replace('FILE', name)}" for each in head.commands])
         golden = account.found.golden
         if golden is not None and golden.runs:
             yield '<p class="quiet">Output on the input:</p>'
             for outcome in golden.runs[0]:
-                lines = excerpt(outcome.stdout, _OUTPUT_LINES, _COLUMNS)
-                lines += excerpt(outcome.stderr, _OUTPUT_LINES, _COLUMNS)
+                lines = [*_output(outcome.stdout), *_output(outcome.stderr)]
                 yield _pre([*lines, f"({outcome.describe()})"])
     if last.other_failures:
         yield "<p>Other failures found:</p><ul>"
@@ -264,12 +268,10 @@ def _left(last: Ending) -> Iterator[str]:
     if not last.left:
         return
     yield "<h2>What is left of the input</h2>"
-    yield f"{_wide('What is left of the input')}<table><tr><th>name</th>"
-    yield '<th class="number">line before</th>'
-    yield '<th class="number">line now</th><th class="number">instances, good run</th>'
-    yield '<th class="number">bad run</th></tr>'
+    heads = _cells(("line before", "line now", "instances, good run", "bad run"), "th")
+    yield f"{_wide('What is left of the input')}<table><tr><th>name</th>{heads}</tr>"
     for each in last.left[:_LEFT]:
-        numbers = "".join(f'<td class="number">{_count(each[key])}</td>' for key in LEFT[1:])
+        numbers = _cells(_count(each[key]) for key in LEFT[1:])
         yield f"<tr><td>{_said(str(each['name']))}</td>{numbers}</tr>"
     yield "</table></div>"
     if len(last.left) > _LEFT:
@@ -283,13 +285,10 @@ def _before(account: Account, last: Ending) -> Iterator[str]:
         (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
     ]
     if len(rows) > 1:
-        yield f'{_wide("What is counted")}<table><tr><th>counted</th><th class="number">before</th>'
-        yield '<th class="number">after</th></tr>'
+        heads = _cells(("before", "after"), "th")
+        yield f"{_wide('What is counted')}<table><tr><th>counted</th>{heads}</tr>"
         for name, old, new in rows:
-            yield (
-                f'<tr><td>{_said(name)}</td><td class="number">{old:,}</td>'
-                f'<td class="number">{new:,}</td></tr>'
-            )
+            yield f"<tr><td>{_said(name)}</td>{_cells((f'{old:,}', f'{new:,}'))}</tr>"
         yield "</table></div>"
 
 
@@ -299,7 +298,10 @@ def _steps(account: Account) -> Iterator[str]:
         return
     yield "<h2>Steps</h2>"
     gains = {each.number: account.steps[each.base].size - each.size for each in steps}
-    listed = _listed(steps, gains)
+    listed = steps
+    if len(steps) > _ROWS:
+        best = sorted(steps, key=lambda step: -gains[step.number])[:_ROWS]
+        listed = sorted(best, key=lambda step: step.number)
     shown = _shown(account, listed, gains)
     if len(listed) < len(steps):
         yield (
@@ -321,13 +323,6 @@ def _steps(account: Account) -> Iterator[str]:
             f"<td>{_time(step.seconds)}<td>{_said(step.pass_name)}<td>{what}</tr>"
         )
     yield "</table></div>"
-
-
-def _listed(steps: Sequence[Step], gains: dict[int, int]) -> Sequence[Step]:
-    if len(steps) <= _ROWS:
-        return steps
-    best = sorted(steps, key=lambda step: -gains[step.number])[:_ROWS]
-    return sorted(best, key=lambda step: step.number)
 
 
 def _shown(
@@ -395,17 +390,16 @@ def _policy(style: str) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-@cache
-def _css() -> str:
-    return files("reducekit.reports").joinpath("page.css").read_text(encoding="utf-8")
-
-
 def _said(text: str) -> str:
     return escape(printable_lines(text))
 
 
 def _pre(lines: Sequence[str]) -> str:
     return f"<pre tabindex=0>{escape(printable_lines(chr(10).join(lines)))}</pre>"
+
+
+def _cells(values: Iterable[str], tag: str = "td") -> str:
+    return "".join(f'<{tag} class="number">{each}</{tag}>' for each in values)
 
 
 def _count(value: int | None) -> str:
