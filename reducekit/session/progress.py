@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reducekit.events import (
     Accepted,
@@ -21,6 +21,7 @@ from reducekit.events import (
     RolledBack,
     Started,
 )
+from reducekit.text import printable, shortened
 
 # How long a reduction may still take: a range that holds four times out of five, or nothing.
 #
@@ -41,6 +42,7 @@ _PACES = (0.7, 1.2)
 """The time of a check to come as a share of the present one: files and their times shrink."""
 _WINDOW = 4 / 3  # the last quarter of the checks gives the pace
 _TOO_EARLY = 20  # checks
+_MESSAGE = 500  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +328,32 @@ class Progress:
 
     def _searching(self) -> float:
         return 0.0 if self.started is None else self.clock() - self.started
+
+    def as_json(self, points: int = 0, messages: int = 0) -> dict[str, Any]:
+        """Return the state as plain data, without the points and messages that are known."""
+        since = self.since
+        return {
+            "size": self.size,
+            "before": self.size_before,
+            "checks": self.checks,
+            "hits": self.remembered,
+            "interesting": self.interesting,
+            "accepted": self.accepted,
+            "pass": self.pass_name,
+            "round": self.round,
+            "seconds": round(self.elapsed, 2),
+            "left": in_words(self.left()),
+            "since": None if since is None else round(since, 1),
+            "what": "" if self.last is None else shortened(self.last.what, _MESSAGE),
+            "failure": printable(self.failure),
+            "points": [
+                (each.checks, round(each.seconds, 3), each.size) for each in self.curve[points:]
+            ],
+            "messages": [shortened(each, _MESSAGE) for each in self.notices[messages:]],
+            "passes": {
+                name: [each.checks, each.accepted] for name, each in [*self.passes.items()] if name
+            },
+        }
 
     def line(self, width: int = 1000) -> str:
         """Return the state as one line of at most `width` columns; the rest is left out."""

@@ -22,7 +22,6 @@ from reducekit.reports.page import page
 from reducekit.session import Failure, Options
 from reducekit.ui.catalogue import catalogue, likenesses
 from reducekit.ui.documents import (
-    Document,
     Documents,
     Journals,
     diagram_of,
@@ -93,7 +92,9 @@ class Api:
             text = base64.b64decode(data, validate=True)
         except binascii.Error:
             raise UsageError("the text is damaged") from None
-        return summary(self.documents.add(_bare(name), text))
+        # Only the last part of the name, without what file names cannot have.
+        bare = name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
+        return summary(self.documents.add(bare[:200] or "text", text))
 
     def close(self, document: int) -> dict[str, Any]:
         """Close a text."""
@@ -183,7 +184,8 @@ class Api:
         failure = {name: options[name] for name in _FAILURE & options.keys() & _FROM_PAGE}
         if not failure.get("command") and not failure.get("oracle"):
             raise UsageError("Which program? Type its command first")
-        path = self._on_disk(found)
+        path = Path(self._scratch.name) / f"{found.number}{found.file_suffix}"
+        path.write_bytes(found.text)
         task = {"failure": failure, "input": str(path), "suffix": found.file_suffix}
         title = str(failure.get("command") or failure.get("oracle"))
         state = self.runs.start("run", title, task, document=found.number)
@@ -200,7 +202,13 @@ class Api:
         found = self.documents.get(document)
         if found.format is None:
             raise UsageError(f"no format reads {found.name}: choose one")
-        _refuse_reduction(strategies, options)
+        unknown = options.keys() - _FROM_PAGE
+        if unknown:
+            raise UsageError(f"the page cannot set the option {min(unknown)!r}")
+        if not strategies:
+            raise UsageError("choose an algorithm")
+        for strategy in strategies:
+            registry.strategy(strategy)
         own = registry.frontend_class(found.format).options
         chosen = {each.name: each.default for each in own}
         chosen.update({k: v for k, v in (format_options or {}).items() if k in chosen})
@@ -209,16 +217,13 @@ class Api:
         source.write_bytes(found.text)
         numbers = []
         for strategy in dict.fromkeys(strategies):
-            output = folder / f"{_file_name(strategy)}{found.file_suffix}"
+            name = strategy.replace("*", "-star").replace("+", "-plus").replace("/", "-")
+            output = folder / f"{name}{found.file_suffix}"
+            places = {"input": str(source), "output": str(output), "strategy": strategy}
             task = {
                 "format": found.format,
                 "format_options": chosen,
-                "options": {
-                    **options,
-                    "input": str(source),
-                    "output": str(output),
-                    "strategy": strategy,
-                },
+                "options": {**options, **places},
             }
             command = str(options.get("command") or options.get("oracle") or "")
             state = self.runs.start(
@@ -343,34 +348,6 @@ class Api:
         self.runs.close()
         self._scratch.cleanup()
 
-    def _on_disk(self, document: Document) -> Path:
-        """Return a file that holds a text."""
-        path = Path(self._scratch.name) / f"{document.number}{document.file_suffix}"
-        path.write_bytes(document.text)
-        return path
-
 
 _FAILURE = {each.name for each in fields(Failure)}
 assert {each.name for each in fields(Options)} >= _FROM_PAGE
-
-
-def _bare(name: str) -> str:
-    """Return the last part of a name, without characters that file names cannot have."""
-    bare = name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
-    return bare[:200] or "text"
-
-
-def _file_name(strategy: str) -> str:
-    """Return a strategy's name in a form for file names."""
-    return strategy.replace("*", "-star").replace("+", "-plus").replace("/", "-")
-
-
-def _refuse_reduction(strategies: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Raise UsageError for options that are not the page's, and for unknown algorithms."""
-    unknown = options.keys() - _FROM_PAGE
-    if unknown:
-        raise UsageError(f"the page cannot set the option {min(unknown)!r}")
-    if not strategies:
-        raise UsageError("choose an algorithm")
-    for strategy in strategies:
-        registry.strategy(strategy)

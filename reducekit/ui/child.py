@@ -7,10 +7,11 @@ nothing. When the input ends, so does the run: no run outlives the page's server
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,8 +23,7 @@ from reducekit.hunt.inputs import own_generation
 from reducekit.offers import with_defaults
 from reducekit.oracle.outcome import Outcome
 from reducekit.session import Failure, Options, Session
-from reducekit.session.progress import Limit, Progress, in_words
-from reducekit.session.report import Report
+from reducekit.session.progress import Limit, Progress
 from reducekit.session.runs.trial import Trial
 from reducekit.text import printable, shortened
 from reducekit.ui.catalogue import worded
@@ -37,65 +37,12 @@ _OUTPUT = 200_000  # bytes of a program's output
 _LAST = 1500  # bytes of each stream of the last check
 
 
-@dataclass(slots=True)
-class Told:
-    """How much of the progress of a session the page has been told."""
-
-    progress: Progress
-    output: Callable[[], str] = str
-    """Returns what the program printed last."""
-    points: int = 0
-    notices: int = 0
-    changed: bool = False
-
-    def see(self, event: Event) -> None:
-        """Record an event."""
-        self.progress.see(event)
-        self.changed = True
-
-    def state(self) -> dict[str, Any]:
-        """Return the state, and what is new since the last call."""
-        progress = self.progress
-        self.changed = False
-        points, notices = progress.curve[self.points :], progress.notices[self.notices :]
-        self.points += len(points)
-        self.notices += len(notices)
-        since = progress.since
-        return {
-            "size": progress.size,
-            "before": progress.size_before,
-            "checks": progress.checks,
-            "hits": progress.remembered,
-            "interesting": progress.interesting,
-            "accepted": progress.accepted,
-            "pass": progress.pass_name,
-            "round": progress.round,
-            "seconds": round(progress.elapsed, 2),
-            "left": in_words(progress.left()),
-            "since": None if since is None else round(since, 1),
-            "what": "" if progress.last is None else shortened(progress.last.what, _MESSAGE),
-            "failure": printable(progress.failure),
-            "points": [(checks, round(seconds, 3), size) for checks, seconds, size in points],
-            "messages": [shortened(each, _MESSAGE) for each in notices],
-            "passes": {
-                name: [each.checks, each.accepted]
-                for name, each in [*progress.passes.items()]
-                if name
-            },
-            "output": self.output(),
-        }
-
-
 class Reporter:
-    """Reports a state when it has changed, at most four times a second."""
+    """Writes lines of JSON, and a state when it has changed, at most four times a second."""
 
-    def __init__(self, out: IO[str], state: Callable[[], dict[str, Any] | None]) -> None:
+    def __init__(self, out: IO[str]) -> None:
         self._out = out
-        self._state = state
         self._lock = threading.Lock()
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
 
     def say(self, **fields: Any) -> None:
         """Write a line."""
@@ -103,23 +50,30 @@ class Reporter:
             self._out.write(json.dumps(fields) + "\n")
             self._out.flush()
 
-    def close(self) -> None:
-        """Report the last state."""
-        self._over.set()
-        self._thread.join()
-        self._publish()
+    @contextlib.contextmanager
+    def reporting(self, state: Callable[[], dict[str, Any] | None]) -> Iterator[None]:
+        """Report a state meanwhile, and the last one at the end; it is None if it is known."""
 
-    def _run(self) -> None:
-        while not self._over.wait(_EVERY):
-            self._publish()
+        def publish() -> None:
+            found = state()
+            if found is not None:
+                self.say(state=found)
 
-    def _publish(self) -> None:
-        state = self._state()
-        if state is not None:
-            self.say(state=state)
+        def run() -> None:
+            while not over.wait(_EVERY):
+                publish()
+
+        over, thread = threading.Event(), threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            publish()
 
 
-def reduce(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
+def reduce(task: dict[str, Any], reporter: Reporter, requests: IO[str]) -> None:
     """Run a session."""
     values = dict(task["options"])
     for name in ("input", "output", "also_interesting"):
@@ -128,40 +82,29 @@ def reduce(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
     values["format"] = registry.frontend(task["format"], **task["format_options"])
     options = Options(**values)
     limit = Limit(options.max_checks, options.max_time, options.until)
-    told = Told(Progress(limit=limit))
-    reporter = Reporter(say, lambda: told.state() if told.changed else None)
-    off: set[str] = set()
+    progress, changed, off = Progress(limit=limit), threading.Event(), set[str]()
+    known = {"points": 0, "messages": 0}
 
     def listen(event: Event) -> None:
-        told.see(event)
+        progress.see(event)
+        changed.set()
         if isinstance(event, PassStarted) and event.name in off:
             session.skip_pass()
 
+    def state() -> dict[str, Any] | None:
+        """Return the state, and what is new since the last call; None if nothing is."""
+        if not changed.is_set():
+            return None
+        changed.clear()
+        found = progress.as_json(**known)
+        for name in known:
+            known[name] += len(found[name])
+        return {**found, "output": printed(session.last_run)}
+
     session = Session(options, listen)
-    told.output = lambda: printed(session.last_run)
     _handle_requests(requests, session, off)
-    try:
+    with reporter.reporting(state):
         report = session.run()
-    finally:
-        reporter.close()
-    reporter.say(report=_report(report))
-
-
-def printed(outcomes: Sequence[Outcome]) -> str:
-    """Return the last lines that the commands of a check printed, and how they ended."""
-    parts = []
-    for each in outcomes:
-        shown = (stream[-_LAST:] for stream in (each.stdout, each.stderr) if stream)
-        parts += [_tail(stream.decode("utf-8", "backslashreplace")) for stream in shown]
-        parts.append(f"({each.describe()})\n")
-    return "".join(parts)
-
-
-def _tail(text: str) -> str:
-    return text if text.endswith("\n") else f"{text}\n"
-
-
-def _report(report: Report[bytes]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(report.json())
     found["runs_again"] = [
         {
@@ -173,10 +116,21 @@ def _report(report: Report[bytes]) -> dict[str, Any]:
         }
         for each in report.reproducers
     ]
-    return found
+    reporter.say(report=found)
 
 
-def run(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
+def printed(outcomes: Sequence[Outcome]) -> str:
+    """Return the last lines that the commands of a check printed, and how they ended."""
+    parts = []
+    for each in outcomes:
+        for stream in (each.stdout, each.stderr):
+            text = stream[-_LAST:].decode("utf-8", "backslashreplace")
+            parts.append(text if text.endswith("\n") or not text else f"{text}\n")
+        parts.append(f"({each.describe()})\n")
+    return "".join(parts)
+
+
+def run(task: dict[str, Any], reporter: Reporter, requests: IO[str]) -> None:
     """Run the commands on a text once."""
     failure = Failure(**task["failure"])
     trial = Trial(failure, Path(task["input"]).read_bytes(), task["suffix"])
@@ -184,24 +138,22 @@ def run(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
     outcomes = []
     for command, outcome in trial.run():
         outcomes.append(outcome)
-        _say(
-            say,
+        reporter.say(
             console={
                 "command": command,
                 "output": _console(outcome.stdout),
                 "errors": _console(outcome.stderr),
                 "ended": outcome.describe(),
                 "seconds": round(outcome.seconds, 3),
-            },
+            }
         )
     seen = trial.verdict(outcomes)
     line = {"text": _console(seen.line), "stream": seen.stream} if seen.line else None
-    _say(
-        say, verdict={"interesting": seen.interesting, "words": printable(seen.words), "line": line}
-    )
+    words = printable(seen.words)
+    reporter.say(verdict={"interesting": seen.interesting, "words": words, "line": line})
 
 
-def generate(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
+def generate(task: dict[str, Any], reporter: Reporter, requests: IO[str]) -> None:
     """Generate one random input."""
     generation = own_generation(task["format"])
     if generation is None:
@@ -213,29 +165,24 @@ def generate(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
         Path(task["output"]).write_bytes(generated.text)
         notes = [*made.notes, *([generated.note] if generated.note else [])]
         words = list(made.words(seed))
-    _say(say, generated={"notes": notes, "words": words})
+    reporter.say(generated={"notes": notes, "words": words})
 
 
-def hunt(task: dict[str, Any], say: IO[str], requests: IO[str]) -> None:
+def hunt(task: dict[str, Any], reporter: Reporter, requests: IO[str]) -> None:
     """Search for failures on random inputs."""
     from reducekit.hunt import Hunt, HuntOptions
 
-    values = dict(task["options"])
-    options = HuntOptions(**{**values, "folder": Path(values["folder"])})
     found = Found()
-    reporter = Reporter(say, lambda: found.state() if found.changed else None)
 
     def listen(event: HuntEvent) -> None:
         bug = found.see(event)
         if bug is not None:
             reporter.say(bug=bug)
 
-    search = Hunt(options, listen)
+    search = Hunt(HuntOptions(**task["options"]), listen)
     _handle_requests(requests, search)
-    try:
+    with reporter.reporting(lambda: found.state() if found.changed else None):
         stats = search.run()
-    finally:
-        reporter.close()
     reporter.say(report={"stopped": stats.stopped, "inputs": stats.inputs, "bugs": len(stats.bugs)})
 
 
@@ -299,19 +246,11 @@ class Found:
         }
 
 
-TASKS: dict[str, Callable[[dict[str, Any], IO[str], IO[str]], None]] = {
-    "reduce": reduce,
-    "run": run,
-    "generate": generate,
-    "hunt": hunt,
-}
+TASKS = {each.__name__: each for each in (reduce, run, generate, hunt)}
 
 
 def _handle_requests(requests: IO[str], session: Any, off: set[str] | None = None) -> None:
-    """Handle requests in a separate thread; stop the session when the input ends.
-
-    `off` is kept to the passes that are to be skipped.
-    """
+    """Handle requests in a thread; stop at their end. `off` is kept to the passes to skip."""
 
     def listen() -> None:
         for line in requests:
@@ -335,23 +274,18 @@ def _console(text: bytes) -> str:
     return shown + (f"\n[{more:,} more bytes]\n" if more > 0 else "")
 
 
-def _say(out: IO[str], **fields: Any) -> None:
-    out.write(json.dumps(fields) + "\n")
-    out.flush()
-
-
 def main() -> None:
     """Perform the task in the first line of standard input."""
     # Output of other code must not be mistaken for our messages.
-    out, sys.stdout = sys.stdout, sys.stderr
+    reporter, sys.stdout = Reporter(sys.stdout), sys.stderr
     task = json.loads(sys.stdin.readline())
     try:
-        TASKS[task["kind"]](task, out, sys.stdin)
+        TASKS[task["kind"]](task, reporter, sys.stdin)
     except ReducekitError as error:
-        _say(out, error=worded(error))
+        reporter.say(error=worded(error))
     except (OSError, ValueError, TypeError) as error:
-        _say(out, error=f"{type(error).__name__}: {error}")
-    _say(out, over=True)
+        reporter.say(error=f"{type(error).__name__}: {error}")
+    reporter.say(over=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,11 @@ from reducekit.interpreter import own_python
 MOST_POINTS = 2000
 """Points of a curve. Above that, every other one is dropped: screens have no more columns."""
 _MESSAGES = 200
+_SHOWN = (
+    *("number", "kind", "title", "document", "command", "origin", "status", "state", "epoch"),
+    *("messages", "console", "result", "error"),
+)
+"""What the page is shown of a run as it is."""
 _LINE = 8 << 20  # maximum length of a line from a child, in characters
 
 
@@ -104,23 +109,11 @@ class RunState:
         """Return what the page shows: the points that it lacks, and everything else in full."""
         known = points_known if epoch == self.epoch else 0
         return {
-            "number": self.number,
-            "kind": self.kind,
-            "title": self.title,
-            "document": self.document,
+            **{name: getattr(self, name) for name in _SHOWN},
             "output": None if self.output is None else str(self.output),
-            "command": self.command,
-            "origin": self.origin,
-            "status": self.status,
-            "state": self.state,
             "points": self.points[known:],
             "from": known,
-            "epoch": self.epoch,
-            "messages": self.messages,
-            "console": self.console,
             "bugs": list(self.bugs.values()),
-            "result": self.result,
-            "error": self.error,
             "age": round(time.monotonic() - self.changed, 2),
         }
 
@@ -200,24 +193,11 @@ class Runs:
         self._changed = threading.Condition()
         self._closed = False
 
-    def start(
-        self,
-        kind: str,
-        title: str,
-        task: Mapping[str, Any],
-        *,
-        document: int | None = None,
-        output: Path | None = None,
-        command: str = "",
-        format: str | None = None,  # noqa: A002
-        origin: int | None = None,
-    ) -> RunState:
-        """Start a run."""
+    def start(self, kind: str, title: str, task: Mapping[str, Any], **about: Any) -> RunState:
+        """Start a run; `about` are fields of its state."""
         with self._changed:
             number = len(self._states) + 1
-            run = self._states[number] = RunState(
-                number, kind, title, document, output, command, format, origin
-            )
+            run = self._states[number] = RunState(number, kind, title, **about)
             self._changed.notify_all()
 
         def receive(line: Mapping[str, Any]) -> None:
@@ -247,9 +227,8 @@ class Runs:
 
     def wait_for_end(self, number: int, seconds: float) -> bool:
         """Wait until a run is over; return whether it is."""
-        run = self._states[number]
         with self._changed:
-            return self._changed.wait_for(lambda: run.over, seconds)
+            return self._changed.wait_for(lambda: self._states[number].over, seconds)
 
     def wake(self) -> None:
         """Let `news` look whether there is more."""
@@ -259,10 +238,9 @@ class Runs:
     def news(
         self, known: dict[int, tuple[int, int, int]], seconds: float, more: Callable[[], bool]
     ) -> list[dict[str, Any]] | None:
-        """Wait for a change; return the runs that have changed, None when the server closes.
+        """Wait for a change, or for `more`; return changed runs, None when the server closes.
 
-        It returns also when there is `more` to tell. `known` holds, for each run, the version that
-        the page has, its number of points and their epoch; it is updated.
+        `known` has each run's version, number of points and their epoch on the page; it is updated.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._news(known) or more(), seconds)

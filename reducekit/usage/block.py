@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reducekit.events import Accepted, Event, PassStarted
-from reducekit.reports.steps import glimpse
 from reducekit.session.progress import Progress, in_words
 from reducekit.text import printable
 
@@ -104,6 +103,8 @@ class Watched:
         if not old or max(len(old), len(new)) > LARGE:
             return ()
         if self._compared[0] is not new:
+            from reducekit.reports.steps import glimpse  # not for plain lines
+
             self._compared = (new, glimpse(old, new))
         return self._compared[1]
 
