@@ -97,34 +97,31 @@ def tested(order: Order, folder: str, control: Control) -> Tested:
         with ExitStack() as stack:
             campaign = prepare(options, NoSignals(), stack)
             results = campaign.results(campaign.numbers, control)
-            found = [_brief(each, words) for each in results if each is not None]
+            found = [each for each in results if each is not None]
     except ReducekitError as error:
         return Tested(failed=str(error))
+    for at, each in enumerate(found):
+        if not each.findings:  # only an input that shows a bug is sent
+            found[at] = replace(each, input=Input(b"", "", number=each.input.number))
+        findings = tuple(
+            replace(finding, commands=tuple(words.get(c.words, c) for c in finding.commands))
+            for finding in each.findings
+        )
+        found[at] = replace(found[at], findings=findings)
     return Tested(tuple(found), time.monotonic() - begin)
-
-
-def _brief(result: InputResult, words: dict[tuple[str, ...], Command]) -> InputResult:
-    """Return a result for transport: without the input, unless that shows a bug."""
-    if not result.findings:
-        return replace(result, input=Input(b"", "", number=result.input.number))
-    findings = tuple(
-        replace(each, commands=tuple(words.get(c.words, c) for c in each.commands))
-        for each in result.findings
-    )
-    return replace(result, findings=findings)
-
-
-def _left() -> float | None:
-    """Return no time left if the client is gone, which ends stdin."""
-    return 0.0 if select.select([0], [], [], 0)[0] else None
 
 
 def main() -> None:
     """Test what the order asks for; the only argument is the folder of the shipped files."""
+
+    def left() -> float | None:
+        """Return no time left if the client is gone, which ends stdin."""
+        return 0.0 if select.select([0], [], [], 0)[0] else None
+
     given: Order = pickle.load(sys.stdin.buffer)
     with suppress(OSError):
         os.chdir(given.directory)
-    results = pickle.dumps(tested(given, sys.argv[1], Control(lambda: False, _left)))
+    results = pickle.dumps(tested(given, sys.argv[1], Control(lambda: False, left)))
     with suppress(BrokenPipeError):
         sys.stdout.buffer.write(results)
 
@@ -180,8 +177,13 @@ class ClusterTests:
                 members.look()
                 members.require()
                 slots = sum(each.slots for each in members.admitted.values())
+                # A task of a few seconds; more on many slots.
+                size = _FIRST
+                if self._each:
+                    size = round(max(_SECONDS, slots / _TASKS) / self._each / _FIRST) * _FIRST
+                    size = min(_LONGEST, max(_FIRST, size))
                 while len(tasks) < _AHEAD * slots and upto < seeds.stop:
-                    stop = min(upto + self._size(slots), seeds.stop)
+                    stop = min(upto + size, seeds.stop)
                     tasks.append(_Task(range(upto, stop)))
                     upto = stop
                 for each in tasks:
@@ -200,13 +202,6 @@ class ClusterTests:
             for each in tasks:
                 if each.future is not None:
                     each.future.cancel()
-
-    def _size(self, slots: int) -> int:
-        """Return the number of seeds for a task of a few seconds; more on many slots."""
-        if not self._each:
-            return _FIRST
-        seconds = max(_SECONDS, slots / _TASKS)
-        return min(_LONGEST, max(_FIRST, round(seconds / self._each / _FIRST) * _FIRST))
 
     def _start(self, task: _Task) -> None:
         """Submit a task, if it is not on the cluster yet and there is a worker."""
@@ -253,13 +248,10 @@ class ClusterTests:
         error = None if future.cancelled() else future.exception()
         if error is None and not future.cancelled() and self._is_tested(task, future.result()):
             return [task]
-        if type(error).__name__ == "KilledWorker":
-            return self._apart(task)
-        task.not_before = time.monotonic() + _REST
-        return [task]
-
-    def _apart(self, task: _Task) -> list[_Task]:
-        """Split a task on which several workers died; a single seed is left out."""
+        if type(error).__name__ != "KilledWorker":
+            task.not_before = time.monotonic() + _REST
+            return [task]
+        # Several workers died on it: it is split, and a single seed left out.
         begin, stop = task.seeds.start, task.seeds.stop
         if len(task.seeds) > 1:
             middle = (begin + stop) // 2

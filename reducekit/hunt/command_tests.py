@@ -117,25 +117,6 @@ class CommandTests:
     models: EvaluatesModels | None = None
     foreign: bool = False
 
-    def _filled(
-        self,
-        inputs: Iterator[Input],
-        control: Control,
-        tickets: Iterator[int],
-        flying: dict[int, Input],
-        pace: Pace,
-    ) -> bool:
-        """Start as many runs as there is room for; return whether there may be more inputs."""
-        while not control.waiting() and self.executor.free and control.left() != 0:
-            given = next(inputs, None)
-            if given is None:
-                return False
-            ticket = next(tickets)
-            flying[ticket] = given
-            limits = self.limits if self.steady else pace.limits()
-            self.executor.submit(ticket, given.text, limits)
-        return True
-
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
         """Yield the result of each input, in the order of the inputs.
 
@@ -146,7 +127,14 @@ class CommandTests:
         tickets, due, pace = count(), 0, Pace(self.limits)
         more = True
         while True:
-            more = more and self._filled(inputs, control, tickets, flying, pace)
+            while more and not control.waiting() and self.executor.free and control.left() != 0:
+                given = next(inputs, None)
+                more = given is not None
+                if given is not None:
+                    ticket = next(tickets)
+                    flying[ticket] = given
+                    limits = self.limits if self.steady else pace.limits()
+                    self.executor.submit(ticket, given.text, limits)
             if not flying:
                 if not control.waiting():
                     return
@@ -154,9 +142,8 @@ class CommandTests:
                 continue
             for finished in self.executor.wait(control.patience()):
                 pace.note([each.seconds for each in finished.outcomes])
-                tested[finished.ticket] = self._result(
-                    flying.pop(finished.ticket), finished.outcomes
-                )
+                given = flying.pop(finished.ticket)
+                tested[finished.ticket] = self._result(given, finished.outcomes)
             while due in tested:
                 yield tested.pop(due)
                 due += 1
@@ -168,24 +155,23 @@ class CommandTests:
 
     def _result(self, given: Input, outcomes: Sequence[Outcome]) -> InputResult:
         late = any(map(_is_late, outcomes))
-        rejected = [
-            Rejection(Path(command.words[0]).name, _words_of(outcome))
-            for command, outcome in zip(self.commands, outcomes, strict=True)
-            if self.breaks_rules(outcome)
-        ]
-        if rejected:
-            broken = {RULES_BROKEN: 1}
-            return InputResult(given, timed_out=late, counts=broken, rejection=rejected[0])
+
+        def rejection(at: int) -> Rejection:
+            return Rejection(Path(self.commands[at].words[0]).name, _words_of(outcomes[at]))
+
+        for at, outcome in enumerate(outcomes):
+            if self.breaks_rules(outcome):
+                broken = {RULES_BROKEN: 1}
+                return InputResult(given, timed_out=late, counts=broken, rejection=rejection(at))
         # Only the runs that tell something of their programs are judged and compared.
         judged: list[int] = []
+        rejected: list[Rejection] = []
         counts: dict[str, int] = {}
         alike = self.foreign and _complain_alike(outcomes)
         for at, outcome in enumerate(outcomes):
             line = _complaint(outcome)
             if line is not None and (alike or self.rejects(line)):
-                rejected.append(
-                    Rejection(Path(self.commands[at].words[0]).name, _words_of(outcome))
-                )
+                rejected.append(rejection(at))
             elif why := self._starved(outcome):
                 counts[why] = 1
             elif outcome.limit is not None or not _is_late(outcome):

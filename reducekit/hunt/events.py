@@ -194,6 +194,10 @@ def rejections(stats: HuntStats) -> str:
     return f'{stats.rejected:,} of {stats.inputs:,} were rejected by {first.program}: "{message}"'
 
 
+_KEPT = ("name", "title", "runs", "count", "known_before", "not_reduced", "mark")
+"""What the state of a hunt has of a bug, besides its file."""
+
+
 def as_state(stats: HuntStats) -> dict[str, Any]:
     """Return the results of a hunt as data for JSON; `restore` reads it."""
     first = stats.rejection
@@ -206,16 +210,7 @@ def as_state(stats: HuntStats) -> dict[str, Any]:
         "samples": dict(stats.samples),
         "seconds": round(stats.seconds + stats.elapsed, 3),
         "bugs": [
-            {
-                "file": bug.path.name,
-                "name": bug.name,
-                "title": bug.title,
-                "runs": list(bug.runs),
-                "count": bug.count,
-                "known_before": bug.known_before,
-                "not_reduced": bug.not_reduced,
-                "mark": bug.mark,
-            }
+            {"file": bug.path.name, **{name: getattr(bug, name) for name in _KEPT}}
             for bug in stats.bugs.values()
             if not bug.unwritten
         ],
@@ -334,23 +329,22 @@ def to_json(stats: HuntStats) -> str:
                 "program": None if stats.rejection is None else stats.rejection.program,
                 "message": None if stats.rejection is None else stats.rejection.message,
             },
-            "bugs": [_as_json(bug) for bug in stats.bugs.values()],
+            "bugs": [
+                {
+                    "failure": bug.title,
+                    "count": bug.count,
+                    "known_before": bug.known_before,
+                    "file": str(bug.path),
+                    "bytes": bug.size,
+                    "reduced_file": None if bug.reduced_size is None else str(bug.reduced_path),
+                    "reduced_bytes": bug.reduced_size,
+                    "not_reduced": bug.not_reduced or None,
+                    "run": list(bug.runs),
+                }
+                for bug in stats.bugs.values()
+            ],
         }
     )
-
-
-def _as_json(bug: Bug) -> dict[str, object]:
-    return {
-        "failure": bug.title,
-        "count": bug.count,
-        "known_before": bug.known_before,
-        "file": str(bug.path),
-        "bytes": bug.size,
-        "reduced_file": None if bug.reduced_size is None else str(bug.reduced_path),
-        "reduced_bytes": bug.reduced_size,
-        "not_reduced": bug.not_reduced or None,
-        "run": list(bug.runs),
-    }
 
 
 def to_junit(stats: HuntStats, name: str) -> bytes:
@@ -360,28 +354,17 @@ def to_junit(stats: HuntStats, name: str) -> bytes:
     (the schema of Ant's JUnit task, which has no other definition).
     """
     bugs = list(stats.bugs.values())
-    suite = ElementTree.Element(
-        "testsuite",
-        name=name,
-        tests=str(max(1, len(bugs))),
-        failures=str(len(bugs)),
-        errors="0",
-        skipped="0",
-        time=f"{stats.seconds:.3f}",
-    )
+    seconds = f"{stats.seconds:.3f}"
+    counts = {"name": name, "tests": str(max(1, len(bugs))), "failures": str(len(bugs))}
+    suite = ElementTree.Element("testsuite", counts, errors="0", skipped="0", time=seconds)
     for bug in bugs:
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=bug.name, time="0")
         failure = ElementTree.SubElement(case, "failure", message=_printable(bug.title))
         best = bug.path if bug.reduced_size is None else bug.reduced_path
         failure.text = _printable(f"{bug.title}\nfound {bug.count} times\nfile: {best}")
     if not bugs:
-        ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=name,
-            name=f"{stats.inputs} inputs without a bug",
-            time=f"{stats.seconds:.3f}",
-        )
+        said = f"{stats.inputs} inputs without a bug"
+        ElementTree.SubElement(suite, "testcase", classname=name, name=said, time=seconds)
     ElementTree.indent(suite)
     text: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return text + b"\n"

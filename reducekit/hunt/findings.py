@@ -91,8 +91,10 @@ def findings(
             if timeouts is not None:
                 found.append(Finding((command,), TimesOut(timeouts)))
         elif is_failure(outcome):
-            rejects = outcome.signal is None and outcome.limit is None
-            spared = _last_taking(commands, outcomes) if rejects else None
+            spared = None
+            if outcome.signal is None and outcome.limit is None:  # it may reject a bad input
+                pairs = zip(reversed(commands), reversed(outcomes), strict=True)
+                spared = next((each for each, ended in pairs if accepts(ended)), None)
             failure = signature(outcome)
             same = SameSignature(failure.without_quotes(text))
             criterion = MemoryFault(failure) if is_memory_fault(failure) else same
@@ -100,29 +102,9 @@ def findings(
     return found + _disagreements(commands, outcomes, reference)
 
 
-def _last_taking(commands: Sequence[Command], outcomes: Sequence[Outcome]) -> Command | None:
-    """Return the last program, such as the reference, that takes an input."""
-    pairs = zip(reversed(commands), reversed(outcomes), strict=True)
-    return next((command for command, outcome in pairs if accepts(outcome)), None)
-
-
 def wrong_model(command: Command, module: str) -> Finding:
     """Return the bug that the model of a command is wrong, as `module` of a format finds out."""
     return Finding((checking_model(module, command),), WRONG_MODEL)
-
-
-def _most_contradicted(
-    given: Sequence[tuple[bytes, ...] | None], telling: Sequence[int]
-) -> tuple[int, int]:
-    """Return the last program with the rarest answer, and the first with the commonest."""
-    often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
-    rarest = min(telling, key=lambda at: (often[at], -at))
-    return rarest, min(telling, key=lambda at: (-often[at], at))
-
-
-def _against_last(telling: Sequence[int], last: int) -> list[tuple[int, int]]:
-    """Return each program with the reference, the last one, if that tells something."""
-    return [(at, last) for at in telling if at != last] if last in telling else []
 
 
 def _disagreements(
@@ -130,10 +112,14 @@ def _disagreements(
 ) -> list[Finding]:
     given = [answers(outcome) for outcome in outcomes]
     telling = [at for at, words in enumerate(given) if words is not None]
+    pairs: list[tuple[int, int]] = []
     if reference:
-        pairs = _against_last(telling, len(commands) - 1)
-    else:
-        pairs = [_most_contradicted(given, telling)] if telling else []
+        last = len(commands) - 1
+        pairs = [(at, last) for at in telling if at != last] if last in telling else []
+    elif telling:  # the last program with the rarest answer, and the first with the commonest
+        often = {at: sum(given[at] == given[each] for each in telling) for at in telling}
+        rarest = min(telling, key=lambda at: (often[at], -at))
+        pairs = [(rarest, min(telling, key=lambda at: (-often[at], at)))]
     found = []
     for mine, other in pairs:
         expected = difference(outcomes[mine], outcomes[other])

@@ -68,12 +68,9 @@ def write_bug(bug: Bug, result: InputResult) -> None:
 
 
 def write_mark(bug: Bug, mark: str) -> None:
-    """Record in the title of a bug and in its note what distinguishes it.
-
-    Raises UsageError if that cannot be written.
-    """
+    """Record in title and note of a bug what distinguishes it. Raises UsageError."""
     title = f"{bug.title.removesuffix(f' ({bug.mark})')} ({mark})"
-    # A note that somebody deleted is written anew; how the input was made is lost with it.
+    # A note that somebody deleted is written again, without how the input was made.
     rest = _note(bug)[1:] or [f"run: {each}" for each in bug.runs]
     lines = [each for each in rest if not each.startswith(_MARK)]
     write_file(bug.note_path, "\n".join([title, *lines, f"{_MARK}{mark}", ""]).encode())

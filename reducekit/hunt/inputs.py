@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,13 @@ def _converted_generation(name: str) -> Generation | None:
         if other == name or not issubclass(frontend, Converts):
             continue
         conversions, generation = frontend.conversions(), own_generation(other)
-        if generation is not None and name in [each.name for each in conversions.writes]:
-            return _by_conversion(generation, conversions, name)
+        suffixes = [each.suffixes for each in conversions.writes if each.name == name]
+        if generation is not None and suffixes:
+            make = partial(_Converting, generation, conversions, name, (*suffixes[0], "")[0])
+            # Of its other fields, none suits the inputs once they are converted.
+            return Generation(
+                make, generation.options, generation.help, generation.noun, generation.default_seed
+            )
     return None
 
 
@@ -102,24 +108,18 @@ def generating_formats() -> list[str]:
     return [name for name in registry.names(registry.FRONTENDS) if generation_of(name) is not None]
 
 
-def _by_conversion(generation: Generation, conversions: Conversions, target: str) -> Generation:
-    suffixes = next(each.suffixes for each in conversions.writes if each.name == target)
-
-    def make(values: Mapping[str, Any]) -> InputGenerator:
-        return _Converting(generation.make(values), conversions, target, (*suffixes, "")[0])
-
-    return Generation(
-        make, generation.options, generation.help, generation.noun, generation.default_seed
-    )
-
-
 class _Converting(InputGenerator):
     """Converts the inputs of another generator."""
 
     def __init__(
-        self, inner: InputGenerator, conversions: Conversions, target: str, suffix: str
+        self,
+        generation: Generation,
+        conversions: Conversions,
+        target: str,
+        suffix: str,
+        values: Mapping[str, Any],
     ) -> None:
-        self._inner = inner
+        self._inner = inner = generation.make(values)
         self._conversions = conversions
         self._target = target
         self.suffix = suffix

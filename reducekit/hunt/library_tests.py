@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -74,37 +74,29 @@ class Workers(Closing):
             each.connection.close()
         self._workers.clear()
 
-    def _give_out(self, chunks: Iterator[range], waiting: list[_Chunk]) -> None:
-        """Send chunks to idle processes; one that is far ahead waits for the others."""
-        for each in self._workers:
-            if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
-                given = next(chunks, None)
-                if given is None:
-                    return
-                each.chunk = _Chunk(given)
-                waiting.append(each.chunk)
-                each.connection.send(given)
-
-    def _take_in(self, ready: Container[object]) -> None:
-        """Receive the reports of the processes whose connections are ready."""
-        for each in self._workers:
-            if each.chunk is not None and each.connection in ready:
-                each.chunk.reports = _received(each)
-                each.chunk = None
-
     def reports(self, seeds: range, control: Control) -> Iterator[Tested]:
         """Yield the reports in the order of the seeds, until no time is left."""
         chunks = (seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK))
         waiting: list[_Chunk] = []
         while True:
-            self._give_out(chunks, waiting)
+            for each in self._workers:  # one that is far ahead waits for the others
+                if each.chunk is None and len(waiting) < _AHEAD * len(self._workers):
+                    given = next(chunks, None)
+                    if given is None:
+                        break
+                    each.chunk = _Chunk(given)
+                    waiting.append(each.chunk)
+                    each.connection.send(given)
             if not waiting:
                 return
-            busy = [each.connection for each in self._workers if each.chunk is not None]
-            ready = wait(busy, control.patience())
+            busy = [each for each in self._workers if each.chunk is not None]
+            ready = wait([each.connection for each in busy], control.patience())
             if control.left() == 0:
                 return
-            self._take_in(ready)
+            for each in busy:
+                if each.chunk is not None and each.connection in ready:
+                    each.chunk.reports = _received(each)
+                    each.chunk = None
             while waiting and waiting[0].reports is not None:
                 yield from waiting.pop(0).reports or ()
 

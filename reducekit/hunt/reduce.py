@@ -62,10 +62,7 @@ def can_tell(frontend: Frontend, finding: Finding) -> bool:
 def mark_of(
     frontend: Frontend, text: bytes, commands: Sequence[Command], criterion: Criterion, path: Path
 ) -> str:
-    """Return what a reduced text shows of its bug, as one line.
-
-    `path` is the file with the text.
-    """
+    """Return what a reduced text, in the file `path`, shows of its bug, as one line."""
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
     if (crashed or isinstance(criterion, MemoryFault)) and (
         stack := _stack(commands[0].with_options_of(text), path)
@@ -167,20 +164,12 @@ def session_for(
 
 
 def reduce(bug: Bug, session: Session) -> str | None:
-    """Reduce, and record the result in the bug; return why the session stopped early, if it did.
-
-    A result that cannot be written, or a bug that does not show again, is only recorded.
-    """
+    """Reduce, and record the result, or its lack, in the bug; return why the session stopped."""
     try:
         report = session.run()
-    except GoldenRunError as error:
-        bug.not_reduced = (
-            FAILS_WHEN_EMPTY
-            if error.problem == "baseline fails too"
-            else "it does not show every time"
-        )
-    except NotInterestingError:
-        bug.not_reduced = "it does not show every time"
+    except NotInterestingError as error:
+        empty = isinstance(error, GoldenRunError) and error.problem == "baseline fails too"
+        bug.not_reduced = FAILS_WHEN_EMPTY if empty else "it does not show every time"
     except ParseError as error:
         bug.not_reduced = f"reducekit cannot parse it: {error}"
     except StoppedError as error:
