@@ -11,9 +11,9 @@ import click
 from reducekit.bisect import Bisection, BisectOptions
 from reducekit.bisect.options import OWN
 from reducekit.bisect.verdicts import Tested
-from reducekit.cli.command import PATH, Command, adding, declared, flag
+from reducekit.cli.command import Command, adding, declared, flag
 from reducekit.cli.process import INTERRUPTED, STANDARD_INPUT, ProcessContext, read_text, say
-from reducekit.cli.reduce import failure_from
+from reducekit.cli.reduce import INPUT_AND_WORDS, failure_from
 from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
 from reducekit.session.place.unpack import plain_path
@@ -36,10 +36,9 @@ _SHOWING = (
         "reducekit bisect in.cnf --builds ./builds --cmd '{solver} -q' --exit-code SIGSEGV",
     ),
 )
-@click.argument("input", type=PATH)
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]")
 @adding(
     (
+        *INPUT_AND_WORDS,
         *declared(Failure, _FAILURE),
         *declared(Options, ("repeat",)),
         *declared(BisectOptions, OWN),
@@ -60,12 +59,9 @@ def bisect(process: ProcessContext, /, **values: Any) -> int:
         text = read_text(path)
     chosen = {name: values.pop(name) for name in OWN}
     name = "stdin" if path == STANDARD_INPUT else str(plain_path(path))
+    failure = failure_from(values)
     options = BisectOptions(
-        input=text,
-        name=name,
-        failure=failure_from(values),
-        repeat=values["repeat"],
-        **chosen,
+        input=text, name=name, failure=failure, repeat=values["repeat"], **chosen
     )
 
     def show(tested: Tested) -> None:

@@ -24,7 +24,7 @@ from reducekit.errors import UsageError
 from reducekit.option import Option, options_of
 
 if TYPE_CHECKING:
-    from reducekit.usage.settings import Settings
+    pass
 
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
 """The headings of the help, in their order."""
@@ -151,16 +151,13 @@ def files(incomplete: str) -> list[CompletionItem]:
 def _completion(option: Option) -> Any:
     """Return the completion function for the values of an option; None: the type's own."""
 
-    def strategies(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
+    def complete(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
+        if option.metavar == "CMD":
+            return files(incomplete)
         names = registry.names(registry.STRATEGIES)
         return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
-    def programs(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
-        return files(incomplete)
-
-    return (
-        strategies if option.name == "strategy" else (programs if option.metavar == "CMD" else None)
-    )
+    return complete if option.name == "strategy" or option.metavar == "CMD" else None
 
 
 class LazyGroup(click.Group):
@@ -255,7 +252,12 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for each in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{each}\n")
-        rows = self._rows(ctx)
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            rare = getattr(param, "rare", False) and not ctx.meta.get(_HELP_ALL)
+            if record is not None and record[1] and not rare:
+                rows.setdefault(getattr(param, "group", ""), []).append(record)
         headings = [*(each for each in GROUPS if each in rows), ""]
         for heading in headings:
             with formatter.section(heading or ("Other" if len(headings) > 1 else "Options")):
@@ -265,30 +267,6 @@ class Command(click.Command):
         """Write the closing lines, below all options."""
         if not self.examples or ctx.meta.get(_HELP_ALL):
             super().format_epilog(ctx, formatter)
-
-    def _rows(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the options to show by their headings, each with its help."""
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            rare = isinstance(param, GroupedOption) and param.rare
-            if record is None or not record[1] or (rare and not ctx.meta.get(_HELP_ALL)):
-                continue
-            rows.setdefault(getattr(param, "group", ""), []).append(record)
-        return rows
-
-    def _defaults(self, found: Settings, table: str, args: Sequence[str]) -> dict[str, Any]:
-        """Return the values that settings give to the options of this command."""
-        known = {
-            spelled.lstrip("-"): (each.name or "", getattr(each, "multiple", False))
-            for each in self.params
-            if isinstance(each, click.Option)
-            for spelled in each.opts
-        }
-        values = found.of(table, known, general=self.reduces)
-        if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
-            return {name: each for name, each in values.items() if name not in _ONCE[:2]}
-        return values
 
     def make_context(
         self,
@@ -304,7 +282,16 @@ class Command(click.Command):
         if found is not None:
             own = parent is not None and parent.parent is not None
             table = parent.info_name if own and parent is not None else info_name
-            extra["default_map"] = self._defaults(found, table or "", args)
+            known = {
+                spelled.lstrip("-"): (each.name or "", getattr(each, "multiple", False))
+                for each in self.params
+                if isinstance(each, click.Option)
+                for spelled in each.opts
+            }
+            values = found.of(table or "", known, general=self.reduces)
+            if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
+                values = {name: each for name, each in values.items() if name not in _ONCE[:2]}
+            extra["default_map"] = values
             extra["obj"] = parent.obj if parent is not None else None
         context = super().make_context(info_name, args, parent, **extra)
         used = [
@@ -324,11 +311,8 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             raise _answered(error, self, ctx, words) from None
         for each in order:
-            if (
-                each.name in _ONCE
-                and not getattr(each, "multiple", False)
-                and order.count(each) > 1
-            ):
+            several = getattr(each, "multiple", False)
+            if each.name in _ONCE and not several and order.count(each) > 1:
                 raise click.UsageError(f"{each.opts[0]} is given twice: give one.", ctx)
         return super().parse_args(ctx, words)
 
@@ -353,7 +337,11 @@ def _answered(
     whole = (word.partition("=")[0] for word in words if word.startswith(name))
     typed = name if name.startswith("--") else next(whole, name)
     said = for_file(name, words) or answer(typed, known)
-    said = said or " ".join(filter(None, (_alike(typed, known), _of_the_program(typed, words))))
+    if not said:
+        bare = {each.lstrip("-"): each for each in known}
+        close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
+        like = f"Did you mean {bare[close[0]]}?" if close else ""
+        said = " ".join(filter(None, (like, _of_the_program(typed, words))))
     return click.UsageError(f"No such option '{typed}'. {said}".strip(), ctx)
 
 
@@ -374,10 +362,3 @@ def _of_the_program(typed: str, words: Sequence[str]) -> str:
     if program is None:
         return ""
     return f"Options of your program go after --, as in -- {shlex.join([program, typed])}"
-
-
-def _alike(typed: str, known: Sequence[str]) -> str:
-    """Return a question naming the most similar option; empty if there is none."""
-    bare = {each.lstrip("-"): each for each in known}
-    close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
-    return f"Did you mean {bare[close[0]]}?" if close else ""

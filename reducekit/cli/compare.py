@@ -12,7 +12,7 @@ import click
 from reducekit import quantities
 from reducekit.cli.command import PATH, Command, adding, declared, file, flag, number
 from reducekit.cli.process import INTERRUPTED, ProcessContext, read_text, say
-from reducekit.cli.reduce import failure_from, oracle_options
+from reducekit.cli.reduce import failure_from
 from reducekit.compare import reducers, tables
 from reducekit.compare.runs import Run
 from reducekit.compare.sessions import Algorithm, Case, algorithms_of, labels_of, open_case, run_all
@@ -84,8 +84,7 @@ _OPTIONS = (
     "--oracle '{dir}/oracle'. As everywhere, {} is the candidate.",
 )
 @click.argument("files", nargs=-1, required=True, type=PATH)
-@oracle_options
-@adding(_OPTIONS)
+@adding((*declared(Failure), *_OPTIONS))
 @click.pass_obj
 def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) -> int:
     """Compare how far each algorithm reduces each of FILES, and in how many checks.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -13,8 +13,15 @@ from reducekit import registry
 from reducekit.cli.command import PATH, Command, adding, file
 from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
-from reducekit.frontend import Frontend
-from reducekit.offers import Conversions, Converts, Inspection, Inspects, KnowsByName, Varies
+from reducekit.offers import (
+    Conversions,
+    Converts,
+    Inspection,
+    Inspects,
+    KnowsByName,
+    Notation,
+    Varies,
+)
 from reducekit.option import Option
 from reducekit.session.place.files import naming, refuse_blank
 from reducekit.session.place.output import write_file
@@ -89,18 +96,12 @@ def _inspection(name: str, notation: str | None) -> Inspection:
         return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
 
 
-def _notations(frontend: type[Frontend]) -> list[str]:
-    """Return the names of the notations that a format reads."""
-    reads = frontend.conversions().reads if issubclass(frontend, Converts) else ()
-    return [each.name for each in reads]
-
-
 def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
     """Return the format of a file: by its notation if given, its suffix, or its content."""
     classes = {name: registry.frontend_class(name) for name in names}
     if notation is not None:
         for name, each in classes.items():
-            if notation in _notations(each):
+            if issubclass(each, Converts) and notation in _names(each.conversions().reads):
                 return name
         raise UsageError(f"--from: unknown format {notation!r}")
     for name, each in classes.items():
@@ -136,10 +137,7 @@ class _Convert(Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Conversions"):
             formatter.write_dl(
-                (
-                    ", ".join(each.name for each in found.reads),
-                    "to " + ", ".join(each.name for each in found.writes),
-                )
+                (", ".join(_names(found.reads)), "to " + ", ".join(_names(found.writes)))
                 for found in conversions()
             )
 
@@ -218,7 +216,7 @@ def _target(known: list[Conversions], output: Path) -> str:
 def _reading(known: list[Conversions], path: Path, text: bytes, source: str | None) -> Conversions:
     """Return the first format that reads the input. Raises UsageError."""
     reading = (
-        [found for found in known if source in [each.name for each in found.reads]]
+        [found for found in known if source in _names(found.reads)]
         or _by_suffix(known, path)
         or [found for found in known if found.recognises(text)]
     )
@@ -231,14 +229,21 @@ def _chosen(
     known: list[Conversions], path: Path, text: bytes, source: str | None, target: str
 ) -> Conversions:
     """Return the format that converts the input to the target. Raises UsageError."""
-    fitting = [found for found in known if target in [each.name for each in found.writes]]
+    fitting = [found for found in known if target in _names(found.writes)]
     if source is not None:
-        return _one_that_reads(source, target, fitting, path, text)
+        reading = [found for found in fitting if source in _names(found.reads)]
+        if not reading:
+            raise UsageError(f"cannot convert {source} to {target}")
+        # Of several that read this notation, the one that the file looks like.
+        alike = _by_suffix(reading, path) or [each for each in reading if each.recognises(text)]
+        return (alike or reading)[0]
     by_suffix = _by_suffix(fitting, path)
     if by_suffix:
         return by_suffix[0]
     candidates = [found for found in fitting if found.recognises(text)] or fitting
-    of_suffix = [each for each in candidates if not _belongs_elsewhere(known, each, path)]
+    owners = _by_suffix(known, path)
+    # Files with a suffix that only other formats read belong to these.
+    of_suffix = [each for each in candidates if not any(found is not each for found in owners)]
     if candidates and not of_suffix:
         raise UsageError(f"cannot convert {path} to {target}")
     if len(of_suffix) != 1:
@@ -247,29 +252,12 @@ def _chosen(
     return of_suffix[0]
 
 
-def _one_that_reads(
-    source: str, target: str, fitting: Sequence[Conversions], path: Path, text: bytes
-) -> Conversions:
-    """Return the format that reads a notation, of several the one that the file looks like."""
-    reading = [found for found in fitting if source in [each.name for each in found.reads]]
-    if not reading:
-        raise UsageError(f"cannot convert {source} to {target}")
-    alike = _by_suffix(reading, path) or [found for found in reading if found.recognises(text)]
-    return (alike or reading)[0]
+def _names(notations: Iterable[Notation]) -> list[str]:
+    return [each.name for each in notations]
 
 
 def _by_suffix(fitting: Sequence[Conversions], path: Path) -> list[Conversions]:
     return [found for found in fitting if any(path.suffix in each.suffixes for each in found.reads)]
-
-
-def _belongs_elsewhere(known: list[Conversions], chosen: Conversions, path: Path) -> bool:
-    """Return whether only other formats read files with this suffix."""
-    return any(
-        path.suffix in each.suffixes
-        for found in known
-        if found is not chosen
-        for each in found.reads
-    )
 
 
 @click.command("variant", cls=Command)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, LazyGroup, adding, click_option, file, number
-from reducekit.cli.process import INTERRUPTED, Interrupts, ProcessContext, print_bytes, say
+from reducekit.cli.process import (
+    INTERRUPTED,
+    STANDARD_OUTPUT,
+    Interrupts,
+    ProcessContext,
+    print_bytes,
+    say,
+)
 from reducekit.errors import UsageError
 from reducekit.hunt.inputs import generating_formats, generation_of
-from reducekit.offers import Generation
+from reducekit.offers import Generation, InputGenerator
 from reducekit.option import Option
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 
@@ -43,39 +48,12 @@ def _command_for(name: str) -> click.Command | None:
         with generation.make({**formats, "seed": values["seed"]}) as generator:
             for note in generator.notes:
                 say(f"reducekit: note: {note}")
-            destination = _destination(values, generation.noun, generator.suffix)
-
-            def make(seed: int) -> bytes:
-                made = generator.generate(seed)
-                if made.note:
-                    say(f"reducekit: {made.note}")
-                return made.text
-
-            return destination.write_all(make, process.interrupts)
+            return _write_all(generator, generation.noun, values, process.interrupts)
 
     shown = (replace(each, rare=False) for each in generation.options)  # there are no others
     formats = (click_option(each, "Inputs") for each in shown)
     noun = generation.noun
-    what = f"{noun}s" if noun == name else f"{name} {noun}s"
-    words = f"Generate random {what}. The same options give the same bytes."
-    add_options = adding(
-        (seed_option(generation), *formats, *_destination_options(generation.noun))
-    )
-    return click.command(
-        name,
-        cls=Command,
-        respelled=generation.respelled,
-        help=f"{words}\n\n{generation.help}",
-    )(add_options(callback))
-
-
-@click.group("generate", cls=LazyGroup, names=generating_formats, load=_command_for)
-def generate() -> None:
-    """Generate random inputs: the same options give the same files."""
-
-
-def _destination_options(noun: str) -> tuple[Option, ...]:
-    return (
+    destination = (
         file("output", "Where to write; default: standard output.", short="o"),
         number(
             "count",
@@ -90,57 +68,56 @@ def _destination_options(noun: str) -> tuple[Option, ...]:
             spelled="dir",
         ),
     )
+    what = f"{noun}s" if noun == name else f"{name} {noun}s"
+    words = f"Generate random {what}. The same options give the same bytes."
+    add_options = adding((seed_option(generation), *formats, *destination))
+    return click.command(
+        name,
+        cls=Command,
+        respelled=generation.respelled,
+        help=f"{words}\n\n{generation.help}",
+    )(add_options(callback))
 
 
-@dataclass(frozen=True, slots=True)
-class _Destination:
-    """Where the inputs generated from these seeds go, and their names."""
-
-    noun: str
-    seeds: range
-    output: Path | None
-    folder: Path | None
-    suffix: str
-
-    def write_all(self, make: Callable[[int], bytes], interrupts: Interrupts) -> int:
-        """Generate and write the inputs of all seeds; return the exit code.
-
-        Raises UsageError if that fails.
-        """
-        if self.output is not None:
-            OutputFile(self.output)  # tries it out
-        written = 0
-        try:
-            for seed in self.seeds:
-                with interrupts.allowed():
-                    text = make(seed)
-                self._write(seed, text)
-                written += 1
-        except KeyboardInterrupt:
-            if not written:
-                raise
-            say(f"reducekit: interrupted: {written:,} of {len(self.seeds):,} {self.noun}s written")
-            return INTERRUPTED
-        return 0
-
-    def _write(self, seed: int, text: bytes) -> None:
-        if self.folder is not None:
-            make_folder(self.folder)
-            write_file(self.folder / f"{seed}{self.suffix}", text)
-        elif self.output is not None:
-            write_file(self.output, text)
-        else:
-            print_bytes([text])
+@click.group("generate", cls=LazyGroup, names=generating_formats, load=_command_for)
+def generate() -> None:
+    """Generate random inputs: the same options give the same files."""
 
 
-def _destination(values: dict[str, Any], noun: str, suffix: str) -> _Destination:
-    """Collect the options from a command's parameters. Raises UsageError if they contradict."""
+def _write_all(
+    generator: InputGenerator, noun: str, values: dict[str, Any], interrupts: Interrupts
+) -> int:
+    """Generate and write the inputs of all seeds; return the exit code.
+
+    Raises UsageError if that fails, or if the options contradict each other.
+    """
     output, count, folder = values["output"], values["count"], values["folder"]
     if (count is None) != (folder is None):
         raise UsageError(f"--count and --dir go together: many {noun}s want a folder")
     if folder is not None and output is not None:
         raise UsageError(f"-o is for one {noun}: it does not go with --dir")
-    if output == Path("-"):
+    if output == STANDARD_OUTPUT:
         output = None
-    first = values["seed"]
-    return _Destination(noun, range(first, first + (count or 1)), output, folder, suffix)
+    if output is not None:
+        OutputFile(output)  # tries it out
+    written, count = 0, count or 1
+    try:
+        for seed in range(values["seed"], values["seed"] + count):
+            with interrupts.allowed():
+                made = generator.generate(seed)
+                if made.note:
+                    say(f"reducekit: {made.note}")
+            if folder is not None:
+                make_folder(folder)
+                write_file(folder / f"{seed}{generator.suffix}", made.text)
+            elif output is not None:
+                write_file(output, made.text)
+            else:
+                print_bytes([made.text])
+            written += 1
+    except KeyboardInterrupt:
+        if not written:
+            raise
+        say(f"reducekit: interrupted: {written:,} of {count:,} {noun}s written")
+        return INTERRUPTED
+    return 0

@@ -109,12 +109,14 @@ class _Commands(click.Group):
         except click.NoSuchOption as error:
             file = for_file(error.option_name, words)
             where = (
-                " here: options come after the command or the file, as in reducekit in.smt2 "
-                "--cmd ./solver --jobs 4."
+                f". {file}"
+                if file
+                else (
+                    " here: options come after the command or the file, as in reducekit in.smt2 "
+                    "--cmd ./solver --jobs 4."
+                )
             )
-            raise click.UsageError(
-                f"No such option '{error.option_name}'" + (f". {file}" if file else where), ctx
-            ) from None
+            raise click.UsageError(f"No such option '{error.option_name}'{where}", ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -187,7 +189,10 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         return error.exit_code
     except click.ClickException as error:
         message, code = error.format_message(), error.exit_code
-        say(_with_usage(message, getattr(error, "ctx", None)))
+        at = getattr(error, "ctx", None)
+        usage = "" if at is None else f"{at.get_usage()}\n"
+        more = "" if at is None else f"\nTry '{at.command_path} --help'."
+        say(f"{usage}reducekit: {message}{more}")
     except ReducekitError as error:
         message, code = _answer(error), error.exit_code
         if getattr(error, "told", False):
@@ -196,7 +201,11 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         say(NOTHING_YET)
         message, code = "interrupted", INTERRUPTED
     except Exception as error:
-        message, code = _unexpected(error)
+        lacking = lack_of_resources(error) or missing_package(error)
+        if lacking is None:
+            message, code = str(error) or type(error).__name__, _bug(error)
+        else:
+            message, code = _answer(lacking), lacking.exit_code
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         from reducekit.session.report import error_json
 
@@ -217,13 +226,9 @@ def _answer(error: ReducekitError) -> str:
 
 def _bug(error: Exception) -> int:
     """Report an internal error, and save the details that help to find the bug."""
-    details = "".join(
-        [
-            f"reducekit {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
-            f"{sys.argv}\n",
-            *traceback.format_exception(error),
-        ]
-    )
+    machine = f"Python {platform.python_version()}, {platform.platform()}"
+    trace = "".join(traceback.format_exception(error))
+    details = f"reducekit {__version__}, {machine}\n{sys.argv}\n{trace}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="reducekit-bug-", suffix=".txt", delete=False, errors="backslashreplace"
@@ -232,27 +237,8 @@ def _bug(error: Exception) -> int:
         where = f"the traceback is in {file.name}"
     except OSError:
         where = details.rstrip()
-    notes = getattr(error, "__notes__", ())
     said = str(error).partition("\n")[0]
     summary = type(error).__name__ + (f": {said}" if said else "")
-    say(
-        "\n".join(
-            [f"reducekit: a bug in reducekit, please report it: {summary}", f"  {where}", *notes]
-        )
-    )
+    lines = [f"reducekit: a bug in reducekit, please report it: {summary}", f"  {where}"]
+    say("\n".join([*lines, *getattr(error, "__notes__", ())]))
     return _INTERNAL
-
-
-def _with_usage(message: str, context: click.Context | None) -> str:
-    if context is None:
-        return f"reducekit: {message}"
-    more = f"Try '{context.command_path} --help'."
-    return f"{context.get_usage()}\nreducekit: {message}\n{more}"
-
-
-def _unexpected(error: Exception) -> tuple[str, int]:
-    """Print what the machine lacks, or that this is a bug; return the message and exit code."""
-    lacking = lack_of_resources(error) or missing_package(error)
-    if lacking is None:
-        return str(error) or type(error).__name__, _bug(error)
-    return _answer(lacking), lacking.exit_code

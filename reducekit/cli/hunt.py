@@ -85,7 +85,11 @@ def _command_for(name: str) -> click.Command | None:
         return exit_code(stats, fail=values["fail"])
 
     seed = () if generation is None else (seed_option(generation),)
-    made = () if generation is None else _options_of(generation)
+    made: list[Option] = []
+    if generation is not None:  # of its options, --seeds and this flag make it mutate files
+        flag = {"kind": "flag", "default": False, "metavar": "", "help": _CHANGES}
+        changes = generation.changes
+        made += [replace(o, **flag) if o.name == changes else o for o in generation.options]  # type: ignore[arg-type]
     own = () if testing is None else testing.options
     formats = (click_option(each, "Inputs") for each in (*own, *made))
     add_options = adding((*declared(HuntOptions), *_SHOWING, *seed, *formats))
@@ -115,36 +119,19 @@ def hunt() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 
 
-def _own_options(*offers: Generation | Testing | None) -> list[Option]:
-    return [each for offer in offers if offer is not None for each in offer.options]
-
-
 def _options(
     name: str, values: dict[str, Any], generation: Generation | None, testing: Testing | None
 ) -> HuntOptions:
     names = {each.name for each in options_of(HuntOptions)} & values.keys()
     chosen = {name: values[name] for name in names if values[name] is not None}
-    formats = {each.name: values[each.name] for each in _own_options(generation, testing)}
+    offers = (offer for offer in (generation, testing) if offer is not None)
+    formats = {each.name: values[each.name] for offer in offers for each in offer.options}
     changes = None if generation is None else generation.changes
     if changes is not None:
         if values[changes] and "seeds" not in chosen:
             raise UsageError(f"`{changes}` requires `seeds`: the folder of files to change")
         formats[changes] = chosen.pop("seeds") if values[changes] else None
-    return HuntOptions(
-        **chosen,
-        format=name,
-        seed=values.get("seed"),
-        format_options=formats,
-    )
-
-
-def _options_of(generation: Generation) -> tuple[Option, ...]:
-    """Return the options of a generator; `--seeds` and this flag make it mutate files."""
-    flag = {"kind": "flag", "default": False, "metavar": "", "help": _CHANGES}
-    return tuple(
-        replace(each, **flag) if each.name == generation.changes else each  # type: ignore[arg-type]
-        for each in generation.options
-    )
+    return HuntOptions(**chosen, format=name, seed=values.get("seed"), format_options=formats)
 
 
 def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:

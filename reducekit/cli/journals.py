@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -62,7 +61,9 @@ def history(
         "--plot": plot is not None,
         "--json": json_wanted,
     }
-    _refuse_several(asked)
+    given = [name for name, there in asked.items() if there]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
     if output is not None and restore is None:
         raise UsageError("-o requires --restore N: which step?")
     if output in (None, STANDARD_OUTPUT) and not process.output_open:
@@ -73,7 +74,11 @@ def history(
     elif diff is not None:
         print_bytes(diff_of(found, step_of(path, found, diff)))
     elif plot is not None:
-        _plot(path, found, plot)
+        if plot.suffix != ".svg":
+            raise UsageError(f"a plot is an SVG picture: {plot} must have the suffix .svg")
+        reduction = account(found, path)
+        write_file(plot, picture(reduction.curve, reduction.name).encode())
+        print(f"{plot}: {len(reduction.curve):,} points")
     elif json_wanted:
         print(json.dumps(as_json(path, found)))
     else:
@@ -90,20 +95,6 @@ def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
         raise UsageError(f"the output {output} is the journal itself: choose another with -o")
     write_file(output, text)
     print(f"{output}: step {number}, {len(text):,} bytes")
-
-
-def _plot(path: Path, found: Contents, output: Path) -> None:
-    if output.suffix != ".svg":
-        raise UsageError(f"a plot is an SVG picture: {output} must have the suffix .svg")
-    reduction = account(found, path)
-    write_file(output, picture(reduction.curve, reduction.name).encode())
-    print(f"{output}: {len(reduction.curve):,} points")
-
-
-def _refuse_several(asked: Mapping[str, bool]) -> None:
-    given = [name for name, there in asked.items() if there]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} are mutually exclusive: give one")
 
 
 def _facts(found: Contents) -> list[tuple[str, str]]:
@@ -130,9 +121,7 @@ def _text(path: Path, found: Contents) -> str:
     lines = [str(path)]
     lines += [f"  {name:<{width}}  {printable(value)}".rstrip() for name, value in facts]
     lines += ["", *_table(found), ""]
-    again = shlex.quote(str(path))
-    if again.startswith("-"):
-        again = f"./{again}"
+    again = shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
     more = f"; what it changed: --diff {found.current}" if found.current else ""
     lines.append(
         f"To restore one: reducekit history {again} --restore {found.current} -o FILE{more}"
@@ -155,16 +144,10 @@ def _table(found: Contents) -> list[str]:
         for step in found.steps
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            [
-                *(cell.rjust(width) for cell, width in zip(row[:4], widths[:4], strict=True)),
-                row[4].ljust(widths[4]),
-                row[5],
-            ]
-        ).rstrip()
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        numbers = (cell.rjust(width) for cell, width in zip(row[:4], widths[:4], strict=True))
+        lines.append("  ".join([*numbers, row[4].ljust(widths[4]), row[5]]).rstrip())
     for back in reversed(found.returns):
         said = f"back to step {back.step}: step {back.given_up} did not fail every time"
         lines.insert(back.after + 1, f"{'':>{widths[0]}}  {said}")
@@ -207,8 +190,14 @@ def report(journal: Path, output: Path | None, as_issue: bool) -> int:
     try:
         path, found = open_history(journal)
     except UsageError:
-        _refuse_unreduced(journal)
-        raise
+        bug = known_bug(journal)
+        if bug is None:
+            raise
+        why = f" ({bug.not_reduced})" if bug.not_reduced else ""
+        raise UsageError(
+            f"the hunt has not reduced {bug.path}{why}, so there is nothing to report. To reduce "
+            f"it:\n  {_reduction(bug)}"
+        ) from None
     reduction = account(found, path)
     text = issue(reduction, solver_version(reduction)) if as_issue else page(reduction)
     if output is None:
@@ -219,18 +208,6 @@ def report(journal: Path, output: Path | None, as_issue: bool) -> int:
     _write(output, text, journal=path)
     print(f"{output}: {len(text.encode()):,} bytes")
     return 0
-
-
-def _refuse_unreduced(named: Path) -> None:
-    """Raise UsageError if a hunt has found this file and not reduced it."""
-    bug = known_bug(named)
-    if bug is None:
-        return
-    why = f" ({bug.not_reduced})" if bug.not_reduced else ""
-    raise UsageError(
-        f"the hunt has not reduced {bug.path}{why}, so there is nothing to report. To reduce it:\n"
-        f"  {_reduction(bug)}"
-    )
 
 
 def _reduction(bug: Bug) -> str:

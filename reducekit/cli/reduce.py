@@ -18,7 +18,6 @@ from reducekit import registry
 from reducekit.cli.command import (
     PATH,
     Command,
-    Function,
     adding,
     click_option,
     declared,
@@ -57,40 +56,25 @@ _SHOWING = (
 )
 
 
-def reduce_options(function: Function) -> Function:
-    """Add the options of all commands that reduce."""
-    arguments = (
-        click.argument("input", type=PATH),
-        click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]"),
-    )
-    return adding((*arguments, *declared(Options), *_SHOWING))(function)
-
-
-def oracle_options(function: Function) -> Function:
-    """Add the options for the failure to preserve, and for the limits of a run."""
-    return adding(declared(Failure))(function)
+INPUT_AND_WORDS = (
+    click.argument("input", type=PATH),
+    click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]"),
+)
 
 
 def failure_from(values: Mapping[str, Any]) -> Failure:
-    """Collect the options of `oracle_options` from a command's parameters."""
+    """Collect the options for the failure to preserve from a command's parameters."""
     return Failure(**_values(Failure, values), command=_command(values))
 
 
-def _begins_with_output(values: Mapping[str, Any], words: Sequence[str]) -> bool:
-    """Return whether the first word is the output: no program, and a command is given anyway."""
-    enough = 1 if values["command"] or values["oracle"] else 2
-    return len(words) >= enough and not _runs(words[0])
-
-
 def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options:
-    """Collect the options of `reduce_options` from a command's parameters.
-
-    Raises UsageError if the command is given twice.
-    """
+    """Collect the options of a session from a command's parameters. Raises UsageError."""
     chosen = _values(Options, values)
     words = values["words"]
     _refuse_script(values["input"], words)
-    if not chosen["output"] and _begins_with_output(values, words):
+    enough = 1 if values["command"] or values["oracle"] else 2
+    program = len(words) >= enough and shutil.which(os.path.expanduser(words[0]))
+    if not chosen["output"] and len(words) >= enough and not program:
         # As ddSMT spells it: the input, the output, the command.
         _refuse_foreign(words[0])
         chosen["output"], words = Path(words[0]), words[1:]
@@ -131,21 +115,13 @@ def _refuse_script(path: Path, words: Sequence[str]) -> None:
 
 
 def _refuse_foreign(output: str) -> None:
-    """Raise UsageError for an output without -o that is somebody's file.
-
-    C-Vise takes several files to reduce.
-    """
+    """Raise UsageError for an output without -o that is a file: C-Vise takes several inputs."""
     path = Path(output)
     if os.path.isfile(path) and path.stat().st_size and earlier_run(path) is None:
         raise UsageError(
             f"{path} exists and is not a result of reducekit. One file is reduced at a time: leave "
             f"{path} out; or type -o {shlex.quote(output)} to write there, and rename what is there"
         )
-
-
-def _runs(word: str) -> bool:
-    """Return whether a word names a program."""
-    return shutil.which(os.path.expanduser(word)) is not None
 
 
 def _values(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,7 +156,7 @@ def command_for(name: str) -> click.Command:
         return run(options, process, json=json, quiet=quiet, page=page, tui=values["tui"])
 
     formats = (click_option(each, "Format") for each in frontend.options)
-    add_options = adding((reduce_options, *formats))
+    add_options = adding((*INPUT_AND_WORDS, *declared(Options), *_SHOWING, *formats))
     return click.command(
         name,
         cls=Command,
@@ -228,10 +204,7 @@ def run(
     page: Path | None = None,
     tui: bool = False,
 ) -> int:
-    """Run a session, show it, print its report; return the exit code.
-
-    `page` is the path of the HTML report, if one is wanted; `tui` shows the full screen.
-    """
+    """Run a session, show it, print its report, write its `page`; return the exit code."""
     if quiet and tui:
         raise UsageError("--tui and --quiet are mutually exclusive: give one")
     filters = options.output == STANDARD_OUTPUT

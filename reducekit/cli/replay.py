@@ -22,13 +22,13 @@ from reducekit.oracle.limits import Limits
 
 def _playing() -> Playing:
     """Return the replay support of the first format that offers it."""
+
+    def nobody(request: PlayRequest) -> Any:
+        raise UsageError("no installed format supports replaying")
+
     classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
     found = (each.playing() for each in classes if issubclass(each, Plays))
-    return next(found, None) or Playing(_nobody)
-
-
-def _nobody(request: PlayRequest) -> Any:
-    raise UsageError("no installed format supports replaying")
+    return next(found, None) or Playing(nobody)
 
 
 _PLAYING = _playing()

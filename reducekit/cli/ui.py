@@ -84,7 +84,10 @@ def ui(
         print("\n".join(server.urls), flush=True)
         say(f"reducekit: files in {', '.join(map(str, api.folders.roots))}; Ctrl-C ends the page")
         if "SSH_CONNECTION" in os.environ:
-            say(f"reducekit: from your own machine: {_tunnel(server.server_port)}")
+            here = os.environ["SSH_CONNECTION"].split()[2:3] or ["HOST"]
+            tunnel = f"ssh -L {server.server_port}:127.0.0.1:{server.server_port}"
+            tunnel += f" {getpass.getuser()}@{here[0]}, then open the address above"
+            say(f"reducekit: from your own machine: {tunnel}")
         if not ipaddress.ip_address(address).is_loopback:
             say("reducekit: warning: other machines can reach this address")
         if not no_browser:
@@ -101,18 +104,10 @@ def ui(
     return 0
 
 
-def _tunnel(port: int) -> str:
-    """Return the command that makes the page reachable from where the user has logged in."""
-    here = os.environ["SSH_CONNECTION"].split()[2:3] or ["HOST"]
-    user = getpass.getuser()
-    return f"ssh -L {port}:127.0.0.1:{port} {user}@{here[0]}, then open the address above"
-
-
 def _open_browser(url: str, folder: Path) -> None:
-    """Open the page through a file that redirects to it.
+    """Open the page by a file in a private folder that redirects to it.
 
-    All users of a machine can read command lines, and the address contains the token; the folder is
-    private.
+    All users of a machine can read command lines, and the address contains the token.
     """
     start = folder / "reducekit.html"
     start.write_text(

@@ -67,12 +67,21 @@ _PARTS = 20  # lines about what is left of the input
 
 def summary(report: Report[bytes]) -> str:
     """Return the summary of a report, in lines suitable for a terminal and a bug report."""
-    sizes = _measured(report)
+    both = {
+        name: (old, report.after[name])
+        for name, old in report.before.items()
+        if name in report.after
+    }
+    sizes = {name: each for name, each in both.items() if any(each)}
     label = max(map(len, (*sizes, "other failures" if report.others else "failure")))
+    counts = report.counts
+    cost = f"{counts.checks:,} (runs of commands in all: {report.runs:,})"
+    cost += f", cache hits: {counts.cache_hits:,}"
+    cost += f", unread: {counts.discarded:,}" if counts.discarded else ""
     lines = [
         str(report.output or "standard output"),
         *_sizes(sizes, label),
-        f"  {'checks':<{label}}  {_cost(report)}",
+        f"  {'checks':<{label}}  {cost}, {report.seconds:.1f} s",
         f"  {'failure':<{label}}  {report.failure}",
     ]
     lines += _few(
@@ -98,18 +107,15 @@ def summary(report: Report[bytes]) -> str:
     if report.stopped:
         more = "; run the same command again to continue" if report.early and report.output else ""
         lines.append(f"  {'stopped':<{label}}  {report.stopped}; this is the best so far{more}")
-    lines += ["", *_reproduced(report)]
+    lines.append("")
+    for run in report.reproducers:
+        lines.append(f"$ {run.command}")
+        if run.outcome is None:
+            lines.append(f"(not run again{': interrupted' if report.interrupted else ''})")
+        else:
+            lines += [*_excerpt(run.outcome.stdout), *_excerpt(run.outcome.stderr)]
+            lines.append(f"({run.outcome.describe()})")
     return "\n".join(lines)
-
-
-def _measured(report: Report[bytes]) -> dict[str, tuple[int, int]]:
-    """Return each measure before and after, except for zeros."""
-    both = {
-        name: (before, report.after[name])
-        for name, before in report.before.items()
-        if name in report.after
-    }
-    return {name: sizes for name, sizes in both.items() if any(sizes)}
 
 
 def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:
@@ -117,32 +123,10 @@ def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:
     old_width = max((len(f"{before:,}") for before, _ in sizes.values()), default=0)
     new_width = max((len(f"{after:,}") for _, after in sizes.values()), default=0)
     for name, (before, after) in sizes.items():
-        share = f"  ({_percent(after / before)})" if before else ""
+        ratio = after / before if before else 0.0
+        share = f"  ({100 * ratio:.{1 if ratio >= 0.1 else 2}f} %)" if before else ""
         old, new = f"{before:>{old_width},}", f"{after:<{new_width},}"
         yield f"  {name:<{label}}  {old} -> {new}{share}".rstrip()
-
-
-def _cost(report: Report[bytes]) -> str:
-    counts = report.counts
-    cost = [
-        f"{counts.checks:,} (runs of commands in all: {report.runs:,})",
-        f"cache hits: {counts.cache_hits:,}",
-    ]
-    if counts.discarded:
-        cost.append(f"unread: {counts.discarded:,}")
-    return ", ".join([*cost, f"{report.seconds:.1f} s"])
-
-
-def _reproduced(report: Report[bytes]) -> Iterator[str]:
-    """Yield the commands that show the failure, with their results."""
-    for each in report.reproducers:
-        yield f"$ {each.command}"
-        if each.outcome is not None:
-            yield from _excerpt(each.outcome.stdout)
-            yield from _excerpt(each.outcome.stderr)
-            yield f"({each.outcome.describe()})"
-        else:
-            yield f"(not run again{': interrupted' if report.interrupted else ''})"
 
 
 def _left(remaining: Sequence[Remaining]) -> list[str]:
@@ -155,10 +139,6 @@ def _left(remaining: Sequence[Remaining]) -> list[str]:
         counts = [f"{run} {count:,}" for run, count in runs if count is not None]
         lines.append(f"{where}{name}" + (f" (instances: {', '.join(counts)})" if counts else ""))
     return lines
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.{1 if share >= 0.1 else 2}f} %"
 
 
 def _excerpt(text: bytes) -> list[str]:

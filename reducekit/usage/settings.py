@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,28 +21,29 @@ class Settings:
     path: Path
     values: Mapping[str, Any]
 
-    @property
-    def _outside(self) -> dict[str, Any]:
-        """The values outside of tables."""
-        return {name: value for name, value in self.values.items() if not isinstance(value, dict)}
-
     def of(
         self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
     ) -> dict[str, Any]:
         """Return the values for a command by the names of its parameters.
 
         `known` maps option names, without dashes in front, to parameters and whether they can be
-        repeated; with `general`, values outside of tables apply too. Raises UsageError for unknown
-        options.
+        repeated; with `general`, values outside of tables apply too. Raises UsageError.
         """
         found: dict[str, Any] = {}
         own = self.values.get(command, {})
         if not isinstance(own, dict):
             raise UsageError(f"{self.path}: {command} is a command: write [{command}]")
-        for where, values in (("", self._outside if general else {}), (f" of [{command}]", own)):
+        outside = {
+            name: value
+            for name, value in self.values.items()
+            if general and not isinstance(value, dict)
+        }
+        for where, values in (("", outside), (f" of [{command}]", own)):
             for name, value in values.items():
                 if name not in known:
-                    raise UsageError(f"{self.path}: {_unknown(name, where, known)}")
+                    close = get_close_matches(name, list(known), 1)
+                    hint = f". Did you mean {close[0]}?" if close else ""
+                    raise UsageError(f"{self.path}: there is no option {name!r}{where}{hint}")
                 parameter, repeated = known[name]
                 if isinstance(value, dict if repeated else (dict, list)):
                     raise UsageError(f"{self.path}: {name}{where} is one value, not several")
@@ -60,24 +61,14 @@ def settings(folder: Path) -> Settings | None:
             continue
         if tables and b"reducekit" not in text:
             continue
-        values = _parsed(path, text)
+        import tomllib  # 10 ms, and seldom needed
+
+        try:
+            values: Any = tomllib.loads(text.decode())
+        except ValueError as error:
+            raise UsageError(f"{path.name} cannot be read: {error}") from None
         for each in tables:
             values = values.get(each, {}) if isinstance(values, dict) else {}
         if values:
             return Settings(Path(path.name), values)
     return None
-
-
-def _parsed(path: Path, text: bytes) -> Any:
-    import tomllib  # 10 ms, and seldom needed
-
-    try:
-        return tomllib.loads(text.decode())
-    except ValueError as error:
-        raise UsageError(f"{path.name} cannot be read: {error}") from None
-
-
-def _unknown(name: str, where: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), 1)
-    hint = f". Did you mean {close[0]}?" if close else ""
-    return f"there is no option {name!r}{where}{hint}"
