@@ -258,13 +258,17 @@ class _Client(Executor):
             if not self._mine:
                 return []
         try:
-            finished = self._started(check).wait(timeout)
+            if self._inner is None:
+                self._inner = self._shared._opener(self._oracle, 1)
+            if self._inner.free:
+                self._inner.submit(check.ticket, check.text, check.limits)
+            finished = self._inner.wait(timeout)
         except BaseException:
             self.cancel(check.ticket)
             raise
         if finished:
             self._release(check.key, finished[0])
-            self.runs = self._inner.runs if self._inner else 0
+            self.runs = self._inner.runs
         return finished
 
     def cancel(self, ticket: int) -> None:
@@ -282,33 +286,22 @@ class _Client(Executor):
         if self._inner is not None:
             self._inner.close()
 
-    def _started(self, check: _Check) -> Executor:
-        """Return the executor that runs the check; starts the check if necessary."""
-        if self._inner is None:
-            self._inner = self._shared._opener(self._oracle, 1)
-        if self._inner.free:
-            self._inner.submit(check.ticket, check.text, check.limits)
-        return self._inner
-
     def _known_or_claimed(self, key: _Key, timeout: float | None) -> Finished | None:
         """Return the verdict; None if this session is to run the check, or on timeout."""
         shared = self._shared
         with shared._changed:
             if key in shared._running:
                 shared._changed.wait(timeout)
-            known = shared._known.get(key) or self._from_golden_run(key)
+            known = shared._known.get(key)
+            golden = None if self._golden else shared._known.get(_Key(key.text, 0))
+            if known is None and golden is not None:
+                # The first golden run on a text is judged instead of running it again.
+                interesting = verdict(self._oracle.criterion, golden.outcomes)
+                known = replace(golden, interesting=interesting)
             if known is None and key not in shared._running:
                 shared._running.add(key)
                 self._mine = True
             return known
-
-    def _from_golden_run(self, key: _Key) -> Finished | None:
-        """Judge the first golden run on a text, if there was one, instead of running it again."""
-        found = self._shared._known.get(_Key(key.text, 0))
-        if found is None or self._golden:
-            return None
-        interesting = verdict(self._oracle.criterion, found.outcomes)
-        return replace(found, interesting=interesting)
 
     def _release(self, key: _Key, finished: Finished | None) -> None:
         """Give up the claim on a check, with its verdict if there is one."""

@@ -6,6 +6,7 @@ Pure: works on a loaded journal. The journal of a killed run yields what it reco
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ SUBJECT = "subject"
 """The name of the note on what fails, which is made when a session starts."""
 
 
+_PLAIN = ("input", "output", "failure", "stopped", "verified", "checks", "runs", "seconds")
+"""What is noted as it is."""
 LEFT = ("name", "line", "result_line", "good", "bad")
 """What is noted of each part that is left."""
 
@@ -73,15 +76,9 @@ def ending(found: Contents) -> Ending:
     try:
         said: Any = json.loads(found.notes.get(NOTE, "{}"))
         subject: Any = json.loads(found.notes.get(SUBJECT, "null"))
+        places = said.get("places")
         return Ending(
-            input=said.get("input"),
-            output=said.get("output"),
-            failure=said.get("failure"),
-            stopped=said.get("stopped"),
-            verified=said.get("verified"),
-            checks=said.get("checks"),
-            runs=said.get("runs"),
-            seconds=said.get("seconds"),
+            **{name: said.get(name) for name in _PLAIN},
             before=dict(said.get("before", {})),
             after=dict(said.get("after", {})),
             last_runs=[Run(**each) for each in said.get("last_runs", ())],
@@ -90,16 +87,12 @@ def ending(found: Contents) -> Ending:
                 for each in said.get("other_failures", ())
             ],
             left=[{name: each[name] for name in LEFT} for each in said.get("left", ())],
-            places=_places(said.get("places")),
+            places=None if places is None else (str(places["before"]), str(places["after"])),
             versions=dict(said.get("versions", {})),
             subject=subject and {name: str(subject[name]) for name in ("name", "version")},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return Ending()
-
-
-def _places(said: Any) -> tuple[str, str] | None:
-    return None if said is None else (str(said["before"]), str(said["after"]))
 
 
 SEARCH = "search"
@@ -149,12 +142,10 @@ class Account:
             return said
         head, golden = self.found.head, self.found.golden
         assert head is not None
-        outcome = (
-            golden.runs[0][0] if golden is not None and golden.runs and golden.runs[0] else None
-        )
-        if outcome is None or not head.criterion.startswith(OWN_FAILURE):
+        runs = () if golden is None or not golden.runs else golden.runs[0]
+        if not runs or not head.criterion.startswith(OWN_FAILURE):
             return head.criterion
-        return signature(outcome).without_quotes(self.found.text(0)).describe()
+        return signature(runs[0]).without_quotes(self.found.text(0)).describe()
 
     @property
     def ended(self) -> bool:
@@ -201,27 +192,22 @@ def _passes(found: Contents) -> list[PassTotal]:
     A pass removed the bytes that its accepted steps removed; growth counts as negative. Costs are
     known if the journal records passes; a pass that was running when the run was killed has none.
     """
-    accepted: dict[str, int] = {}
-    removed: dict[str, int] = {}
+    accepted: Counter[str] = Counter()
+    removed: Counter[str] = Counter()
     for step in found.steps[1:]:
-        accepted[step.pass_name] = accepted.get(step.pass_name, 0) + 1
-        gain = found.steps[step.base].size - step.size
-        removed[step.pass_name] = removed.get(step.pass_name, 0) + gain
-    checks: dict[str, int] = {}
+        accepted[step.pass_name] += 1
+        removed[step.pass_name] += found.steps[step.base].size - step.size
+    checks: Counter[str] = Counter()
     seconds: dict[str, float] = {}
     before = (0, 0.0)
     for each in found.passes:
-        checks[each.name] = checks.get(each.name, 0) + max(0, each.checks - before[0])
+        checks[each.name] += max(0, each.checks - before[0])
         seconds[each.name] = seconds.get(each.name, 0.0) + max(0.0, each.seconds - before[1])
         before = (each.checks, each.seconds)
     names = list(dict.fromkeys([*checks, *accepted])) if checks else list(accepted)
     return [
         PassTotal(
-            name or SEARCH,
-            accepted.get(name, 0),
-            removed.get(name, 0),
-            checks.get(name),
-            seconds.get(name),
+            name or SEARCH, accepted[name], removed[name], checks.get(name), seconds.get(name)
         )
         for name in names
     ]

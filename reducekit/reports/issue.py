@@ -49,16 +49,15 @@ def issue(account: Account, version: str | None) -> str:
     if last.subject is not None:
         version = last.subject["version"]
     solver = next((each for each in _FORMS if name.startswith(each)), "")
-    lines = [f"# {_title(account, solver or name)}", ""]
+    failure = printable_lines(_observed(account)).split("\n")[0]
+    title = f"{solver or name}: {failure}" if solver or name else failure
+    lines = [f"# {title[:120]}", ""]
     lines += _FORMS.get(solver, _transcript)(account, last, version)
     head = account.found.head
     assert head is not None
-    lines += [
-        "",
-        f"Reduced from {account.size_before:,} to {len(account.after):,} bytes by reducekit "
-        f"{head.version} ({account.checks:,} checks).",
-    ]
-    return printable_lines("\n".join([*lines, ""]))
+    by = f"by reducekit {head.version} ({account.checks:,} checks)."
+    sizes = f"from {account.size_before:,} to {len(account.after):,} bytes"
+    return printable_lines("\n".join([*lines, "", f"Reduced {sizes} {by}", ""]))
 
 
 def _z3(account: Account, last: Ending, version: str | None) -> Iterator[str]:
@@ -115,13 +114,12 @@ def _transcript(account: Account, last: Ending, version: str | None) -> Iterator
 _FORMS = {"z3": _z3, "cvc5": _cvc5, "bitwuzla": _transcript, "boolector": _transcript}
 
 
-def _title(account: Account, name: str) -> str:
-    failure = printable_lines(_observed(account)).split("\n")[0]
-    return f"{name}: {failure}"[:120] if name else failure[:120]
-
-
 def _failure(account: Account) -> str:
-    return _plain(printable_lines(_observed(account)))
+    """Return the failure as Markdown that shows it as it is."""
+    return _MARKUP.sub(
+        lambda found: f"&#{ord(found[0])};" if found[0] in "<>&" else f"\\{found[0]}",
+        printable_lines(_observed(account)),
+    )
 
 
 def _observed(account: Account) -> str:
@@ -136,13 +134,6 @@ def _observed(account: Account) -> str:
 
 
 _MARKUP = re.compile(r"[<>&*_`\[\]\\|]")
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is."""
-    return _MARKUP.sub(
-        lambda found: f"&#{ord(found[0])};" if found[0] in "<>&" else f"\\{found[0]}", text
-    )
 
 
 _FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`]+)")
@@ -174,25 +165,18 @@ def _expected(account: Account, last: Ending) -> str:
     return "<what should happen instead>"
 
 
-def _golden_runs(account: Account) -> list[Run]:
-    """Return the run of the first command on the input, without output if none is recorded."""
-    head, golden = account.found.head, account.found.golden
-    assert head is not None
-    commands = [each.replace("FILE", account.name) for each in head.commands[:1]]
-    if golden is None or not golden.runs:
-        return [Run(each, None, "", "") for each in commands]
-    outcome = golden.runs[0][0]
-    streams = (
-        each.decode("utf-8", "backslashreplace") for each in (outcome.stdout, outcome.stderr)
-    )
-    return [Run(each, outcome.describe(), *streams) for each in commands]
-
-
 def _runs(account: Account, last: Ending) -> Iterator[str]:
-    runs: Sequence[Run] = last.last_runs[:1]
-    if not runs:
-        runs = _golden_runs(account)
-        yield from ["(on the input before it was reduced)"] * len(runs)
+    runs, head, golden = list(last.last_runs[:1]), account.found.head, account.found.golden
+    assert head is not None
+    for command in () if runs else head.commands[:1]:
+        yield "(on the input before it was reduced)"
+        runs.append(Run(command.replace("FILE", account.name), None, "", ""))
+        if golden is not None and golden.runs:
+            ran = golden.runs[0][0]
+            streams = (
+                each.decode("utf-8", "backslashreplace") for each in (ran.stdout, ran.stderr)
+            )
+            runs[0] = Run(runs[0].command, ran.describe(), *streams)
     for run in runs:
         lines = [f"$ {_without_folders(run.command)}"]
         for stream in (run.stdout, run.stderr):
@@ -213,23 +197,11 @@ def _input(account: Account) -> Iterator[str]:
 
 def _fenced(lines: Sequence[str], language: str) -> Iterator[str]:
     """Yield a code block whose fence is longer than any in its content."""
-    longest = max((len(part) for line in lines for part in _ticks(line)), default=0)
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     yield fence + language
     yield from (printable_lines(line) for line in lines)
     yield fence
-
-
-def _ticks(line: str) -> Iterator[str]:
-    run = ""
-    for c in line:
-        if c == "`":
-            run += c
-        elif run:
-            yield run
-            run = ""
-    if run:
-        yield run
 
 
 def _version(version: str | None) -> str:

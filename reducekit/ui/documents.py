@@ -13,7 +13,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from reducekit import registry
-from reducekit.diagram import Diagram
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, journal_path, load
 from reducekit.offers import Draws
@@ -213,14 +212,9 @@ def diagram_of(format_name: str | None, text: bytes) -> dict[str, Any]:
     frontend = registry.frontend(format_name)
     if not isinstance(frontend, Draws):
         raise UsageError(f"diagrams are not supported for {format_name}")
-    return diagram_json(frontend.diagram(frontend.parse(text)), text)
-
-
-def diagram_json(diagram: Diagram, text: bytes) -> dict[str, Any]:
-    """Return a diagram as plain data, one list per property: compact, and fast to parse."""
-    place = Positions(text).of
-    nodes = diagram.nodes
-    chart = diagram.chart
+    diagram = frontend.diagram(frontend.parse(text))
+    place, nodes, chart = Positions(text).of, diagram.nodes, diagram.chart
+    # One list per property: compact, and fast to parse.
     return {
         "shape": diagram.shape,
         "labels": [node.label[:_SAFE_LABEL] for node in nodes],

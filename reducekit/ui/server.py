@@ -94,9 +94,8 @@ def reachable(address: str) -> list[str]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             try:
-                answer = fcntl.ioctl(
-                    probe, 0x8915, struct.pack("256s", name.encode())
-                )  # SIOCGIFADDR
+                request = 0x8915  # SIOCGIFADDR
+                answer = fcntl.ioctl(probe, request, struct.pack("256s", name.encode()))
             except OSError:
                 continue  # this interface has no address
             found.append(socket.inet_ntoa(answer[20:24]))
@@ -147,13 +146,12 @@ _REQUESTS = frozenset(
 
 def assets() -> dict[str, tuple[str, bytes]]:
     """Return the page's files, with their types, by URL path: there are no others."""
-    folder = files("reducekit.ui").joinpath("static")
     found = {}
-    for entry in folder.iterdir():
-        name = entry.name
-        kind = _TYPES.get(name[name.rfind(".") :])
+    for entry in files("reducekit.ui").joinpath("static").iterdir():
+        kind = _TYPES.get(entry.name[entry.name.rfind(".") :])
         if kind is not None:
-            found["/" if name == "index.html" else f"/{name}"] = (kind, entry.read_bytes())
+            path = "/" if entry.name == "index.html" else f"/{entry.name}"
+            found[path] = (kind, entry.read_bytes())
     return found
 
 
