@@ -117,8 +117,6 @@ class ProcessContext:
 
 
 STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
-
-
 _BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
 """The bytes of file names that are no text, as Python has them."""
 
@@ -246,10 +244,7 @@ def standard_input() -> bytes:
 
 
 def read_text(path: Path) -> bytes:
-    """Return the text of a file, decompressed if necessary; `-` is standard input.
-
-    Raises UsageError.
-    """
+    """Return the text of a file, perhaps decompressed; `-` is standard input. Raises UsageError."""
     from reducekit.session.place.output import read_input
     from reducekit.session.place.unpack import unpacked
 

@@ -205,7 +205,12 @@ class _ByPrograms(Campaign):
             self.suffix, self.notes = self._generator.suffix, tuple(self._generator.notes)
             self._frontend_options = self._generator.frontend_options
             self._files = self._generator.files
-            self._require_place_for_options()
+            places = any(each.takes_options for each in self.commands)
+            if self._generator.has_options and not places:
+                raise UsageError(
+                    f"`solver_options`: no `command` has {OPTIONS}, the place for the options: "
+                    f"'{Path(self.commands[0].words[0]).name} {OPTIONS} {{}}'"
+                )
         self.frontend = self._fresh_frontend()
         with guard.allowed():  # contradicting options are rejected before anything is generated
             self._first = {self.numbers.start: self._made(self.numbers.start)}
@@ -222,14 +227,6 @@ class _ByPrograms(Campaign):
                 else self._opener(oracle, self._jobs)
             )
         self._tests = self._tests_with(executor)
-
-    def _require_place_for_options(self) -> None:
-        assert self._generator is not None
-        if self._generator.has_options and not any(each.takes_options for each in self.commands):
-            raise UsageError(
-                f"`solver_options`: no `command` has {OPTIONS}, the place for the options: "
-                f"'{Path(self.commands[0].words[0]).name} {OPTIONS} {{}}'"
-            )
 
     def _tests_with(self, executor: Executor) -> CommandTests:
         generator, frontend, options = self._generator, self.frontend, self.options

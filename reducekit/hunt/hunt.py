@@ -84,6 +84,7 @@ class Hunt:
         self.stats = stats
         with ExitStack() as stack:
             campaign = self._campaign = prepare(options, self._guard, stack)
+            deciding = campaign.deciding  # may raise, before anything is written
             stats.noun = campaign.noun
             for note in campaign.notes:
                 self._notice(note)
@@ -91,7 +92,7 @@ class Hunt:
             stack.enter_context(Claim(options.folder))
             progress = self._progress = open_progress(
                 options.folder,
-                campaign.deciding,
+                deciding,
                 campaign.test,
                 campaign.numbers,
                 stats,

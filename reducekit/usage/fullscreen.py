@@ -218,7 +218,10 @@ class Fullscreen(App[None]):
         if not self._finished and progress.finished is not None:
             self._finished = True
             self.refresh_bindings()
-        self._follow_size()
+        if isinstance(self._driver, _Driver):  # the signal only reaches the main thread
+            size = Size(*os.get_terminal_size(self._driver.fileno))
+            if size != self.size:
+                self.post_message(events.Resize(size, size))
         if not self.screen_stack:
             return
         main = self.screen_stack[0]
@@ -249,14 +252,6 @@ class Fullscreen(App[None]):
             found.append(f"{line.sign} {printable_lines(line.text)[:_COLUMNS]}\n",
                          styles.get(line.sign, "dim"))  # fmt: skip
         changed.update(found)
-
-    def _follow_size(self) -> None:
-        """Handle a new size of the terminal: its signal only reaches the main thread."""
-        if isinstance(self._driver, _Driver):
-            columns, rows = os.get_terminal_size(self._driver.fileno)
-            if (columns, rows) != self.size:
-                size = Size(columns, rows)
-                self.post_message(events.Resize(size, size))
 
     def action_close(self) -> None:
         """Return to the live lines."""
@@ -310,26 +305,17 @@ class Fullscreen(App[None]):
     def action_passes(self) -> None:
         """List the passes, to switch them on or off."""
         totals = self.shown.progress.passes
-        rows = [
-            (
-                self._switch(name),
-                name,
-                f"{each.runs:,}",
-                f"{each.checks or 0:,}",
-                f"{each.accepted:,}",
-                f"{100 * each.accepted / max(1, each.checks or 0):.0f} %",
-                f"{each.removed:,}",
-                f"{each.seconds or 0:.0f} s",
-            )
-            for name, each in totals.items()
-            if name
-        ]
+        rows = []
+        for name, each in totals.items():
+            checks = each.checks or 0
+            share = f"{100 * each.accepted / max(1, checks):.0f} %"
+            counts = (f"{number:,}" for number in (each.runs, checks, each.accepted))
+            gain = (share, f"{each.removed:,}", f"{each.seconds or 0:.0f} s")
+            rows += [(self._switch(name), name, *counts, *gain)] if name else []
         columns = ("", "pass", "runs", "checks", "accepted", "of checks", "bytes removed", "time")
-        if self._finished:
-            self.push_screen(_Table("Passes", columns, rows))
-        else:
-            title = "Passes: Enter switches one off or on"
-            self.push_screen(_Table(title, columns, rows, self.toggle))
+        title = "Passes" if self._finished else "Passes: Enter switches one off or on"
+        toggle = None if self._finished else self.toggle
+        self.push_screen(_Table(title, columns, rows, toggle))
 
     def _switch(self, name: str) -> str:
         return "off" if name in self.shown.off else "on"

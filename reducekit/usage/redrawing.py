@@ -153,7 +153,9 @@ class Redrawing(Live):
             yield
             return
 
-        keyboard = _keyboard()
+        keyboard: list[Any] | None = None
+        with contextlib.suppress(termios.error):  # there is none
+            keyboard = termios.tcgetattr(0)
 
         def stop(number: int, frame: object) -> None:
             mine = self._lock.acquire(timeout=_PATIENCE)
@@ -178,14 +180,6 @@ class Redrawing(Live):
             yield
         finally:
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-
-
-def _keyboard() -> list[Any] | None:
-    """Return the mode of the terminal at standard input; None if there is none."""
-    try:
-        return termios.tcgetattr(0)
-    except termios.error:
-        return None
 
 
 def wrapped(drawn: list[int], width: int) -> int:
