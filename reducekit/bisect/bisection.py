@@ -9,8 +9,18 @@ from pathlib import Path
 
 from reducekit import registry
 from reducekit.bisect.options import BisectOptions
-from reducekit.bisect.search import Verdict, lowest, next_version, smallest
-from reducekit.bisect.verdicts import Differs, Judge, Report, Tested, cannot_start, ended
+from reducekit.bisect.search import (
+    Differs,
+    Judge,
+    Report,
+    Tested,
+    Verdict,
+    cannot_start,
+    ended,
+    lowest,
+    next_version,
+    smallest,
+)
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Finished, Guard, NoSignals

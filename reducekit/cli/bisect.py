@@ -10,7 +10,7 @@ import click
 
 from reducekit.bisect import Bisection, BisectOptions
 from reducekit.bisect.options import OWN
-from reducekit.bisect.verdicts import Tested
+from reducekit.bisect.search import Tested
 from reducekit.cli.command import Command, adding, declared, flag
 from reducekit.cli.process import INTERRUPTED, STANDARD_INPUT, ProcessContext, read_text, say
 from reducekit.cli.reduce import INPUT_AND_WORDS, failure_from

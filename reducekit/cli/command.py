@@ -1,6 +1,7 @@
 """Commands: their options, how words are parsed, and how wrong ones are answered.
 
-Options are made from those that sessions, hunts and formats declare as data.
+Options are made from those that sessions, hunts and formats declare as data. Their defaults may
+come from a file: `reducekit.toml`, or `[tool.reducekit]` in `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import itertools
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,70 @@ from reducekit.option import Option, options_of
 
 if TYPE_CHECKING:
     pass
+
+FILE = "reducekit.toml"
+_PROJECT = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The contents of a file: options for all formats, and tables for single commands."""
+
+    path: Path
+    values: Mapping[str, Any]
+
+    def of(
+        self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
+    ) -> dict[str, Any]:
+        """Return the values for a command by the names of its parameters.
+
+        `known` maps option names, without dashes in front, to parameters and whether they can be
+        repeated; with `general`, values outside of tables apply too. Raises UsageError.
+        """
+        found: dict[str, Any] = {}
+        own = self.values.get(command, {})
+        if not isinstance(own, dict):
+            raise UsageError(f"{self.path}: {command} is a command: write [{command}]")
+        outside = {
+            name: value
+            for name, value in self.values.items()
+            if general and not isinstance(value, dict)
+        }
+        for where, values in (("", outside), (f" of [{command}]", own)):
+            for name, value in values.items():
+                if name not in known:
+                    close = get_close_matches(name, list(known), 1)
+                    hint = f". Did you mean {close[0]}?" if close else ""
+                    raise UsageError(f"{self.path}: there is no option {name!r}{where}{hint}")
+                parameter, repeated = known[name]
+                if isinstance(value, dict if repeated else (dict, list)):
+                    raise UsageError(f"{self.path}: {name}{where} is one value, not several")
+                several = repeated and not isinstance(value, list)
+                found[parameter] = [value] if several else value
+        return found
+
+
+def settings(folder: Path) -> Settings | None:
+    """Return the settings of a folder; None if it has none. Raises UsageError."""
+    for path, tables in ((folder / FILE, ()), (folder / _PROJECT, ("tool", "reducekit"))):
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        if tables and b"reducekit" not in text:
+            continue
+        import tomllib  # 10 ms, and seldom needed
+
+        try:
+            values: Any = tomllib.loads(text.decode())
+        except ValueError as error:
+            raise UsageError(f"{path.name} cannot be read: {error}") from None
+        for each in tables:
+            values = values.get(each, {}) if isinstance(values, dict) else {}
+        if values:
+            return Settings(Path(path.name), values)
+    return None
+
 
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
 """The headings of the help, in their order."""
@@ -276,8 +343,6 @@ class Command(click.Command):
         **extra: Any,
     ) -> click.Context:
         """Take defaults from the settings in the current folder."""
-        from reducekit.usage.settings import settings
-
         found = None if extra.get("resilient_parsing") else settings(Path())
         if found is not None:
             own = parent is not None and parent.parent is not None

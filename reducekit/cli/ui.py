@@ -58,7 +58,7 @@ def ui(
     Ctrl-C to close it; runs end with the best file so far.
     """
     from reducekit.ui.api import Api
-    from reducekit.ui.folders import Folders, Settings, default_path
+    from reducekit.ui.documents import Folders, Settings, default_path
     from reducekit.ui.server import Server
 
     for each in files:

@@ -5,8 +5,8 @@ the format plays them to), keeps each bug once, and reduces it in a session. It 
 prints nothing and reads no arguments.
 """
 
+from reducekit.hunt.campaign import HuntOptions
 from reducekit.hunt.events import Bug, HuntStats
 from reducekit.hunt.hunt import Hunt
-from reducekit.hunt.options import HuntOptions
 
 __all__ = ["Bug", "Hunt", "HuntOptions", "HuntStats"]

@@ -11,12 +11,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reducekit import registry
+from reducekit import quantities, registry
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.executors.executor import Executor, Guard
 from reducekit.executors.local import LocalExecutor
@@ -33,7 +33,6 @@ from reducekit.hunt.inputs import (
     input_from,
 )
 from reducekit.hunt.library_tests import CHUNK, LibraryTests
-from reducekit.hunt.options import HuntOptions
 from reducekit.hunt.reduce import ReductionConfig
 from reducekit.offers import (
     KILLED,
@@ -43,15 +42,83 @@ from reducekit.offers import (
     ReadsFailures,
     with_defaults,
 )
+from reducekit.option import option, read_fields, same
 from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OwnTests, Testing, TestsInputs
 from reducekit.session.cluster import Cluster
+from reducekit.session.options import Opener, Options, Words
 from reducekit.session.place.output import read_input
 from reducekit.session.place.unpack import plain_path
 from reducekit.version import __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HuntOptions:
+    """All options of a hunt, as plain data. Times are in seconds, sizes in bytes."""
+
+    format: str
+    """The name of a registered format."""
+    folder: Path = option(
+        "Folder for the bugs and the state of the hunt; bugs in it are not new.",
+        "Output",
+        Path("failures"),
+        metavar="DIR",
+        spelled="out",
+    )
+    programs: Sequence[Words] = option(
+        "Solver to test; repeat it to compare answers.", "Failure", (), metavar="CMD", spelled="cmd"
+    )
+    reference: Words | None = option("A solver whose answers are right.", "Failure", metavar="CMD")
+    keep_timeouts: bool = option("Report runs that exceed --timeout as bugs.", "Failure", False)
+    seeds: Path | None = option(
+        "Test the files of this folder, not random ones.", "Inputs", metavar="DIR"
+    )
+    like: Path | None = option(
+        "Hunt for a smaller input that fails like FILE.", "Failure", metavar="FILE"
+    )
+    seed: int | None = None
+    """The first seed; None: the format's default."""
+    count: int | None = option(
+        "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
+    )
+    max_time: float | None = same(
+        Options, "max_time", help="Stop after S seconds, or as 10m, 2h; reductions included."
+    )
+    timeout: float = same(
+        Options, "timeout", default=10.0, help="Time limit of a run, such as 90s."
+    )
+    memory: int | None = same(Options, "memory")
+    jobs: int = same(Options, "jobs", help="Inputs tested in parallel, or auto.")
+    strategy: str = same(Options, "strategy", help="The algorithm of the reductions.")
+    reduce: bool = option("Keep bugs as they were found.", "Search", True, spelled="no-reduce")
+    restart: bool = option(
+        "Start over with the first seed. (An earlier run of the hunt is continued automatically.)",
+        "Output",
+        False,
+    )
+    format_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the format's generator and tests, by name; others have their defaults."""
+    opener: Opener | None = None
+    """Where programs run; None: on this machine."""
+    cluster: str | Cluster | None = same(
+        Options,
+        "cluster",
+        help="Test seeds on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
+    )
+    ship: Sequence[Path] = same(Options, "ship")
+    local_slots: int = same(Options, "local_slots")
+
+    def __post_init__(self) -> None:
+        """Parse a value that is written as on the command line: `90s`, `4G`, `auto`.
+
+        Raises UsageError.
+        """
+        for name, read in read_fields(self):
+            object.__setattr__(self, name, read)
+
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
 _FILE, _INPUT = "file", "input"

@@ -29,10 +29,9 @@ from reducekit.executors.cluster.admission import Members, sent_along
 from reducekit.executors.cluster.checker import checkers
 from reducekit.executors.cluster.checking import in_place
 from reducekit.executors.executor import ExecutorError, NoSignals
-from reducekit.hunt.campaign import prepare
+from reducekit.hunt.campaign import HuntOptions, prepare
 from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.inputs import Input
-from reducekit.hunt.options import HuntOptions
 from reducekit.interpreter import own_python
 from reducekit.oracle.command import Command
 from reducekit.session.cluster import Cluster

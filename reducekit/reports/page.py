@@ -17,9 +17,8 @@ from typing import Literal
 from reducekit import linechart, svg
 from reducekit.journal import Step
 from reducekit.linechart import STYLE, Axis, Scale
-from reducekit.reports.account import LEFT, Account, Ending, ending
+from reducekit.reports.account import LEFT, Account, Ending, Line, changes, ending
 from reducekit.reports.issue import program
-from reducekit.reports.steps import Line, changes
 from reducekit.session.progress import PassTotal, Point, stop_in_words
 from reducekit.text import excerpt, printable_lines, without_middle
 

@@ -23,7 +23,9 @@ from reducekit.session import Failure, Options
 from reducekit.ui.catalogue import catalogue, likenesses
 from reducekit.ui.documents import (
     Documents,
+    Folders,
     Journals,
+    Settings,
     diagram_of,
     difference,
     rows,
@@ -31,7 +33,6 @@ from reducekit.ui.documents import (
     summary,
     text_of,
 )
-from reducekit.ui.folders import Folders, Settings
 from reducekit.ui.runs import Runs, RunState
 
 _SECONDS = 120  # time limit for generating a random input

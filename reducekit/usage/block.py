@@ -103,7 +103,7 @@ class Watched:
         if not old or max(len(old), len(new)) > LARGE:
             return ()
         if self._compared[0] is not new:
-            from reducekit.reports.steps import glimpse  # not for plain lines
+            from reducekit.reports.account import glimpse  # not for plain lines
 
             self._compared = (new, glimpse(old, new))
         return self._compared[1]

@@ -25,7 +25,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
-from reducekit.reports.steps import changes
+from reducekit.reports.account import changes
 from reducekit.session.progress import Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
 from reducekit.usage.block import LARGE, SLOW, Watched, sizes

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reducekit.bisect.verdicts import Judge
+from reducekit.bisect.search import Judge
 from reducekit.errors import UsageError
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.also import Accepts, Also, innermost

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.ui.api import Api
-from reducekit.ui.folders import Folders, Settings
+from reducekit.ui.documents import Folders, Settings
 from reducekit.ui.server import Server
 
 PATIENCE = 90.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.ui.folders import Folders
+from reducekit.ui.documents import Folders
 from reducekit.ui.server import Handler, is_own, new_token, reachable, refusal
 from tests.ui.serving import Serving
 
