@@ -183,7 +183,7 @@ LAZY = (
 )  # fmt: skip
 # These are themselves imported when they are shown.
 SHOWN_LATE = (
-    "reducekit.usage.fullscreen", "reducekit.usage.fullscreen", "reducekit.usage.redrawing"
+    "reducekit.usage.fullscreen", "reducekit.usage.redrawing"
 )  # fmt: skip
 
 

@@ -17,15 +17,16 @@ from reducekit.cli.process import Interrupts
 from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
-from reducekit.session.progress import Limit, Progress
+from reducekit.session.progress import SLOW, Limit, Progress
 from reducekit.text import printable, printable_lines
-from reducekit.usage.block import SLOW, Watched, rows
 from reducekit.usage.messages import spelled
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
+
+    from reducekit.usage.block import Watched
 
 NEEDS_TEXTUAL = "needs Textual: pip install textual"
 PLAIN_EVERY = 10.0
@@ -64,14 +65,14 @@ def _message(event: Event) -> str | None:
 class _Plain(Watcher):
     """Prints a line for each pass that helped, occasionally within one, and as a sign of life."""
 
-    watched: Watched
+    progress: Progress
     stream: IO[str]
     shown: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def see(self, event: Event) -> None:
-        self.watched.see(event)
-        message, progress = _message(event), self.watched.progress
+        message, progress = _message(event), self.progress
+        progress.see(event)
         if message is not None:
             self._print(message)
         if progress.replaying:
@@ -85,10 +86,10 @@ class _Plain(Watcher):
     def beat(self, over: threading.Event) -> None:
         """Print a line every 30 seconds: some environments kill silent processes."""
         while not over.wait(max(0.05, self.shown + ALIVE_EVERY - time.monotonic())):
-            waited = self.watched.waited
+            waited = self.progress.waited
             if time.monotonic() - self.shown >= ALIVE_EVERY:
                 slow = f"; a check has been running for {waited:.0f} s" if waited > SLOW else ""
-                self._print(self.watched.progress.line() + slow)
+                self._print(self.progress.line() + slow)
 
     def _print(self, text: str) -> None:
         with self._lock:
@@ -198,12 +199,14 @@ def watch(
     )
     command = options.command or options.oracle or ""
     words = command if isinstance(command, str) else shlex.join(command)
-    watched = Watched(Progress(limit=limit), options.jobs, words, options.cluster is not None)
+    progress = Progress(limit=limit)
     if quiet:
         yield Watcher()
     elif sys.stderr.isatty() and _moves_cursor():
+        from reducekit.usage.block import Watched
         from reducekit.usage.redrawing import keys  # with Rich, a fifth of a second
 
+        watched = Watched(progress, options.jobs, words, options.cluster is not None)
         # If not, a program may wait for the summary. Textual puts another stream there.
         printed_here = sys.stdout.isatty()
         with _live(watched) as screen, keys(screen.key, "t" if tui else ""):
@@ -214,7 +217,7 @@ def watch(
             finally:
                 screen.close()
     else:
-        plain = _Plain(watched, sys.stderr)
+        plain = _Plain(progress, sys.stderr)
         over = threading.Event()
         thread = threading.Thread(target=plain.beat, args=[over], daemon=True)
         thread.start()
@@ -238,6 +241,7 @@ def _live(watched: Watched) -> Iterator[_Screen]:
     from rich.console import Console
     from rich.text import Text
 
+    from reducekit.usage.block import rows
     from reducekit.usage.redrawing import Redrawing
 
     console: Console = Console(file=getattr(sys.stderr, "styled", sys.stderr))

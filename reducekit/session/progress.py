@@ -43,6 +43,8 @@ _PACES = (0.7, 1.2)
 _WINDOW = 4 / 3  # the last quarter of the checks gives the pace
 _TOO_EARLY = 20  # checks
 _MESSAGE = 500  # characters
+SLOW = 3.0
+"""Seconds without a verdict after which displays say that a check takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class Progress:
     """One point for each accepted text, from the input on; sizes rise where one was given up."""
     passes: dict[str, PassTotal] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    heard: float = 0.0
+    """When the last verdict or other sign of life arrived."""
     _text: bytes = b""
     _pass_began: float = 0.0
     _ended: float | None = None
@@ -233,9 +237,11 @@ class Progress:
     def __post_init__(self) -> None:
         if self.begin < 0:
             self.begin = self.clock()
+        self.heard = self.clock()
 
     def see(self, event: Event) -> None:
         """Take an event in."""
+        self.heard = self.clock()
         match event:
             case Started(size=size, output=output):
                 self.size_before = self.size = size
@@ -299,6 +305,11 @@ class Progress:
     def since(self) -> float | None:
         """The seconds since the last accepted step."""
         return None if self.succeeded is None else self._now - self.succeeded
+
+    @property
+    def waited(self) -> float:
+        """The seconds without a sign of life."""
+        return self.clock() - self.heard
 
     @property
     def _now(self) -> float:

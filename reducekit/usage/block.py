@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reducekit.events import Accepted, Event, PassStarted
-from reducekit.session.progress import Progress, in_words
+from reducekit.session.progress import SLOW, Progress, in_words
 from reducekit.text import printable
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ Style: TypeAlias = Literal["", "strong", "quiet", "good", "gone", "come", "warn"
 Part: TypeAlias = tuple[str, Style]
 Row: TypeAlias = Sequence[Part]
 
-SLOW = 3.0
-"""Seconds without a verdict after which the running command is shown."""
 LARGE = 1 << 18  # bytes of a text whose changes are not shown: to compare it takes too long
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.:-=+*#"
@@ -47,8 +45,6 @@ class Watched:
     """What the checks run, shown if one takes long."""
     on_cluster: bool = False
     session: Session | None = None
-    heard: float = 0.0
-    """When the last verdict or other sign of life arrived."""
     paused: bool = False
     help: bool = False
     off: set[str] = field(default_factory=set)
@@ -61,23 +57,14 @@ class Watched:
     """The user has stopped the run in the full screen: it closes at the end of the run."""
     _compared: tuple[bytes, Sequence[tuple[str, str, int]]] = (b"", ())
 
-    def __post_init__(self) -> None:
-        self.heard = self.progress.clock()
-
     def see(self, event: Event) -> None:
         """Take an event in."""
         self.progress.see(event)
-        self.heard = self.progress.clock()
         match event:
             case Accepted(text=text, what=what, pass_name=name):
                 self.steps.append((self.progress.checks, len(text), name, what))
             case PassStarted(name=name) if name in self.off:
                 self.skip()
-
-    @property
-    def waited(self) -> float:
-        """Seconds without a sign of life."""
-        return self.progress.clock() - self.heard
 
     def pause(self) -> None:
         """Pause or go on."""
@@ -151,9 +138,9 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
     ]
     if watched.paused:
         found.append([("paused", "warn"), ("  p resumes", "quiet")])
-    elif watched.waited >= SLOW:
+    elif progress.waited >= SLOW:
         command = printable(watched.command)
-        words = f"a check has been running for {watched.waited:.0f} s: {command}"
+        words = f"a check has been running for {progress.waited:.0f} s: {command}"
         found.append([(words, "warn")])
     else:
         found.append([("p pause  n skip pass  q stop  t full screen  ? help", "quiet")])

@@ -26,9 +26,9 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
 from reducekit.reports.account import changes
-from reducekit.session.progress import Progress, in_words
+from reducekit.session.progress import SLOW, Progress, in_words
 from reducekit.text import excerpt, printable, printable_lines
-from reducekit.usage.block import LARGE, SLOW, Watched, sizes
+from reducekit.usage.block import LARGE, Watched, sizes
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
@@ -94,9 +94,9 @@ def numbers(watched: Watched) -> Text:
     ):
         found.append(f"{name:>9} ", "dim")
         found.append(f"{value}\n")
-    if watched.waited >= SLOW and not watched.paused and finished is None:
+    if progress.waited >= SLOW and not watched.paused and finished is None:
         words = printable(watched.command)
-        found.append(f"a check has been running for {watched.waited:.0f} s: {words}", "yellow")
+        found.append(f"a check has been running for {progress.waited:.0f} s: {words}", "yellow")
     return found
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reducekit.events import Accepted, Checked, FailureFound, PassStarted, RolledBack, Started
-from reducekit.session.progress import Progress
-from reducekit.usage.block import SLOW, Row, Watched, curve, rows
+from reducekit.session.progress import SLOW, Progress
+from reducekit.usage.block import Row, Watched, curve, rows
 
 pytestmark = pytest.mark.reduction
 

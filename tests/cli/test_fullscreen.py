@@ -251,7 +251,7 @@ def test_a_finished_run_says_how_it_ended(end: Finished, state: str, why: str) -
     watched = Watched(Progress())
     watched.see(Started(4096, Path("x")))
     watched.see(end)
-    watched.heard -= 60
+    watched.progress.heard -= 60
     assert f" {state} " in str(head(watched))
     said = str(numbers(watched))
     assert f"pass {why}\n" in said

@@ -21,7 +21,6 @@ import pytest
 
 from reducekit.cli import live
 from reducekit.session.progress import Progress
-from reducekit.usage.block import Watched
 from tests.cli.tool import PATIENCE, PROGRAM, Tool
 
 SCRIPT = "(set-logic ALL)\n" + "".join(f"(assert (= {n} {n}))\n" for n in range(300)) + "(exit)\n"
@@ -152,7 +151,7 @@ def test_without_a_terminal_there_are_plain_lines(tool: Tool, slow: str) -> None
 def test_a_plain_line_comes_even_if_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "ALIVE_EVERY", 0.2)
     stream = io.StringIO()
-    plain = live._Plain(Watched(Progress()), stream)
+    plain = live._Plain(Progress(), stream)
     over = threading.Event()
     thread = threading.Thread(target=plain.beat, args=[over])
     thread.start()
