@@ -198,18 +198,16 @@ def cannot_start(outcomes: Sequence[Outcome]) -> bool:
 
 def ended(outcomes: Sequence[Outcome]) -> str:
     """Describe how the commands of a version ended: their answers, or how they failed."""
-    return ", then ".join(map(_ended, outcomes))
-
-
-def _ended(outcome: Outcome) -> str:
-    if outcome.limit is not None:
-        return outcome.describe()
-    answers = read_answers(outcome.stdout)
-    said = [printable(each) for each in answers[:_ANSWERS]]
-    said += ["..."] if len(answers) > _ANSWERS else []
-    if is_failure(outcome) or not said:
-        said.append(signature(outcome).describe())
-    return without_middle(printable(", ".join(said)), _LONGEST)
+    parts = []
+    for outcome in outcomes:
+        answers = read_answers(outcome.stdout)
+        said = [printable(each) for each in answers[:_ANSWERS]]
+        said += ["..."] if len(answers) > _ANSWERS else []
+        if is_failure(outcome) or not said:
+            said.append(signature(outcome).describe())
+        words = without_middle(printable(", ".join(said)), _LONGEST)
+        parts.append(words if outcome.limit is None else outcome.describe())
+    return ", then ".join(parts)
 
 
 class Tested(NamedTuple):
@@ -333,15 +331,9 @@ class Report:
         if self.reduced is not None:
             before, after, name = self.reduced
             yield f"input: {before:,} -> {after:,} bytes, {name}"
-        yield f"runs: {self.runs}; versions: {self._counts()}"
+        skipped = sum(each.verdict == "skipped" for each in self.tested)
+        counts = f"{self.total} known, {len(self.tested)} tried, {self.fetched} fetched"
+        counts += f", {skipped} skipped" if skipped else ""
+        yield f"runs: {self.runs}; versions: {counts}"
         for said, line in zip(("fails", "does not"), self.commands, strict=False):
             yield f"{said + ':':<10}$ {line}"
-
-    def _counts(self) -> str:
-        count = {
-            name: sum(each.verdict == name for each in self.tested)
-            for name in ("good", "bad", "skipped")
-        }
-        parts = [f"{self.total} known", f"{len(self.tested)} tried", f"{self.fetched} fetched"]
-        parts += [f"{count['skipped']} skipped"] if count["skipped"] else []
-        return ", ".join(parts)

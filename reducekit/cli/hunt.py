@@ -114,7 +114,12 @@ def _command_for(name: str) -> click.Command | None:
     )(add_options(callback))
 
 
-@click.group("hunt", cls=LazyGroup, names=_names, load=_command_for)
+@click.group(
+    "hunt",
+    cls=LazyGroup,
+    names=_names,
+    load=_command_for,
+)
 def hunt() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 

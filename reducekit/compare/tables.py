@@ -188,9 +188,13 @@ def _anytime(table: Table) -> list[str]:
         (name, *(f"{size_at(runs, step):.0f}" for step in steps))
         for name, runs in table.rows.items()
     ]
-    reached = [
-        (name, *(_reached(runs, share) for share in _SHARES)) for name, runs in table.rows.items()
-    ]
+    reached = []
+    for name, runs in table.rows.items():
+        row = [name]
+        for found in (checks_to(runs, share / 100) for share in _SHARES):
+            part = "" if found.files == len(runs) else f" ({found.files} of {len(runs)})"
+            row.append("never" if found.checks is None else f"{found.checks:.1f}{part}")
+        reached.append(row)
     return [
         f"Mean {table.unit} after a number of checks:",
         grid(("algorithm", *map(str, steps)), sizes),
@@ -198,14 +202,6 @@ def _anytime(table: Table) -> list[str]:
         "reached on all):",
         grid(("algorithm", *(f"{share} %" for share in _SHARES)), reached),
     ]
-
-
-def _reached(runs: Sequence[Run], percent: int) -> str:
-    found = checks_to(runs, percent / 100)
-    if found.checks is None:
-        return "never"
-    part = "" if found.files == len(runs) else f" ({found.files} of {len(runs)})"
-    return f"{found.checks:.1f}{part}"
 
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -298,11 +297,13 @@ class _ByPrograms(Campaign):
     def _tests_with(self, executor: Executor) -> CommandTests:
         generator, frontend, options = self._generator, self.frontend, self.options
         well_formed = generator is not None and generator.well_formed
-        rejects: Callable[[str], bool] = _never
-        if isinstance(frontend, ReadsFailures):
-            rejects = partial(frontend.rejects, well_formed=well_formed)
-        elif generator is not None and generator.has_options:
-            rejects = _refuses_options
+        with_options = generator is not None and generator.has_options
+
+        def rejects(line: str) -> bool:
+            if isinstance(frontend, ReadsFailures):
+                return frontend.rejects(line, well_formed=well_formed)
+            return with_options and _REFUSED_OPTION.search(line) is not None
+
         return CommandTests(
             self.commands,
             options.reference is not None,
@@ -310,7 +311,7 @@ class _ByPrograms(Campaign):
             executor,
             options.keep_timeouts,
             options.keep_timeouts or options.seeds is not None,
-            _never if generator is None else generator.breaks_rules,
+            (lambda _: False) if generator is None else generator.breaks_rules,
             rejects,
             frontend if isinstance(frontend, EvaluatesModels) else None,
             foreign=not well_formed,
@@ -410,14 +411,6 @@ def _killed(stats: HuntStats) -> list[str]:
     killed = stats.counts[KILLED]
     why = "the solver was killed by SIGKILL from outside each time (out of memory?)"
     return [f"{killed:,} not tested: {why}"] if killed else []
-
-
-def _refuses_options(line: str) -> bool:
-    return _REFUSED_OPTION.search(line) is not None
-
-
-def _never(run: object) -> bool:
-    return False
 
 
 SHOWN = "failure of the file"

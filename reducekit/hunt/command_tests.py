@@ -95,12 +95,10 @@ _NO_MEMORY = re.compile(
 class CommandTests:
     """Runs commands in order on each input, several inputs at a time.
 
-    With `reference`, the answers of the last command are right. `breaks_rules` decides whether a
-    run shows that the input breaks the rules of its format: then none of its runs counts. `rejects`
-    gets the failure line of a run, and decides whether its program need not accept the input: then
-    that run is no bug. Of `foreign` inputs, which no generator made, neither is what all programs
-    say alike before they answer anything. With `models`, the models that programs print are
-    evaluated.
+    With `reference`, the last command is right. If a run `breaks_rules` of the format, no run of
+    its input counts. If a program `rejects` an input with its failure line, that run is no bug;
+    nor is what all programs say alike of a `foreign` input, which no generator made, before they
+    answer anything. With `models`, the models that programs print are evaluated.
     """
 
     commands: tuple[Command, ...]
@@ -239,15 +237,14 @@ def _complain_alike(outcomes: Sequence[Outcome]) -> bool:
     """Return whether several programs reject an input by the same words before any answer."""
     if len(outcomes) < 2 or any(_complaint(each) is None for each in outcomes):
         return False
-    same = len({signature(each).line for each in outcomes}) == 1
-    return same and not any(map(_answers_before, outcomes))
-
-
-def _answers_before(outcome: Outcome) -> bool:
-    """Return whether a run answers anything before its failure line."""
-    line = failure_line(outcome.stdout, outcome.stderr) or b""
-    at = outcome.stdout.find(line)
-    return bool(read_answers(outcome.stdout if at < 0 else outcome.stdout[:at]))
+    if len({signature(each).line for each in outcomes}) > 1:
+        return False
+    for each in outcomes:
+        line = failure_line(each.stdout, each.stderr) or b""
+        at = each.stdout.find(line)
+        if read_answers(each.stdout if at < 0 else each.stdout[:at]):
+            return False
+    return True
 
 
 def _words_of(outcome: Outcome) -> str:
