@@ -23,6 +23,7 @@ SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"
 _FIXED = (SOLVER, VERSION, OPTIONS, PLACE)
 _NUMBER = re.compile(r"(|.*[=:])([0-9]{1,18})")
 """An option that is a number or contains one: `5`, `seed=5`, `-T:5`."""
+_SOURCES = ("wheels", "builds", "git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +139,6 @@ def _replaced(text: str, places: dict[str, str]) -> str:
     for place, value in places.items():
         text = text.replace(place, value)
     return text
-
-
-_SOURCES = ("wheels", "builds", "git")
 
 
 @dataclass(frozen=True, kw_only=True)

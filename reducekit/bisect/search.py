@@ -29,6 +29,10 @@ _PART = re.compile(r"([0-9]+)|([A-Za-z]+)")
 _BEFORE = ("dev", "a", "alpha", "b", "beta", "c", "pre", "preview", "rc")
 """What marks a version that came before the release of the same number, in their order."""
 _END, _AFTER, _NUMBER = 0, 1, 2
+_CANNOT_RUN = (126, 127)  # a shell's: not executable, not found; 127 also if a library is missing
+_SKIP = 125  # a test's, as with `git bisect run`
+_ANSWERS = 3  # shown
+_LONGEST = 200  # characters of a failure
 
 
 def version_key(name: str) -> list[tuple[int, int, str]]:
@@ -112,12 +116,6 @@ def _by_ddmin(items: frozenset[int], ask: Callable[[frozenset[int]], bool]) -> f
         else:
             state = state.after(())
     return left
-
-
-_CANNOT_RUN = (126, 127)  # a shell's: not executable, not found; 127 also if a library is missing
-_SKIP = 125  # a test's, as with `git bisect run`
-_ANSWERS = 3  # shown
-_LONGEST = 200  # characters of a failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,13 @@ from reducekit.text import shortened
 
 _SHOWN = 200  # characters of a reason
 _CLOSE = 4  # versions named in a message
+_ABBREVIATED = 12  # digits of a hash
+_OURS = re.compile(r"GIT_(?!SSH|ASKPASS|CONFIG_GLOBAL|CONFIG_SYSTEM)")
+_LISTED = re.compile(r"^Available versions:\s*(.+)$", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
+_WHEELS = ("--only-binary", ":all:", "--disable-pip-version-check")
+_DONE = ".installed"
+_MACH_O = b"\xcf\xfa\xed\xfe"
 
 
 class Version(NamedTuple):
@@ -208,9 +215,6 @@ class Builds(Source):
         return the_program(found, self._program, version.name, path)
 
 
-_ABBREVIATED = 12  # digits of a hash
-
-
 class Checkout(Source):
     """The revisions of a repository from `good` to `bad`, along first parents.
 
@@ -307,9 +311,6 @@ class Checkout(Source):
         return _git(self._repository, "merge-base", "--is-ancestor", first, last)[0] == 0
 
 
-_OURS = re.compile(r"GIT_(?!SSH|ASKPASS|CONFIG_GLOBAL|CONFIG_SYSTEM)")
-
-
 def _environment() -> dict[str, str]:
     """Return the environment without variables that point git elsewhere, as in a hook."""
     kept = {name: value for name, value in os.environ.items() if not _OURS.match(name)}
@@ -323,13 +324,6 @@ def _git(folder: Path, *words: str) -> tuple[int, str, str]:
         raise UsageError("`git` needs git, which is not in PATH") from None
     except OSError as error:
         raise UsageError(f"`git`: {folder}: {error.strerror}") from None
-
-
-_LISTED = re.compile(r"^Available versions:\s*(.+)$", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
-_WHEELS = ("--only-binary", ":all:", "--disable-pip-version-check")
-_DONE = ".installed"
-_MACH_O = b"\xcf\xfa\xed\xfe"
 
 
 class Wheels(Source):

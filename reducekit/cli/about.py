@@ -16,6 +16,16 @@ from reducekit.version import __version__
 
 VARIABLE = "_REDUCEKIT_COMPLETE"
 """Set by the shell while it completes, to its own name."""
+_EXITS = (
+    ("0", "done"),
+    ("1", "the input does not fail, or not every time"),
+    ("2", "a wrong option, file or command"),
+    ("3", "the input does not parse"),
+    ("4", "a bug in reducekit"),
+    ("5", "stopped early; the best result is saved"),
+    ("6", "the machine lacks memory, disk space, open files, processes or workers"),
+    ("130", "interrupted; the best result is saved"),
+)
 
 
 @click.command("completion", cls=Command)
@@ -55,18 +65,6 @@ def passes(name: str, strategy: str) -> int:
         for each, what in names:
             print(f"  {each:<{width}}  {what}".rstrip())
     return 0
-
-
-_EXITS = (
-    ("0", "done"),
-    ("1", "the input does not fail, or not every time"),
-    ("2", "a wrong option, file or command"),
-    ("3", "the input does not parse"),
-    ("4", "a bug in reducekit"),
-    ("5", "stopped early; the best result is saved"),
-    ("6", "the machine lacks memory, disk space, open files, processes or workers"),
-    ("130", "interrupted; the best result is saved"),
-)
 
 
 class Section(NamedTuple):

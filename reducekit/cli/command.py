@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -26,11 +26,20 @@ from reducekit.cli.process import say
 from reducekit.errors import UsageError
 from reducekit.option import Option, options_of
 
-if TYPE_CHECKING:
-    pass
-
 FILE = "reducekit.toml"
 _PROJECT = "pyproject.toml"
+GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
+"""The headings of the help, in their order."""
+PATH = click.Path(path_type=Path)
+Function = Callable[..., Any]
+Added = Callable[[Any], Any]
+"""Adds an option to a command, as what `click.option` returns."""
+_ONCE = ("command", "oracle", "reference", "output")
+"""Pairs of contradictory options, except for repeatable ones."""
+_HELP_ALL = "--help-all"
+_COLUMN = 24  # of the help texts at most
+_WHAT_FAILS = ("--cmd", "--oracle", "--")
+"""If one of these is given, the settings for it do not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +102,6 @@ def settings(folder: Path) -> Settings | None:
     return None
 
 
-GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
-"""The headings of the help, in their order."""
-
-
 class GroupedOption(click.Option):
     """An option with its heading in the help; a rare one is listed by `--help-all` only."""
 
@@ -120,13 +125,6 @@ class Read(click.ParamType):  # type: ignore[type-arg]  # not generic in every c
             return self._read(str(value) if plain else value)
         except (ValueError, UsageError) as error:
             self.fail(f"{error}.", param, ctx)
-
-
-PATH = click.Path(path_type=Path)
-
-Function = Callable[..., Any]
-Added = Callable[[Any], Any]
-"""Adds an option to a command, as what `click.option` returns."""
 
 
 def adding(options: Iterable[Option | Added]) -> Callable[[Function], Function]:
@@ -265,14 +263,6 @@ class LazyGroup(click.Group):
         close = difflib.get_close_matches(name, known, 1)
         hint = f". Did you mean {close[0]}?" if close else ""
         raise click.UsageError(f"Unknown command {name!r}. Commands: {', '.join(known)}{hint}", ctx)
-
-
-_ONCE = ("command", "oracle", "reference", "output")
-"""Pairs of contradictory options, except for repeatable ones."""
-_HELP_ALL = "--help-all"
-_COLUMN = 24  # of the help texts at most
-_WHAT_FAILS = ("--cmd", "--oracle", "--")
-"""If one of these is given, the settings for it do not apply."""
 
 
 def same(words: Sequence[str]) -> Sequence[str]:

@@ -26,6 +26,12 @@ from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened
 
 _COLUMNS = 100  # maximum width of a step's description
+_VERSION = 20_000  # bytes
+_LINE = 120  # characters of its first line at most
+_COMPLAINT = re.compile(
+    r"(?i)error|cannot|could not|unable|unknown|invalid|unrecogni[sz]ed|usage|no such|not found"
+)
+_VERSION_SECONDS = 5  # time limit for printing a solver's version
 
 
 @click.command("history", cls=Command)
@@ -152,14 +158,6 @@ def _table(found: Contents) -> list[str]:
         said = f"back to step {back.step}: step {back.given_up} did not fail every time"
         lines.insert(back.after + 1, f"{'':>{widths[0]}}  {said}")
     return [f"  {line}" for line in lines]
-
-
-_VERSION = 20_000  # bytes
-_LINE = 120  # characters of its first line at most
-_COMPLAINT = re.compile(
-    r"(?i)error|cannot|could not|unable|unknown|invalid|unrecogni[sz]ed|usage|no such|not found"
-)
-_VERSION_SECONDS = 5  # time limit for printing a solver's version
 
 
 @click.command("report", cls=Command)

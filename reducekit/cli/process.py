@@ -28,6 +28,9 @@ STOPPED_EARLY = 5
 """The exit code of a reduction that a limit or a request stopped: the best result is saved."""
 INTERRUPTED = 130
 """The exit code after a signal."""
+STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
+_BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
+"""The bytes of file names that are no text, as Python has them."""
 
 
 class Interrupts:
@@ -114,11 +117,6 @@ class ProcessContext:
 
     interrupts: Interrupts
     output_open: bool
-
-
-STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
-_BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
-"""The bytes of file names that are no text, as Python has them."""
 
 
 class Stream(io.TextIOWrapper):

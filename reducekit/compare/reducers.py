@@ -31,6 +31,17 @@ from reducekit.errors import NotInterestingError, UsageError
 from reducekit.oracle.command import PLACE, Command
 from reducekit.session import Failure
 
+_PLACES = ("{input}", "{output}", "{oracle}")
+_FILE = '"$file"'
+_LEAST: Mapping[str, float] = {"bytes": 1.0, "checks": 1.0, "cpu": 0.01}
+"""The quantities compared by ratios, with their lower bounds."""
+_MEASURES: Mapping[str, tuple[Callable[[Measured], float], str]] = {
+    "percent": (lambda row: row.reduction, ".1f"),
+    "seconds": (lambda row: row.wall, ".1f"),
+    "checks": (lambda row: row.checks, ".0f"),
+    "MB": (lambda row: row.rss, ".0f"),
+}
+
 
 class Cost(NamedTuple):
     """The cost of a command, and how it ended."""
@@ -95,10 +106,6 @@ def run(
             capped=capped,
             out=out.read().decode(errors="replace"),
         )
-
-
-_PLACES = ("{input}", "{output}", "{oracle}")
-_FILE = '"$file"'
 
 
 class Reducer(NamedTuple):
@@ -264,16 +271,6 @@ def line(row: Measured) -> str:
         f"{row.case}, {row.reducer}: {row.bytes_in:,} -> {row.bytes:,} bytes{notes} in "
         f"{row.checks:,} checks, {row.wall:.1f} s, {row.rss:.0f} MB"
     )
-
-
-_LEAST: Mapping[str, float] = {"bytes": 1.0, "checks": 1.0, "cpu": 0.01}
-"""The quantities compared by ratios, with their lower bounds."""
-_MEASURES: Mapping[str, tuple[Callable[[Measured], float], str]] = {
-    "percent": (lambda row: row.reduction, ".1f"),
-    "seconds": (lambda row: row.wall, ".1f"),
-    "checks": (lambda row: row.checks, ".0f"),
-    "MB": (lambda row: row.rss, ".0f"),
-}
 
 
 def markdown(rows: Sequence[Measured]) -> str:

@@ -37,6 +37,9 @@ _SEVERAL = 2
 
 Cell: TypeAlias = Callable[[Run], str]
 Summary: TypeAlias = Callable[[Sequence[Run]], str]
+_WIDTH, _HEIGHT = 720, 460
+"""Size of one chart in pixels, without its titles and legend."""
+_TITLES, _LEGEND = 46, 220
 
 
 def markdown(runs: Sequence[Run]) -> str:
@@ -268,11 +271,6 @@ def line(run: Run) -> str:
         f"{run.file}, {run.algorithm}{settings}: {run.before:,} -> {run.after:,} {run.unit} "
         f"in {run.checks:,} checks{early}"
     )
-
-
-_WIDTH, _HEIGHT = 720, 460
-"""Size of one chart in pixels, without its titles and legend."""
-_TITLES, _LEGEND = 46, 220
 
 
 def chart(runs: Sequence[Run]) -> str:

@@ -53,6 +53,23 @@ from reducekit.session.place.output import read_input
 from reducekit.session.place.unpack import plain_path
 from reducekit.version import __version__
 
+MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
+_FILE, _INPUT = "file", "input"
+"""The noun for an input from the generator of files, and in a hunt."""
+_REFUSED_OPTION = re.compile(
+    r"\b(?:invalid|unknown|unrecogni[sz]ed|illegal|bad|unsupported)\b.{0,40}\b(?:option|argument)"
+    r"|\b(?:option|argument)s?\b.{0,80}\b(?:invalid|unknown|not supported|not allowed|combined)\b"
+    r"|\bnot supported with\b",
+    re.IGNORECASE,
+)
+"""What programs say of an option that they lack, or not with another one."""
+_PATIENCE = 500  # consecutive checks without success that end a reduction
+_TO_THE_END = Control(lambda: False, lambda: None)
+SHOWN = "failure of the file"
+"""The counter for inputs that show it."""
+SMALLER = "smaller than the file"
+"""The counter for those that were smaller than all before."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HuntOptions:
@@ -117,20 +134,6 @@ class HuntOptions:
         """
         for name, read in read_fields(self):
             object.__setattr__(self, name, read)
-
-
-MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
-_FILE, _INPUT = "file", "input"
-"""The noun for an input from the generator of files, and in a hunt."""
-_REFUSED_OPTION = re.compile(
-    r"\b(?:invalid|unknown|unrecogni[sz]ed|illegal|bad|unsupported)\b.{0,40}\b(?:option|argument)"
-    r"|\b(?:option|argument)s?\b.{0,80}\b(?:invalid|unknown|not supported|not allowed|combined)\b"
-    r"|\bnot supported with\b",
-    re.IGNORECASE,
-)
-"""What programs say of an option that they lack, or not with another one."""
-_PATIENCE = 500  # consecutive checks without success that end a reduction
-_TO_THE_END = Control(lambda: False, lambda: None)
 
 
 class Campaign(ABC):
@@ -411,12 +414,6 @@ def _killed(stats: HuntStats) -> list[str]:
     killed = stats.counts[KILLED]
     why = "the solver was killed by SIGKILL from outside each time (out of memory?)"
     return [f"{killed:,} not tested: {why}"] if killed else []
-
-
-SHOWN = "failure of the file"
-"""The counter for inputs that show it."""
-SMALLER = "smaller than the file"
-"""The counter for those that were smaller than all before."""
 
 
 @dataclass(frozen=True, slots=True)

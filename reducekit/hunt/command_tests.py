@@ -39,6 +39,23 @@ _RECENT = 100
 """The inputs of which the median is taken."""
 _FEW = 10
 """Inputs before which nothing is known."""
+OUT_OF_MEMORY = "out of memory"
+"""The counter for inputs on which a program ran out of memory under the hunt's own limit."""
+RULES_BROKEN = "rules broken"
+"""The counter for inputs that break the rules of their format."""
+ALL_REJECTED = "rejected by all"
+"""The counter for inputs that every program rejected."""
+_TIMED_OUT = re.compile(
+    rb"interrupted by (?:timeout|SIGXCPU)|(?:cpu )?time ?limit (?:was )?(?:exceeded|reached)",
+    re.IGNORECASE,
+)
+_FOLDER = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/")
+"""The folder of a run's input, a different one each time."""
+_NO_MEMORY = re.compile(
+    rb"bad_alloc|out of memory|cannot allocate memory|memory exhausted|MemoryError"
+    rb"|failed to map segment",  # the loader of shared libraries
+    re.IGNORECASE,
+)
 
 
 class Pace:
@@ -70,25 +87,6 @@ class Pace:
         if len(self._recent) >= _FEW:
             long, wall = max(_LEAST, _LONG * median(self._recent)), self._limits.wall
             self._long = long if wall is None else min(long, wall)
-
-
-OUT_OF_MEMORY = "out of memory"
-"""The counter for inputs on which a program ran out of memory under the hunt's own limit."""
-RULES_BROKEN = "rules broken"
-"""The counter for inputs that break the rules of their format."""
-ALL_REJECTED = "rejected by all"
-"""The counter for inputs that every program rejected."""
-_TIMED_OUT = re.compile(
-    rb"interrupted by (?:timeout|SIGXCPU)|(?:cpu )?time ?limit (?:was )?(?:exceeded|reached)",
-    re.IGNORECASE,
-)
-_FOLDER = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/")
-"""The folder of a run's input, a different one each time."""
-_NO_MEMORY = re.compile(
-    rb"bad_alloc|out of memory|cannot allocate memory|memory exhausted|MemoryError"
-    rb"|failed to map segment",  # the loader of shared libraries
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)

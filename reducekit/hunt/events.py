@@ -22,6 +22,20 @@ from reducekit.oracle.command import Command
 from reducekit.reduction.control import POLL
 from reducekit.text import shortened
 
+_MESSAGE = 200  # characters
+MANY_REJECTED = 0.2
+"""The share of rejected inputs above which a hunt gives a notice."""
+_NEARLY_ALL = 0.9
+"""The share of rejected inputs above which a hunt has tested practically nothing."""
+_SEVERAL = 10
+"""Inputs that have to fail as an empty file does: one or two may do so by chance."""
+FAILS_WHEN_EMPTY = "an empty file fails in the same way"
+"""Why a bug is not reduced that does not depend on the input."""
+_KEPT = ("name", "title", "runs", "count", "known_before", "not_reduced", "mark")
+"""What the state of a hunt has of a bug, besides its file."""
+SCHEMA = 1
+"""The version of the JSON; it grows when a key is removed or changes its meaning."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
@@ -62,17 +76,6 @@ class Control:
         """Return the seconds to wait before checking again."""
         left = self.left()
         return POLL if left is None else min(POLL, left)
-
-
-_MESSAGE = 200  # characters
-MANY_REJECTED = 0.2
-"""The share of rejected inputs above which a hunt gives a notice."""
-_NEARLY_ALL = 0.9
-"""The share of rejected inputs above which a hunt has tested practically nothing."""
-_SEVERAL = 10
-"""Inputs that have to fail as an empty file does: one or two may do so by chance."""
-FAILS_WHEN_EMPTY = "an empty file fails in the same way"
-"""Why a bug is not reduced that does not depend on the input."""
 
 
 @dataclass(slots=True)
@@ -194,10 +197,6 @@ def rejections(stats: HuntStats) -> str:
     return f'{stats.rejected:,} of {stats.inputs:,} were rejected by {first.program}: "{message}"'
 
 
-_KEPT = ("name", "title", "runs", "count", "known_before", "not_reduced", "mark")
-"""What the state of a hunt has of a bug, besides its file."""
-
-
 def as_state(stats: HuntStats) -> dict[str, Any]:
     """Return the results of a hunt as data for JSON; `restore` reads it."""
     first = stats.rejection
@@ -309,9 +308,6 @@ class HuntFinished:
 HuntEvent: TypeAlias = (
     HuntStarted | InputTested | NewBug | KnownBug | Reducing | Reduced | HuntNotice | HuntFinished
 )
-
-SCHEMA = 1
-"""The version of the JSON; it grows when a key is removed or changes its meaning."""
 
 
 def to_json(stats: HuntStats) -> str:

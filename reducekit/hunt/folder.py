@@ -34,6 +34,11 @@ from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 _MARK = "differs by: "
 """Begins the line of a note that has the mark."""
+NAME = "hunt.json"
+"""The state file in the folder of a hunt."""
+SCHEMA = 3
+_PAUSE = 0.5
+"""Seconds between two writes if no bug is found: inputs tested since then are only retested."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -105,13 +110,6 @@ def remove_bug(bug: Bug) -> None:
     journal = bug.reduced_path.with_name(f"{bug.reduced_path.name}.journal")
     for path in (bug.reduced_path, journal, bug.note_path, bug.path):
         path.unlink(missing_ok=True)
-
-
-NAME = "hunt.json"
-"""The state file in the folder of a hunt."""
-SCHEMA = 3
-_PAUSE = 0.5
-"""Seconds between two writes if no bug is found: inputs tested since then are only retested."""
 
 
 @dataclass(frozen=True, slots=True)

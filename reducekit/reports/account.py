@@ -29,6 +29,15 @@ _SHARED = 24
 _LITTLE = 6
 """The same if everything has to fit on one line of a terminal."""
 _LARGE = 1 << 21  # bytes; comparing larger texts would take too long
+NOTE = "report"
+"""The name of the note."""
+SUBJECT = "subject"
+"""The name of the note on what fails, which is made when a session starts."""
+_PLAIN = ("input", "output", "failure", "stopped", "verified", "checks", "runs", "seconds")
+"""What is noted as it is."""
+LEFT = ("name", "line", "result_line", "good", "bad")
+"""What is noted of each part that is left."""
+SEARCH = "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +106,6 @@ def _apart(old: str, new: str, shared: int) -> tuple[str, str]:
     return cut(old), cut(new)
 
 
-NOTE = "report"
-"""The name of the note."""
-SUBJECT = "subject"
-"""The name of the note on what fails, which is made when a session starts."""
-
-
-_PLAIN = ("input", "output", "failure", "stopped", "verified", "checks", "runs", "seconds")
-"""What is noted as it is."""
-LEFT = ("name", "line", "result_line", "good", "bad")
-"""What is noted of each part that is left."""
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run on the result: the command as a user would type it, its ending and its output."""
@@ -172,9 +169,6 @@ def ending(found: Contents) -> Ending:
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return Ending()
-
-
-SEARCH = "search"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ _INLINE = 60_000
 
 VERSION_OPTIONS: Mapping[str, str] = {"cvc5": "--show-config"}
 """Options that make a solver print its version and build; `--version` for all others."""
+_MARKUP = re.compile(r"[<>&*_`\[\]\\|]")
+_FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`]+)")
 
 
 def program(account: Account) -> str | None:
@@ -131,12 +133,6 @@ def _observed(account: Account) -> str:
             if line is not None and fits(normalise(line), kept.encode()):
                 return f"{end}, {line.decode('utf-8', 'backslashreplace')}"
     return account.failure
-
-
-_MARKUP = re.compile(r"[<>&*_`\[\]\\|]")
-
-
-_FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`]+)")
 
 
 def _without_folders(line: str) -> str:

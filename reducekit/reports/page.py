@@ -30,6 +30,34 @@ _SCALES: tuple[Scale, ...] = ("linear", "logarithmic")
 WIDTH, HEIGHT = 460, 270
 """Size of the whole chart in pixels."""
 _LEAST_SECONDS = 0.1
+_ROWS = 800
+"""Maximum number of steps listed; of more, those in the middle that removed least are left out."""
+_DIFFS = 90_000
+"""Maximum number of characters for all diffs; the steps that removed most come first."""
+_TEXT = 24_000
+"""Maximum number of bytes shown of the result."""
+_BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
+_OUTPUT_LINES = 40
+_LEFT = 200
+"""Maximum number of assertions listed of what is left."""
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+{main}
+</main>
+</body>
+</html>
+"""
 
 
 def picture(curve: Sequence[Point], title: str) -> str:
@@ -71,38 +99,6 @@ def _drawn(curve: Sequence[Point], over: Over, scale: Scale) -> list[str]:
     across = Axis(over, scale, least, max(points[-1][0], 2 * least))
     upward = Axis("bytes", scale, bottom, max(largest, 2 * bottom, 1))
     return [*linechart.chart([linechart.Line(points)], across, upward, width=WIDTH, height=HEIGHT)]
-
-
-_ROWS = 800
-"""Maximum number of steps listed; of more, those in the middle that removed least are left out."""
-_DIFFS = 90_000
-"""Maximum number of characters for all diffs; the steps that removed most come first."""
-_TEXT = 24_000
-"""Maximum number of bytes shown of the result."""
-_BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
-_OUTPUT_LINES = 40
-_LEFT = 200
-"""Maximum number of assertions listed of what is left."""
-
-
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-{main}
-</main>
-</body>
-</html>
-"""
 
 
 def page(account: Account) -> str:

@@ -48,6 +48,7 @@ _FROM_PAGE = frozenset(
     )
 )
 """The session options that the page may set; output paths are not among them."""
+_FAILURE = {each.name for each in fields(Failure)}
 
 
 class Api:
@@ -350,5 +351,4 @@ class Api:
         self._scratch.cleanup()
 
 
-_FAILURE = {each.name for each in fields(Failure)}
 assert {each.name for each in fields(Options)} >= _FROM_PAGE

@@ -47,6 +47,13 @@ LABELS = {
 """What the fields of options are called on the page."""
 _OPTION = re.compile(r"`([a-z_]+)`")
 _LONG = re.compile(r"--[a-z][a-z-]*")
+_SOLVERS = (
+    *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
+    *("cvc4", "cadical", "kissat", "minisat", "picosat", "lingeling", "glucose", "btormc", "pono"),
+)
+"""Programs that are suggested if they are in PATH."""
+_PLAIN = (registry.DEFAULT, "ddmin", "halving", "bfs")
+"""What others are compared with."""
 
 
 def label(option: str) -> str:
@@ -65,13 +72,6 @@ def worded(error: ReducekitError) -> str:
     return _OPTION.sub(
         lambda match: f"“{LABELS[match[1]]}”" if match[1] in LABELS else match[0], "\n".join(lines)
     )
-
-
-_SOLVERS = (
-    *("z3", "cvc5", "bitwuzla", "boolector", "yices-smt2", "mathsat", "opensmt", "smtinterpol"),
-    *("cvc4", "cadical", "kissat", "minisat", "picosat", "lingeling", "glucose", "btormc", "pono"),
-)
-"""Programs that are suggested if they are in PATH."""
 
 
 def catalogue() -> dict[str, Any]:
@@ -108,10 +108,6 @@ def _format(name: str) -> dict[str, Any]:
 
 def _option(option: FormatOption) -> dict[str, Any]:
     return {**asdict(option), "label": label(option.long), "help": labelled(option.help)}
-
-
-_PLAIN = (registry.DEFAULT, "ddmin", "halving", "bfs")
-"""What others are compared with."""
 
 
 def likenesses(frontend: Frontend, text: bytes) -> Mapping[str, str]:

@@ -25,6 +25,10 @@ from reducekit.reports.account import changes
 MOST = 256 << 20
 """Maximum size in bytes of a file that can be opened."""
 _LISTED = 2000
+_MOST = 1 << 16  # bytes
+_HEAD = 1 << 14  # bytes examined to detect the format
+_DRAWN = 2 << 20  # bytes of a text that is drawn: about 3 s and 200,000 nodes
+_SAFE_LABEL = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,6 @@ class Folders:
             raise UsageError(f"{runs} cannot be written: {error.strerror}") from None
 
 
-_MOST = 1 << 16  # bytes
-
-
 def default_path() -> Path:
     """Return the path of the options: in the user's configuration folder, as XDG defines it."""
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
@@ -172,9 +173,6 @@ class Settings:
             raise UsageError(
                 f"the options {self.path} cannot be written: {error.strerror}"
             ) from None
-
-
-_HEAD = 1 << 14  # bytes examined to detect the format
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,10 +317,6 @@ def difference(before: bytes, after: bytes) -> dict[str, Any]:
         "new": len(after),
         "lines": [[line.sign, line.text] for line in changes(before, after)],
     }
-
-
-_DRAWN = 2 << 20  # bytes of a text that is drawn: about 3 s and 200,000 nodes
-_SAFE_LABEL = 200  # characters
 
 
 def shown(text: bytes) -> str:

@@ -61,6 +61,18 @@ HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
 }
 TOKEN = "X-Reducekit-Token"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_BODY = 400 << 20  # bytes: fits a file of 256 MB in base64
+_BEAT = 5.0
+"""Seconds after which the stream sends a sign of life."""
+_REQUESTS = frozenset(
+    name for name, found in vars(Api).items() if callable(found) and not name.startswith("_")
+) - {"stop"}
 
 
 def new_token() -> str:
@@ -128,20 +140,6 @@ def refusal(headers: Headers, address: str, token: str, *, api: bool) -> str | N
     if headers.get("Content-Type", "").partition(";")[0] != "application/json":
         return "the request body must be JSON"
     return None
-
-
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
-_BODY = 400 << 20  # bytes: fits a file of 256 MB in base64
-_BEAT = 5.0
-"""Seconds after which the stream sends a sign of life."""
-_REQUESTS = frozenset(
-    name for name, found in vars(Api).items() if callable(found) and not name.startswith("_")
-) - {"stop"}
 
 
 def assets() -> dict[str, tuple[str, bytes]]:

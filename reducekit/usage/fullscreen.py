@@ -31,6 +31,8 @@ from reducekit.text import excerpt, printable, printable_lines
 from reducekit.usage.block import LARGE, Watched, sizes
 
 _BARS = " ▁▂▃▄▅▆▇█"
+_EVERY = 0.25  # seconds between two pictures
+_LINES, _COLUMNS = 400, 300  # of a text that is shown
 
 
 def head(watched: Watched) -> Text:
@@ -131,10 +133,6 @@ def plot(progress: Progress, width: int, height: int) -> list[str]:
         found.append(f"{label:>{margin - 1}} {cells}")
     found.append(f"{'0':>{margin}}{max(1, progress.checks):>{columns},}")
     return found
-
-
-_EVERY = 0.25  # seconds between two pictures
-_LINES, _COLUMNS = 400, 300  # of a text that is shown
 
 
 class Fullscreen(App[None]):

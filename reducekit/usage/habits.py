@@ -6,6 +6,38 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        each: ours
+        for ours, names in {
+            "--cmd": "--command --solver --program --exec --exe --run",
+            "--oracle": "--test --interesting --interestingness --script --check-script",
+            "--output": "--out --outfile --result --write",
+            "--jobs": "--threads --parallel --workers --cores --nproc --procs --processes",
+            "--strategy": "--algorithm --algo --method",
+            "--max-time": "--time --time-limit --timelimit --max-seconds --total-timeout",
+            "--timeout": "--run-timeout --time-out --wall --tlimit",
+            "--memory": "--mem --memlimit --memory-limit --max-memory --max-mem",
+            "--exit-code": "--exitcode --status --exit-status --signal --returncode",
+            "--match-out": "--match --grep --pattern --regex --stdout",
+            "--match-err": "--stderr",
+            "--reference": "--ref --compare --other --against --cross-check",
+            "--quiet": "--silent",
+            "--resume": "--continue",
+            "--restart": "--force --overwrite --clean --fresh --no-resume",
+            "--in-place": "--inplace",
+            "--repeat": "--flaky --runs",
+            "--workdir": "--tmpdir --tmp --temp --tempdir --cwd",
+            "--max-checks": "--max-tests --max-runs --limit",
+            "--without": "--skip --disable --exclude --no-pass",
+            "--only": "--passes --pass --enable",
+            "--pretty": "--format-output --indent",
+        }.items()
+        for each in names.split()
+    }
+)
+"""Names that people might guess for our options."""
+
 
 class Habit(NamedTuple):
     """An option of another tool, and its replacement here."""
@@ -70,38 +102,6 @@ HABITS: Sequence[Habit] = (
     ),
 )
 """What other reducers call their options, with what to type instead."""
-
-OTHER_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        each: ours
-        for ours, names in {
-            "--cmd": "--command --solver --program --exec --exe --run",
-            "--oracle": "--test --interesting --interestingness --script --check-script",
-            "--output": "--out --outfile --result --write",
-            "--jobs": "--threads --parallel --workers --cores --nproc --procs --processes",
-            "--strategy": "--algorithm --algo --method",
-            "--max-time": "--time --time-limit --timelimit --max-seconds --total-timeout",
-            "--timeout": "--run-timeout --time-out --wall --tlimit",
-            "--memory": "--mem --memlimit --memory-limit --max-memory --max-mem",
-            "--exit-code": "--exitcode --status --exit-status --signal --returncode",
-            "--match-out": "--match --grep --pattern --regex --stdout",
-            "--match-err": "--stderr",
-            "--reference": "--ref --compare --other --against --cross-check",
-            "--quiet": "--silent",
-            "--resume": "--continue",
-            "--restart": "--force --overwrite --clean --fresh --no-resume",
-            "--in-place": "--inplace",
-            "--repeat": "--flaky --runs",
-            "--workdir": "--tmpdir --tmp --temp --tempdir --cwd",
-            "--max-checks": "--max-tests --max-runs --limit",
-            "--without": "--skip --disable --exclude --no-pass",
-            "--only": "--passes --pass --enable",
-            "--pretty": "--format-output --indent",
-        }.items()
-        for each in names.split()
-    }
-)
-"""Names that people might guess for our options."""
 
 
 def answer(option: str, known: Sequence[str]) -> str | None:

@@ -33,6 +33,10 @@ with --repeat 2-of-5 how often it has to show.""",
 Ask for fewer, or for more runs (such as --repeat 1-of-10), or say with --oracle,
 --exit-code, --match-out or --match-err what the runs have in common.""",
 }
+_LINES = 12  # of output in the summary
+_COLUMNS = 300
+_ROWS = 8  # lines about other failures, and about changes of this one
+_PARTS = 20  # lines about what is left of the input
 
 
 def spelled(message: str) -> str:
@@ -57,12 +61,6 @@ def explained(error: ReducekitError) -> str:
     if isinstance(error, GoldenRunError) and error.problem in ADVICE:
         lines += ["", ADVICE[error.problem]]
     return "\n".join(lines)
-
-
-_LINES = 12  # of output in the summary
-_COLUMNS = 300
-_ROWS = 8  # lines about other failures, and about changes of this one
-_PARTS = 20  # lines about what is left of the input
 
 
 def summary(report: Report[bytes]) -> str:

@@ -25,6 +25,7 @@ from rich.text import Text
 
 _LOOK = 0.5  # seconds between looks at the terminal's mode
 _LOCAL, _CHARACTERS = 3, 6  # of what termios.tcgetattr returns
+_PATIENCE = 1.0  # seconds for a drawing that is under way
 
 
 @contextlib.contextmanager
@@ -85,9 +86,6 @@ def keys(take: Callable[[str], None], first: str = "") -> Iterator[bool]:
         if foreground():
             with contextlib.suppress(termios.error):
                 termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
-
-
-_PATIENCE = 1.0  # seconds for a drawing that is under way
 
 
 class Redrawing(Live):
