@@ -107,7 +107,7 @@ class CommandTests:
     keep_timeouts: bool
     steady: bool
     """Whether runs have the whole time limit, however long they are; else long ones get a quarter
-    of the time (`pace`)."""
+    of the time (`Pace`)."""
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
     models: EvaluatesModels | None = None
