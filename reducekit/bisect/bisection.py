@@ -228,10 +228,7 @@ class Bisection:
         self._report.kept = tuple(sorted(kept))
 
     def _reduce(self, good: int, bad: int, judge: Judge, golden: Golden, output: Path) -> None:
-        """Reduce the input, then the options, then the numbers in them.
-
-        The result fails on the first bad version, while the last good one runs it and passes.
-        """
+        """Reduce the input, then the options, then their numbers, while the two versions differ."""
 
         def differs(text: bytes) -> bool:
             kept = self._report.kept

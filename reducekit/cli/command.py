@@ -226,11 +226,7 @@ def _completion(option: Option) -> Any:
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are loaded on demand.
-
-    `load` returns a command by name, None if there is none; `names` is called only for help and
-    messages.
-    """
+    """A group whose commands `load` returns by name; `names` is called for help and messages."""
 
     def __init__(
         self,

@@ -88,10 +88,7 @@ def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options
 
 
 def _usual_jobs(values: Mapping[str, Any], words: Sequence[str]) -> int:
-    """Return the default number of parallel checks.
-
-    Two runs of a script may write files of the same name, and affect each other's times.
-    """
+    """Return the default number of parallel checks: 1 for scripts, as they may share files."""
     if values["oracle"] or values["shell"] or values["slower_than"]:
         return 1
     try:

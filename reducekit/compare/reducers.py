@@ -205,10 +205,7 @@ def measure_all(
 def measure(
     problem: Problem, reducer: Reducer, seconds: float | None, keep: Path | None = None
 ) -> Measured:
-    """Run a reducer on a problem for at most `seconds` seconds.
-
-    A verified output is copied to `keep`, if that is given.
-    """
+    """Run a reducer on a problem for at most `seconds`; copy a verified output to `keep`."""
     with tempfile.TemporaryDirectory(prefix="reducers-") as name:
         folder = Path(name)
         source = folder / problem.file.name

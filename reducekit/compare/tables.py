@@ -223,10 +223,7 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def tsv(runs: Sequence[Run]) -> str:
-    """Return one line for each run, with its curve as words `checks:size`.
-
-    Each format option has its own column, `-` where it was not set.
-    """
+    """Return a line for each run: `-` for options that are not set, the curve as `checks:size`."""
     options = list(dict.fromkeys(name for run in runs for name, _ in run.settings))
     columns = (
         "format", "file", "algorithm", *options, "unit", "before", "after", "bytes_before",

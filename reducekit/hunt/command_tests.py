@@ -114,10 +114,7 @@ class CommandTests:
     foreign: bool = False
 
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:
-        """Yield the result of each input, in the order of the inputs.
-
-        Yields None when nothing runs, so that a reduction then slows down no run.
-        """
+        """Yield the result of each input, in order; None if nothing runs: a reduction may."""
         flying: dict[int, Input] = {}
         tested: dict[int, InputResult] = {}
         tickets, due, pace = count(), 0, Pace(self.limits)

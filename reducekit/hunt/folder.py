@@ -58,10 +58,7 @@ def bug_of(folder: Path, suffix: str, name: str, finding: Finding, result: Input
 
 
 def write_bug(bug: Bug, result: InputResult) -> None:
-    """Write the files of a bug; if that fails, the bug records it.
-
-    The input is written last: a bug whose input exists has all of its files.
-    """
+    """Write the files of a bug, the input last: then all are there. A failure is only recorded."""
     text = result.input.text
     runs = [f"run: {each}" for each in bug.runs]
     note = "\n".join([bug.title, f"made by: {result.input.made_by}", *runs, ""])

@@ -74,11 +74,7 @@ class Hunt:
                 self._session.stop(reason)
 
     def run(self) -> HuntStats:
-        """Run the hunt, and return its results.
-
-        Raises UsageError for unusable options, programs and folders. A later signal ends the hunt
-        with the results so far.
-        """
+        """Run the hunt, and return its results, also after a signal. Raises UsageError."""
         stats, options = HuntStats(), self.options
         self.stats = stats
         with ExitStack() as stack:

@@ -148,10 +148,7 @@ def generated_input(name: str, generator: InputGenerator, seed: int) -> Input:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files below a folder, sorted by name, without hidden ones.
-
-    Raises UsageError if the folder does not exist or has no files.
-    """
+    """Return the files below a folder by name, without hidden ones. Raises UsageError."""
     if not os.path.isdir(folder):
         raise UsageError(f"the folder {folder} does not exist")
     found = sorted(

@@ -132,10 +132,7 @@ def _work(
 
 @dataclass(frozen=True, slots=True)
 class LibraryTests(Closing):
-    """Has a format test its inputs, with one tester in this process or in `jobs` processes.
-
-    Which bug is found first does not depend on the number of jobs.
-    """
+    """Has a format test its inputs, with one tester in this process or in `jobs` processes."""
 
     format: str
     own: OwnTests

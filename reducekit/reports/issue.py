@@ -42,10 +42,7 @@ def program(account: Account) -> str | None:
 
 
 def issue(account: Account, version: str | None) -> str:
-    """Return the text as Markdown; `version` is the program's output for its version option.
-
-    If a library fails, its name and version come from the journal.
-    """
+    """Return the text as Markdown; `version` is what the program prints for its version option."""
     last = ending(account.found)
     name = PurePath(program(account) or "").name if last.subject is None else last.subject["name"]
     if last.subject is not None:

@@ -111,10 +111,7 @@ class Folders:
         return path
 
     def new_folder(self, name: str) -> Path:
-        """Create a private folder called `name` plus a number in the first opened folder.
-
-        Raises UsageError.
-        """
+        """Create a private folder `name`-N in the first opened folder. Raises UsageError."""
         runs = self.roots[0] / "reducekit-runs"
         try:
             runs.mkdir(0o700, exist_ok=True)

@@ -105,10 +105,7 @@ HABITS: Sequence[Habit] = (
 
 
 def answer(option: str, known: Sequence[str]) -> str | None:
-    """Return the answer to an option that a command does not know; None if there is none.
-
-    `known` are the options of the command.
-    """
+    """Return the answer to an option that is not among the `known` ones, or None."""
     said = [f"{each.tool}'s {option}: here {each.ours}" for each in HABITS if option in each.theirs]
     if said:
         return ". ".join(said) + "."
