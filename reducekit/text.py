@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Mapping
 
 
 def without_mark(text: bytes) -> bytes:
@@ -60,3 +61,10 @@ def excerpt(text: bytes, lines: int, columns: int) -> list[str]:
     shown = [without_middle(line, columns) for line in found[:lines]]
     more = text.count(b"\n") + (not text.endswith(b"\n") and bool(text)) - len(shown)
     return [*shown, f"[{more:,} more lines]"] if more > 0 else shown
+
+
+def with_places(text: str, places: Mapping[str, str]) -> str:
+    """Return a text with the values of its placeholders."""
+    for place, value in places.items():
+        text = text.replace(place, value)
+    return text

@@ -18,6 +18,7 @@ from reducekit.folders import cache_folder
 from reducekit.option import option
 from reducekit.oracle.command import PLACE
 from reducekit.session.options import MISSING_COMMAND, Failure, Words
+from reducekit.text import with_places
 
 SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"
 _FIXED = (SOLVER, VERSION, OPTIONS, PLACE)
@@ -108,10 +109,10 @@ class Template:
         def fill(words: Words) -> Words:
             if isinstance(words, str):
                 quoted = {place: shlex.quote(each) for place, each in places.items()}
-                return _replaced(words.replace(OPTIONS, shlex.join(extra)), quoted)
+                return with_places(words.replace(OPTIONS, shlex.join(extra)), quoted)
             found: list[str] = []
             for word in words:
-                found += extra if word == OPTIONS else [_replaced(word, places)]
+                found += extra if word == OPTIONS else [with_places(word, places)]
             return found
 
         failure = self.failure
@@ -133,12 +134,6 @@ def read_options(path: Path) -> list[str]:
         raise UsageError(f"`options_file`: {path} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"`options_file`: {path}: {error}") from None
-
-
-def _replaced(text: str, places: dict[str, str]) -> str:
-    for place, value in places.items():
-        text = text.replace(place, value)
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,11 +25,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reducekit.compare.runs import mean_ratio, spread
-from reducekit.compare.sessions import filled, replaced
+from reducekit.compare.sessions import filled
 from reducekit.compare.tables import grid
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.oracle.command import PLACE, Command
 from reducekit.session import Failure
+from reducekit.text import with_places
 
 _PLACES = ("{input}", "{output}", "{oracle}")
 _FILE = '"$file"'
@@ -213,7 +214,7 @@ def measure(
         source.write_bytes(problem.file.read_bytes())
         script, count = _counting(problem.oracle, folder)
         values = dict(zip(_PLACES, map(str, (source, output, script)), strict=True))
-        cost = run([replaced(word, values) for word in reducer.words], seconds)
+        cost = run([with_places(word, values) for word in reducer.words], seconds)
         checks = count.stat().st_size
         verified = output.exists() and _accepts(problem.oracle, output)
         if verified and keep is not None:

@@ -11,7 +11,7 @@ import contextlib
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -36,6 +36,7 @@ from reducekit.session.cluster import Cluster
 from reducekit.session.executors import opener_of
 from reducekit.session.options import Opener, Words
 from reducekit.session.place.files import naming, read_text
+from reducekit.text import with_places
 
 _ON_OFF = {"on": True, "off": False}
 
@@ -177,17 +178,10 @@ def filled(failure: Failure, path: Path) -> Failure:
 
     def fill(command: Words) -> Words:
         if isinstance(command, str):
-            return replaced(command, {key: shlex.quote(each) for key, each in places.items()})
-        return [replaced(word, places) for word in command]
+            return with_places(command, {key: shlex.quote(each) for key, each in places.items()})
+        return [with_places(word, places) for word in command]
 
     return failure.with_commands(fill)
-
-
-def replaced(text: str, places: Mapping[str, str]) -> str:
-    """Return a text with the values of its placeholders."""
-    for place, value in places.items():
-        text = text.replace(place, value)
-    return text
 
 
 class _Key(NamedTuple):

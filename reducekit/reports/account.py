@@ -15,7 +15,7 @@ from typing import Any
 
 from reducekit.differences import changed
 from reducekit.errors import UsageError
-from reducekit.journal import Contents, Step
+from reducekit.journal import Contents, Head, Step
 from reducekit.oracle.criterion import OWN_FAILURE
 from reducekit.oracle.signature import signature
 from reducekit.session.progress import PassTotal, Point
@@ -188,6 +188,12 @@ class Account:
     """Bytes of the file of which the input is a step, if it is one of another reduction."""
 
     @property
+    def head(self) -> Head:
+        """What the journal says of the reduction at its start."""
+        assert self.found.head is not None
+        return self.found.head
+
+    @property
     def size_before(self) -> int:
         """Bytes of what the reduction began with."""
         return len(self.before) if self.origin is None else self.origin
@@ -213,8 +219,7 @@ class Account:
         said = ending(self.found).failure
         if said:
             return said
-        head, golden = self.found.head, self.found.golden
-        assert head is not None
+        head, golden = self.head, self.found.golden
         runs = () if golden is None or not golden.runs else golden.runs[0]
         if not runs or not head.criterion.startswith(OWN_FAILURE):
             return head.criterion

@@ -32,8 +32,7 @@ _FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`
 
 def program(account: Account) -> str | None:
     """Return the program that the command runs, as it was typed; None if unknown."""
-    head = account.found.head
-    assert head is not None
+    head = account.head
     try:
         words = tested_words(shlex.split(head.commands[0]) if head.commands else [])
     except ValueError:
@@ -52,8 +51,7 @@ def issue(account: Account, version: str | None) -> str:
     title = f"{solver or name}: {failure}" if solver or name else failure
     lines = [f"# {title[:120]}", ""]
     lines += _FORMS.get(solver, _transcript)(account, last, version)
-    head = account.found.head
-    assert head is not None
+    head = account.head
     by = f"by reducekit {head.version} ({account.checks:,} checks)."
     sizes = f"from {account.size_before:,} to {len(account.after):,} bytes"
     return printable_lines("\n".join([*lines, "", f"Reduced {sizes} {by}", ""]))
@@ -79,8 +77,7 @@ def _z3(account: Account, last: Ending, version: str | None) -> Iterator[str]:
 
 
 def _cvc5(account: Account, last: Ending, version: str | None) -> Iterator[str]:
-    head = account.found.head
-    assert head is not None
+    head = account.head
     yield "**Describe the bug**"
     yield _failure(account)
     yield f"\nExpected: {_expected(account, last)}\n"
@@ -159,8 +156,7 @@ def _expected(account: Account, last: Ending) -> str:
 
 
 def _runs(account: Account, last: Ending) -> Iterator[str]:
-    runs, head, golden = list(last.last_runs[:1]), account.found.head, account.found.golden
-    assert head is not None
+    runs, head, golden = list(last.last_runs[:1]), account.head, account.found.golden
     for command in () if runs else head.commands[:1]:
         yield "(on the input before it was reduced)"
         runs.append(Run(command.replace("FILE", account.name), None, "", ""))
@@ -178,8 +174,7 @@ def _runs(account: Account, last: Ending) -> Iterator[str]:
 
 
 def _input(account: Account) -> Iterator[str]:
-    head = account.found.head
-    assert head is not None
+    head = account.head
     if len(account.after) > _INLINE:
         yield f"`{printable_lines(account.name)}`, attached ({len(account.after):,} bytes)"
         return

@@ -222,8 +222,7 @@ def _output(text: str | bytes) -> list[str]:
 
 
 def _failure(account: Account, last: Ending) -> Iterator[str]:
-    head = account.found.head
-    assert head is not None
+    head = account.head
     yield "<h2>The failure, and how to reproduce it</h2>"
     yield f"<p>{_said(account.failure)}</p>"
     if last.places is not None:
@@ -357,8 +356,7 @@ def _diff(lines: Sequence[Line]) -> str:
 
 
 def _facts(account: Account, last: Ending) -> Iterator[str]:
-    head = account.found.head
-    assert head is not None
+    head = account.head
     yield "<h2>How it was run</h2>"
     facts = [
         ("input", f"{last.input or 'the input'}, sha256 {head.input_digest}…"),
