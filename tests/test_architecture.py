@@ -171,6 +171,13 @@ UPPER: dict[str, tuple[str, ...]] = {
         "reducekit.frontends.smt2.thorough",
     ),
     "reducekit.frontends.smt2.passes": ("reducekit.frontends.smt2.thorough",),
+    "reducekit.session.report": (
+        "reducekit.session.place",
+        "reducekit.session.runs",
+        "reducekit.session.phases",
+    ),
+    "reducekit.session.place": ("reducekit.session.runs", "reducekit.session.phases"),
+    "reducekit.session.runs": ("reducekit.session.phases", "reducekit.session.session"),
 }
 
 # The folders are importable by these names in a development install only; used

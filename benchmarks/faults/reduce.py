@@ -27,7 +27,7 @@ from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy
-from reducekit.session.executors import limits_for
+from reducekit.session.runs.openers import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
 

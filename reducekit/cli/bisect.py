@@ -18,7 +18,7 @@ from reducekit.cli.reduce_options import failure_from
 from reducekit.cli.streams import STANDARD_INPUT, read_text, say
 from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
-from reducekit.session.place.unpack import plain_path
+from reducekit.session.place.inputs import plain_path
 
 _TAKEN = ("good", "bad")
 """Options of a failure (of --unstable) whose names stand for versions here."""

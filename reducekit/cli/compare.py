@@ -22,7 +22,7 @@ from reducekit.compare.sessions import Algorithm, algorithms_of, run_all
 from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
 from reducekit.session.cluster import Cluster
-from reducekit.session.place.files import format_of
+from reducekit.session.place.inputs import format_of
 from reducekit.session.place.output import OutputFile
 from reducekit.text import printable_lines
 

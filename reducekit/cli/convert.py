@@ -14,9 +14,8 @@ from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes, read_text, say
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Converts
-from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.inputs import naming, plain_path, refuse_blank
 from reducekit.session.place.output import write_file
-from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
 
 

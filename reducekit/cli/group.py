@@ -136,7 +136,7 @@ class _Commands(click.Group):
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     """Return the format of a file, which is the first of the arguments."""
     from reducekit.cli.streams import read_text
-    from reducekit.session.place.unpack import plain_path
+    from reducekit.session.place.inputs import plain_path
 
     data = read_text(Path(path))
     if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):

@@ -15,7 +15,7 @@ from reducekit.cli.interrupts import ProcessContext
 from reducekit.cli.streams import STANDARD_OUTPUT, print_bytes
 from reducekit.errors import UsageError
 from reducekit.reports import account, picture
-from reducekit.session.history import Contents, as_json, diff_of, open_history, step_of
+from reducekit.session.place.journal import Contents, as_json, diff_of, open_history, step_of
 from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened
 

@@ -6,7 +6,7 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command
-from reducekit.session.plan import described
+from reducekit.session.phases.prepare import described
 
 
 @click.command("passes", cls=Command)

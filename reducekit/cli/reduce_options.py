@@ -17,7 +17,7 @@ from reducekit.cli.streams import STANDARD_INPUT, STANDARD_OUTPUT, read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.session import Failure, Options
-from reducekit.session.place.earlier import earlier_run
+from reducekit.session.place.inputs import earlier_run
 
 _BINARY = b"\x7fELF"
 

@@ -19,7 +19,7 @@ from reducekit.oracle.command import PLACE
 from reducekit.reports import Account, account, issue, page
 from reducekit.reports.ending import ending
 from reducekit.reports.issue import VERSION_OPTIONS, program
-from reducekit.session.history import open_history
+from reducekit.session.place.journal import open_history
 from reducekit.session.place.output import write_file
 
 _VERSION = 20_000  # bytes

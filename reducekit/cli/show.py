@@ -14,9 +14,8 @@ from reducekit.cli.streams import read_text
 from reducekit.errors import UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Converts, Inspection, Inspects, KnowsByName
-from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.inputs import naming, plain_path, refuse_blank
 from reducekit.session.place.output import write_file
-from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
 
 

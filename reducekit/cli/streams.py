@@ -146,8 +146,7 @@ def read_text(path: Path) -> bytes:
 
     Raises UsageError.
     """
-    from reducekit.session.place.output import read_input
-    from reducekit.session.place.unpack import unpacked
+    from reducekit.session.place.inputs import read_input, unpacked
 
     data = standard_input() if path == STANDARD_INPUT else read_input(path)
     return unpacked(data, str(path))

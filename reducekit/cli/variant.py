@@ -13,7 +13,7 @@ from reducekit.cli.options import PATH
 from reducekit.cli.streams import print_bytes, read_text
 from reducekit.errors import UsageError
 from reducekit.offers import Varies
-from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.inputs import naming, refuse_blank
 from reducekit.session.place.output import write_file
 
 

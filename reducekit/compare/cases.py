@@ -17,9 +17,9 @@ from reducekit.executors.executor import Guard
 from reducekit.frontend import Effort, FormatOption, Frontend
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
-from reducekit.session.executors import opener_of
 from reducekit.session.options import Words
-from reducekit.session.place.files import naming, read_text
+from reducekit.session.place.inputs import naming, read_text
+from reducekit.session.runs.openers import opener_of
 
 _ON_OFF = {"on": True, "off": False}
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, get_args
 
@@ -18,20 +19,16 @@ from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
 from reducekit.offers import ChecksModels
 from reducekit.option import given_fields, option, read_fields, several
-from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.also import Accepts, Also, about_answers
 from reducekit.oracle.command import Command, Vary, checking_model
 from reducekit.oracle.counters import Words as Words
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.kinds import (
     KINDS,
-    Costly,
     Kind,
     Making,
-    OfCommand,
     Own,
     Pattern,
-    Predicate,
-    Slow,
     Test,
     Unstable,
     WrongModel,
@@ -40,7 +37,6 @@ from reducekit.oracle.kinds import (
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.stack import SameStack, under_gdb
 from reducekit.oracle.unresolved import Resolved
 from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
@@ -53,6 +49,11 @@ MISSING_COMMAND = (
     "(or `oracle`: a test that exits with 0 if the file is interesting)"
 )
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+FRESH = 16
+"""Number of variants that no check uses.
+
+A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7.
+"""
 
 
 def _repeat(given: str | Repeat) -> Repeat:
@@ -108,16 +109,50 @@ class Known(Kind):
 _KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
 
 
+_OF_KINDS: dict[str, Any] = {
+    each.name: field(default=each.default, metadata=each.metadata)
+    for kind in _KINDS
+    for each in fields(kind)
+}
+"""The options that the kinds of failure declare, with their help and defaults."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate, Test, OfCommand):
+class Failure:
     """What is preserved, and the limits of each run. Times are in seconds, sizes in bytes.
 
-    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. The options
-    for the kinds of failure are declared in `reducekit.oracle.kinds`. Exactly one of `command`,
-    `oracle`, `interesting` and `known` defines the failure. With `command` alone, the command's own
-    failure is preserved: its exit status or signal and its failure line.
+    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. Exactly one
+    of `command`, `oracle`, `interesting` and `known` defines the failure. With `command` alone, the
+    command's own failure is preserved: its exit status or signal and its failure line.
     """
 
+    # The options of the kinds of failure, which `reducekit.oracle.kinds` explains, in the order of
+    # the help.
+    command: Words | None = _OF_KINDS["command"]
+    oracle: Words | None = _OF_KINDS["oracle"]
+    interesting: Callable[[bytes], bool] | None = None
+    """The same as a function. It must always return the same for the same text."""
+    known: KnownFailure | None = None
+    """The failure if it is already known, as in a hunt."""
+    exit_code: int | None = _OF_KINDS["exit_code"]
+    match_out: Sequence[str] = _OF_KINDS["match_out"]
+    match_err: Sequence[str] = _OF_KINDS["match_err"]
+    reference: Words | None = _OF_KINDS["reference"]
+    wrong_model: bool = _OF_KINDS["wrong_model"]
+    slower_than: float | None = _OF_KINDS["slower_than"]
+    slower_ratio: float | None = None
+    """The least ratio of the run's time to that of the `reference`."""
+    cost: str | None = _OF_KINDS["cost"]
+    at_least: float | None = _OF_KINDS["at_least"]
+    times: float | None = _OF_KINDS["times"]
+    floor: float | None = _OF_KINDS["floor"]
+    regression: bool = _OF_KINDS["regression"]
+    unstable: int | None = _OF_KINDS["unstable"]
+    good: int = _OF_KINDS["good"]
+    bad: int = _OF_KINDS["bad"]
+    ignore_out: bool = _OF_KINDS["ignore_out"]
+    ignore_err: bool = _OF_KINDS["ignore_err"]
+    # Those of every failure.
     also_passes: Sequence[Words] = option(
         "CMD must also accept the file (exit 0). Repeatable.",
         "Failure",
@@ -193,6 +228,11 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
                 read = read.seconds
             object.__setattr__(self, name, read)
 
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind of failure that the options ask for. Raises UsageError if they contradict."""
+        return kind_of(given_fields(self), _KINDS)
+
     @property
     def says_what_fails(self) -> bool:
         """Whether a command, a test or a function is given."""
@@ -214,10 +254,8 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
 
     def limits(self) -> Limits:
         """Return the limits of each run."""
-        given = Limits(wall=self.timeout, cpu=self.cpu, memory=self.memory)
-        if self.max_output is None:
-            return given
-        return Limits(given.wall, given.cpu, given.memory, self.max_output)
+        output = Limits().output if self.max_output is None else self.max_output
+        return Limits(self.timeout, self.cpu, self.memory, output)
 
     def commands_and_criterion(
         self, vary: Vary | None = None, models: ChecksModels | None = None
@@ -230,8 +268,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         """
         if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
-        kind = kind_of(given_fields(self), _KINDS)
-        made = self._made
+        kind, made = self.kind, self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if isinstance(kind, WrongModel):
             commands = (_checking(commands, models),)
@@ -241,10 +278,9 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
             criterion = Resolved(criterion, self.unresolved)
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
-        others: list[tuple[str, Command, Criterion]] = []
-        for words in self.also_passes:
-            command = made(words)
-            others.append((command.words[0], command, Accepts()))
+        others: list[tuple[str, Command, Criterion]] = [
+            (command.words[0], command, Accepts()) for command in map(made, self.also_passes)
+        ]
         for words, pattern in self.also_match:
             command = made(words)
             wanted = Matches(out=(regex("also_match", pattern),))
@@ -259,26 +295,30 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
             raise UsageError(
                 "`match_stack` requires `command` or `oracle`, and no other kind of failure"
             )
-        return self._at_its_place(commands, criterion)
+        from reducekit.oracle.stack import SameStack, under_gdb
 
-    def _at_its_place(
-        self, commands: tuple[Command, ...], criterion: Criterion
-    ) -> tuple[tuple[Command, ...], Criterion]:
-        """Return both with the command that shows where the first one crashes, if there is gdb."""
-        wanted = self.match_stack
         found = SameStack(criterion, len(commands))
-        if isinstance(wanted, int):
-            found = replace(found, count=wanted)
+        if isinstance(self.match_stack, int):
+            found = replace(found, count=self.match_stack)
         else:
-            pattern = regex("match_stack", str(wanted)).pattern.decode()
+            pattern = regex("match_stack", self.match_stack).pattern.decode()
             found = replace(found, pattern=re.compile(pattern))
         gdb = under_gdb(commands[0])
         return (commands if gdb is None else (*commands, gdb)), found
 
-    def fresh_commands(self, count: int, vary: Vary | None) -> tuple[Command, ...]:
-        """Return the command on variants that no check uses; nothing if checks use no variants."""
-        kind = kind_of(given_fields(self), _KINDS)
-        return _varied(kind.fresh(count, self._made), vary) if isinstance(kind, Unstable) else ()
+    def fresh_commands(
+        self, commands: Sequence[Command], criterion: Criterion, vary: Vary | None
+    ) -> tuple[Command, ...]:
+        """Return the commands on variants that no check uses, for a failure about answers."""
+        if isinstance(self.kind, Unstable):
+            return _varied(self.kind.fresh(FRESH, self._made), vary)
+        if vary is None or not about_answers(criterion):
+            return ()
+        return tuple(
+            replace(each, variant=number, vary=vary)
+            for number in range(1, FRESH + 1)
+            for each in commands
+        )
 
     def _made(self, words: Words) -> Command:
         return Command.of(words, stdin=self.stdin, shell=self.shell)
@@ -472,3 +512,10 @@ class Options(Failure):
     )
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""
+
+    @property
+    def input_name(self) -> str:
+        """The name of the input in messages."""
+        if self.name:
+            return self.name
+        return "input" if isinstance(self.input, bytes) else str(self.input)

@@ -1,9 +1,10 @@
-"""The golden run: does the input fail, how, and every time?"""
+"""The golden run: does the input fail, how, and every time? And the baseline must not."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from reducekit.errors import NotInterestingError
-from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.also import changed_innermost, innermost
 from reducekit.oracle.command import Command
@@ -30,18 +31,20 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.quotes import ANY, common
 from reducekit.oracle.signature import failure_line
-from reducekit.session.executors import limits_for
+from reducekit.session.runs.openers import limits_for, run_once
 from reducekit.text import not_text, printable
 
 _SUGGESTED = 60  # bytes of a line that may be kept
 _SHOWN = 2000  # bytes of each stream in a message
+_EXAMPLES = 3  # runs shown of those that ended differently
 
 _TWICE = Repeat(2, 2)
 _LONGER = 1.0  # seconds for the baseline to end after the others, before it is run again
-_EXAMPLES = 3  # runs shown of those that ended differently
 SLOW = 10.0
 """Seconds of a run on the input after which it is called slow."""
-
+_CRASHES = (
+    signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS
+)  # fmt: skip
 
 Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "baseline fails too"]
 
@@ -72,6 +75,13 @@ class Golden:
     """The outcomes of all runs on the input."""
     baseline: tuple[Outcome, ...] | None = None
     """Those of a run on the baseline, if there was room for it beside the others."""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the command ended by a crash, or a shell says so of its last command."""
+        outcome = self.outcomes[0]
+        number = outcome.signal or (outcome.status or 0) - 128
+        return outcome.limit is None and number in _CRASHES
 
 
 def establish(
@@ -244,14 +254,6 @@ def unfit_baseline(
         )
     where = "" if command is None else f"\ncommand: {command}"
     return GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}{where}", "baseline fails too")
-
-
-def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
-    """Run one check and wait for it."""
-    executor.submit(0, text, limits)
-    while True:
-        for finished in executor.wait():
-            return finished
 
 
 def _runs(

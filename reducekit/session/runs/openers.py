@@ -1,19 +1,12 @@
-"""The state that all phases of a session share: messages, stopping, executors.
-
-Executors are opened as the options say, counted, and closed at the end.
-"""
+"""How a session opens executors, counts their runs and closes them, and the limits of a run."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from reducekit.events import Event, Notice
 from reducekit.executors.executor import Closing, Executor, Finished, Guard, InProcess
-from reducekit.executors.local import LocalExecutor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.limits import Limits
@@ -21,33 +14,10 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import POLL, Control
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
-from reducekit.session.place.unpack import plain_path
+from reducekit.session.place.inputs import plain_path
 
 _OF_STEPS = 5.0
 """Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
-
-
-def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
-    """Return a function that opens executors for these options, for candidates with that suffix."""
-    if options.opener is not None:
-        return options.opener
-    interesting = options.interesting
-    if interesting is not None:
-        return lambda oracle, jobs: InProcess(interesting, jobs)
-    name = plain_path(options.input).name if isinstance(options.input, Path) else ""
-    workdir = None if options.workdir is None else str(options.workdir.absolute())
-    if isinstance(options.cluster, Cluster):
-        return options.cluster.opener(suffix, name=name, workdir=workdir)
-    return local_opener(suffix, guard, name=name, workdir=workdir)
-
-
-def local_opener(
-    suffix: str, guard: Guard, *, name: str = "", workdir: str | None = None
-) -> Opener:
-    """Return a function that opens executors on this machine."""
-    return lambda oracle, jobs: LocalExecutor(
-        oracle, jobs, suffix, guard=guard, name=name, workdir=workdir, shows=True
-    )
 
 
 class Executors(Closing):
@@ -111,27 +81,37 @@ class Stoppable(Executor):
         self._inner.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A session that runs."""
+def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
+    """Run one check and wait for it."""
+    executor.submit(0, text, limits)
+    while True:
+        for finished in executor.wait():
+            return finished
 
-    options: Options
-    executors: Executors
-    listen: Callable[[Event], None]
-    """Called with every event."""
-    guard: Guard
-    control: Control
-    begin: float
-    """The start, by the monotonic clock."""
 
-    def say(self, sentence: str | None) -> None:
-        """Send a message to the user, if there is one."""
-        if sentence is not None:
-            self.listen(Notice(sentence))
+def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
+    """Return a function that opens executors for these options, for candidates with that suffix."""
+    if options.opener is not None:
+        return options.opener
+    interesting = options.interesting
+    if interesting is not None:
+        return lambda oracle, jobs: InProcess(interesting, jobs)
+    name = plain_path(options.input).name if isinstance(options.input, Path) else ""
+    workdir = None if options.workdir is None else str(options.workdir.absolute())
+    if isinstance(options.cluster, Cluster):
+        return options.cluster.opener(suffix, name=name, workdir=workdir)
+    return local_opener(suffix, guard, name=name, workdir=workdir)
 
-    def open_stoppable(self, oracle: Oracle, jobs: int = 1) -> Executor:
-        """Open an executor whose waits end when the session is stopped."""
-        return Stoppable(self.executors.open(oracle, jobs), self.control)
+
+def local_opener(
+    suffix: str, guard: Guard, *, name: str = "", workdir: str | None = None
+) -> Opener:
+    """Return a function that opens executors on this machine."""
+    from reducekit.executors.local import LocalExecutor
+
+    return lambda oracle, jobs: LocalExecutor(
+        oracle, jobs, suffix, guard=guard, name=name, workdir=workdir, shows=True
+    )
 
 
 def timeout_for(seconds: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -29,9 +29,9 @@ from reducekit.oracle.criterion import Everything
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.reduction.control import Control
 from reducekit.search.problem import IndependentItems, Selection
-from reducekit.session.executors import Running, Stoppable
-from reducekit.session.runs.golden import run_once
+from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.text import printable
 
 _SECONDS = 60.0
@@ -60,23 +60,24 @@ class Program(Closing):
     limits: Limits
     guard: Guard
     workdir: str | None = None
-    _running: Running | None = None
+    _control: Control | None = None
     _folder: RunDirectory | None = None
     _executor: LocalExecutor | None = None
+    _say: Callable[[str], None] = lambda said: None
     _said: set[str] = field(default_factory=set)
 
-    def attach(self, running: Running) -> None:
+    def attach(self, control: Control, say: Callable[[str], None]) -> None:
         """Let the control of a session stop it, and tell the session's user what it does wrong."""
-        self._running = running
+        self._control, self._say = control, say
 
     def run(self, text: bytes) -> Outcome:
         """Run it on a text. Raises Stopped."""
-        assert self._running is not None, "not attached"
+        assert self._control is not None, "not attached"
         executor = self._executor or self._opened()
         assert self._folder is not None
         for name in os.listdir(self._folder.path):
             remove(os.path.join(self._folder.path, name))
-        return run_once(Stoppable(executor, self._running.control), text, self.limits).outcomes[0]
+        return run_once(Stoppable(executor, self._control), text, self.limits).outcomes[0]
 
     def named(self, problem: str) -> str:
         """Return a sentence that says what is wrong with it."""
@@ -85,9 +86,9 @@ class Program(Closing):
 
     def warn(self, kind: str, problem: str) -> None:
         """Report a problem of the program, the first of its kind only."""
-        if kind not in self._said and self._running is not None:
+        if kind not in self._said:
             self._said.add(kind)
-            self._running.say(self.named(problem))
+            self._say(self.named(problem))
 
     def close(self) -> None:
         if self._executor is not None:
