@@ -47,6 +47,11 @@ def option(help_: str, group: Group, default: Any = None, **more: Any) -> Any:
     return field(default=default, metadata={_KEY: Option(help_, group, **more)})
 
 
+def in_group(group: Group) -> Callable[..., Any]:
+    """Return `option` for the options under one heading: it takes help, default and the rest."""
+    return lambda help_, default=None, **more: option(help_, group, default, **more)
+
+
 def several(given: Any) -> Any:
     """Return a sequence of values; one alone stands for itself."""
     return (given,) if isinstance(given, str | os.PathLike) else given

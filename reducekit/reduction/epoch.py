@@ -28,8 +28,7 @@ from reducekit.offers import Compares, Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
 from reducekit.reduction.plan import SchedulePosition
-from reducekit.reduction.protection import Protection
-from reducekit.reduction.skips import Fingerprints, LocalContext, Skip
+from reducekit.reduction.skips import Fingerprints, LocalContext, Protection, Skip
 from reducekit.reduction.verdicts import Verdict, Verdicts
 from reducekit.search.pass_search import Task
 from reducekit.search.scheduler import Scheduler

@@ -21,8 +21,7 @@ from reducekit.reduction.best import Best
 from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 from reducekit.reduction.epoch import Epoch, Shared
 from reducekit.reduction.plan import PassChoice, first_position
-from reducekit.reduction.protection import Protection
-from reducekit.reduction.skips import Fingerprints
+from reducekit.reduction.skips import Fingerprints, Protection
 from reducekit.reduction.verdicts import Sightings, Verdicts
 from reducekit.search.strategy import Strategy
 

@@ -18,7 +18,7 @@ from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
 from reducekit.offers import ChecksModels
-from reducekit.option import given_fields, option, read_fields, several
+from reducekit.option import given_fields, in_group, read_fields, several
 from reducekit.oracle.also import Accepts, Also, about_answers
 from reducekit.oracle.command import Command, Vary, checking_model
 from reducekit.oracle.counters import Words as Words
@@ -106,6 +106,11 @@ class Known(Kind):
         return self.known.criterion
 
 
+_failure = in_group("Failure")
+_limit = in_group("Limits")
+_search = in_group("Search")
+_output = in_group("Output")
+_cluster = in_group("Cluster")
 _KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
 
 
@@ -153,65 +158,50 @@ class Failure:
     ignore_out: bool = _OF_KINDS["ignore_out"]
     ignore_err: bool = _OF_KINDS["ignore_err"]
     # Those of every failure.
-    also_passes: Sequence[Words] = option(
-        "CMD must also accept the file (exit 0). Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="CMD",
+    also_passes: Sequence[Words] = _failure(
+        "CMD must also accept the file (exit 0). Repeatable.", (), read=several, metavar="CMD"
     )
-    also_match: Sequence[tuple[Words, str]] = option(
+    also_match: Sequence[tuple[Words, str]] = _failure(
         "Stdout of CMD must also match REGEX. Repeatable.",
-        "Failure",
         (),
         read=_pairs,
         metavar="CMD REGEX",
         rare=True,
     )
-    match_stack: int | str | None = option(
+    match_stack: int | str | None = _failure(
         "The crash stays in the same N innermost functions, or in one that matches REGEX (gdb).",
-        "Failure",
         read=_frames,
         metavar="N|REGEX",
         rare=True,
     )
-    unresolved: int | None = option(
+    unresolved: int | None = _failure(
         "Status or signal by which --cmd or --oracle says that it cannot judge a file.",
-        "Failure",
         read=quantities.exit_code,
         metavar="N|SIGNAL",
         rare=True,
     )
-    stdin: bool = option("Pass the file on standard input.", "Failure", False, rare=True)
-    shell: bool = option(
-        "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
-    )
-    timeout: float | None = option(
+    stdin: bool = _failure("Pass the file on standard input.", False, rare=True)
+    shell: bool = _failure("Run commands with /bin/sh (pipes, variables).", False, rare=True)
+    timeout: float | None = _limit(
         "Limit of a run: 90s, 5m (default: 4 times the best file's).",
-        "Limits",
         read=quantities.seconds,
         metavar="S",
     )
-    first_timeout: float | None = option(
-        "Time limit of a run on the input.", "Limits", read=quantities.seconds, spelled=None
+    first_timeout: float | None = _limit(
+        "Time limit of a run on the input.", read=quantities.seconds, spelled=None
     )
-    cpu: float | None = option(
+    cpu: float | None = _limit(
         "CPU time of each process of a run, such as 90s; rounded up to seconds.",
-        "Limits",
         read=quantities.seconds,
         metavar="S",
         rare=True,
     )
-    memory: int | None = option(
-        "Address space of each process, in megabytes or as 4G.",
-        "Limits",
-        read=quantities.size,
-        metavar="MB",
+    memory: int | None = _limit(
+        "Address space of each process, in megabytes or as 4G.", read=quantities.size, metavar="MB"
     )
-    max_output: int | None = option(
+    max_output: int | None = _limit(
         "Output kept of each stream; a run that prints more is stopped "
         f"(default: {Limits().output / 1e6:.1f}).",
-        "Limits",
         read=quantities.size,
         metavar="MB",
         rare=True,
@@ -363,148 +353,114 @@ class Options(Failure):
     """The name of the input in messages (default: its path)."""
     format: str | Frontend | None = None
     """A frontend or its name; None: found by the suffix of the file or by the text, else `text`."""
-    repeat: Repeat | None = option(
-        "Flaky failure: require K failing runs out of N.", "Failure", read=_repeat, metavar="K-of-N"
+    repeat: Repeat | None = _failure(
+        "Flaky failure: require K failing runs out of N.", read=_repeat, metavar="K-of-N"
     )
-    max_checks: int | None = option(
-        "Stop after N checks.", "Limits", read=quantities.count, metavar="N"
+    max_checks: int | None = _limit("Stop after N checks.", read=quantities.count, metavar="N")
+    max_time: float | None = _limit(
+        "Stop after S seconds, or as 10m, 2h.", read=quantities.seconds, metavar="S"
     )
-    max_time: float | None = option(
-        "Stop after S seconds, or as 10m, 2h.", "Limits", read=quantities.seconds, metavar="S"
-    )
-    until: int | None = option(
+    until: int | None = _limit(
         "Stop when the file has at most BYTES bytes.",
-        "Limits",
         read=quantities.count,
         metavar="BYTES",
         rare=True,
     )
-    patience: int | None = option(
+    patience: int | None = _limit(
         "Stop after N checks without success; 0: never.",
-        "Limits",
         2000,
         read=quantities.count,
         metavar="N",
         rare=True,
     )
-    strategy: str = option("The search algorithm.", "Search", "adaptive", metavar="NAME")
-    effort: Effort = option(
+    strategy: str = _search("The search algorithm.", "adaptive", metavar="NAME")
+    effort: Effort = _search(
         "quick, normal, or thorough: also detours over larger files.",
-        "Search",
         "normal",
         choices=EFFORTS,
         metavar="LEVEL",
     )
-    jobs: int = option(
+    jobs: int = _search(
         "Parallel checks, or auto (default: 2; 1 for scripts and --slower-than).",
-        "Search",
         1,
         read=quantities.jobs,
         metavar="N",
         short="j",
     )
-    width: int | None = option(
+    width: int | None = _search(
         "Size of the speculation window (default: --jobs). Determines the result.",
-        "Search",
         read=quantities.width,
         metavar="N",
         rare=True,
     )
-    fast: bool = option(
-        "Process results as they arrive; not reproducible.", "Search", False, rare=True
-    )
-    only: Sequence[str] = option(
+    fast: bool = _search("Process results as they arrive; not reproducible.", False, rare=True)
+    only: Sequence[str] = _search(
         "Run only this pass. Repeatable; `reducekit passes FORMAT` lists the names.",
-        "Search",
         (),
         read=several,
         metavar="PASS",
         rare=True,
     )
-    without: Sequence[str] = option(
-        "Skip this pass. Repeatable.", "Search", (), read=several, metavar="PASS", rare=True
+    without: Sequence[str] = _search(
+        "Skip this pass. Repeatable.", (), read=several, metavar="PASS", rare=True
     )
-    protect: Sequence[str] = option(
-        "What REGEX matches in the file has to stay. Repeatable.",
-        "Search",
-        (),
-        read=several,
-        metavar="REGEX",
+    protect: Sequence[str] = _search(
+        "What REGEX matches in the file has to stay. Repeatable.", (), read=several, metavar="REGEX"
     )
-    propose: Sequence[Words] = option(
+    propose: Sequence[Words] = _search(
         "Also try what CMD prints for the best file: paths or edits, one a line. Repeatable.",
-        "Search",
         (),
         read=several,
         metavar="CMD",
         rare=True,
     )
-    prefer: Words | None = option(
+    prefer: Words | None = _search(
         "Of files of one size, prefer those for which CMD prints a smaller number.",
-        "Search",
         metavar="CMD",
         rare=True,
     )
-    prefer_first: bool = option(
-        "Compare the numbers of --prefer before the sizes.", "Search", False, rare=True
+    prefer_first: bool = _search(
+        "Compare the numbers of --prefer before the sizes.", False, rare=True
     )
-    output: Path | None = option(
+    output: Path | None = _output(
         "Result, or - for stdout (default: in.reduced.SUFFIX).",
-        "Output",
         read=Path,
         metavar="FILE",
         short="o",
     )
-    in_place: bool = option("Replace INPUT; the original is kept as .orig.", "Output", False)
-    restart: bool = option("Start over; existing results are renamed.", "Output", False)
-    resume: bool = option(
+    in_place: bool = _output("Replace INPUT; the original is kept as .orig.", False)
+    restart: bool = _output("Start over; existing results are renamed.", False)
+    resume: bool = _output(
         "Require an earlier run to resume. (A matching run is resumed automatically.)",
-        "Output",
         False,
         rare=True,
     )
-    journal: bool = option(
-        "Do not write a journal next to the output.",
-        "Output",
-        True,
-        spelled="--no-journal",
-        rare=True,
+    journal: bool = _output(
+        "Do not write a journal next to the output.", True, spelled="--no-journal", rare=True
     )
-    also_interesting: Path | None = option(
-        "Keep the smallest file for each other failure in DIR.",
-        "Output",
-        read=Path,
-        metavar="DIR",
-        rare=True,
+    also_interesting: Path | None = _output(
+        "Keep the smallest file for each other failure in DIR.", read=Path, metavar="DIR", rare=True
     )
-    pretty: bool = option("Pretty-print the result if it still fails.", "Output", False)
-    lenient: bool = option(
-        "Reduce a file that does not parse by lines and tokens.", "Output", False, rare=True
+    pretty: bool = _output("Pretty-print the result if it still fails.", False)
+    lenient: bool = _output(
+        "Reduce a file that does not parse by lines and tokens.", False, rare=True
     )
-    workdir: Path | None = option(
+    workdir: Path | None = _output(
         "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).",
-        "Output",
         read=Path,
         metavar="DIR",
         rare=True,
     )
-    cluster: str | Cluster | None = option(
+    cluster: str | Cluster | None = _cluster(
         "Run checks on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
-        "Cluster",
         metavar="WHERE",
         rare=True,
     )
-    ship: Sequence[Path] = option(
-        "Send FILE to the workers. Repeatable.",
-        "Cluster",
-        (),
-        read=_paths,
-        metavar="FILE",
-        rare=True,
+    ship: Sequence[Path] = _cluster(
+        "Send FILE to the workers. Repeatable.", (), read=_paths, metavar="FILE", rare=True
     )
-    local_slots: int = option(
+    local_slots: int = _cluster(
         "Fall back to N local jobs when the cluster is lost.",
-        "Cluster",
         0,
         read=quantities.count,
         metavar="N",

@@ -12,7 +12,6 @@ from reducekit.oracle.also import compares_answers, innermost
 from reducekit.oracle.criterion import Around, Criterion, ExitZero, SameSignature
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
-from reducekit.oracle.stack import SameStack
 from reducekit.oracle.unresolved import Resolved
 
 _MOST = 500  # kinds of failures that are told apart
@@ -128,18 +127,17 @@ class SlippageTracker:
         if outcome.signal is None and outcome.limit is None and self._is_ordinary(outcome):
             return
         found = self._signature(outcome)
-        stack = SameStack.within(self.criterion)
-        if self._expected.covers(found) and stack is not None:
-            place = stack.elsewhere(outcomes)
-            if place is not None:
-                words = f"in {place.describe(stack.count)}"
-                self._count(
-                    replace(found, line=b"; ".join(filter(None, (found.line, words.encode())))),
-                    text,
-                    outcome,
-                )
-        elif not self._expected.covers(found):
+        if not self._expected.covers(found):
             self._count(found, text, outcome)
+            return
+        from reducekit.oracle.stack import SameStack
+
+        stack = SameStack.within(self.criterion)
+        place = None if stack is None else stack.elsewhere(outcomes)
+        if stack is not None and place is not None:
+            words = f"in {place.describe(stack.count)}".encode()
+            line = b"; ".join(filter(None, (found.line, words)))
+            self._count(replace(found, line=line), text, outcome)
 
     def accept(self, text: bytes) -> None:
         """Record that a text, which was seen to be interesting, is now the best."""
