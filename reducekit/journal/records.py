@@ -11,7 +11,7 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -44,10 +44,6 @@ def digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()[:KEY]
 
 
-_NOT_GIVEN = ("None", "False")
-"""Settings that stand for nothing given."""
-
-
 @dataclass(frozen=True, slots=True)
 class Head:
     """The identity of a journal: everything that determines what the reduction does.
@@ -75,7 +71,7 @@ class Head:
     @property
     def given(self) -> list[tuple[str, str]]:
         """The settings that were given, sorted by name."""
-        return [each for each in sorted(self.settings.items()) if each[1] not in _NOT_GIVEN]
+        return [each for each in sorted(self.settings.items()) if each[1] not in ("None", "False")]
 
     @classmethod
     def of(cls, text: bytes, *, commands: Sequence[str], **more: Any) -> Head:
@@ -366,8 +362,7 @@ def parse(data: bytes, path: Path) -> Contents:
             found.doubtful.discard(key)
         else:
             try:
-                if kind in _TAKE:  # later versions may write others
-                    _TAKE[kind](found, data[start:end])
+                _take(found, kind, data[start:end])
             except (ValueError, TypeError, KeyError, IndexError, struct.error, zlib.error):
                 break
         at = end
@@ -381,12 +376,47 @@ def parse(data: bytes, path: Path) -> Contents:
     return found
 
 
-def _take_head(found: Contents, payload: bytes) -> None:
-    fields = json.loads(payload)
-    files = fields.get("files")
-    if files is not None:
-        files = {path: FileState(*state) for path, state in files.items()}
-    found.head = Head(**{**fields, "commands": tuple(fields["commands"]), "files": files})
+def _take(found: Contents, kind: int, payload: bytes) -> None:
+    """Add the contents of a record; kinds that a later version may write are ignored."""
+    if kind == STEP:
+        step = _add_step(found, payload)
+        _go_on(found, step.base, step.number)
+    elif kind == EARLIER:
+        if found.earlier is None:  # both begin with the same input
+            found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
+        found.earlier.current = _add_step(found.earlier, payload).number
+    elif kind == RETURN:
+        given_up, number = (found.numbers[key] for key in (payload[:KEY], payload[KEY:]))
+        _go_on(found, given_up, number)
+        found.returns.append(Return(given_up, number, len(found.steps)))
+        found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
+    elif kind == BEST:
+        found.current = found.numbers[payload]
+    elif kind == SEEN:
+        if not payload[0]:
+            for key in found.unconfirmed:
+                found.verdicts.pop(key, None)
+        found.unconfirmed.clear()
+    elif kind == PASS:
+        name, number, checks, seconds = json.loads(payload)
+        found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
+    elif kind == NOTE:
+        name, value = json.loads(payload)
+        found.notes[name] = value
+    elif kind == HEAD:
+        said = json.loads(payload)
+        files = said.get("files")
+        if files is not None:
+            files = {path: FileState(*state) for path, state in files.items()}
+        found.head = Head(**{**said, "commands": tuple(said["commands"]), "files": files})
+    elif kind == GOLDEN:
+        said = json.loads(zlib.decompress(payload))
+        runs = tuple(tuple(_outcome(**fields) for fields in run) for run in said["runs"])
+        found.golden = GoldenRuns(runs, said["whole"])
+
+
+def _outcome(stdout: str, stderr: str, **rest: Any) -> Outcome:
+    return Outcome(stdout=stdout.encode("latin-1"), stderr=stderr.encode("latin-1"), **rest)
 
 
 def _add_step(found: Contents, payload: bytes) -> Step:
@@ -405,65 +435,3 @@ def _go_on(found: Contents, left: int, reached: int) -> None:
     """Find out the best text after a step or return."""
     keys = (found.steps[number].key for number in (found.current, left, reached))
     found.current = found.numbers[best_after(*keys)]
-
-
-def _take_accepted(found: Contents, payload: bytes) -> None:
-    step = _add_step(found, payload)
-    _go_on(found, step.base, step.number)
-
-
-def _take_earlier(found: Contents, payload: bytes) -> None:
-    if found.earlier is None:  # both begin with the same input
-        found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
-    found.earlier.current = _add_step(found.earlier, payload).number
-
-
-def _take_return(found: Contents, payload: bytes) -> None:
-    given_up, number = (found.numbers[key] for key in (payload[:KEY], payload[KEY:]))
-    _go_on(found, given_up, number)
-    found.returns.append(Return(given_up, number, len(found.steps)))
-    found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
-
-
-def _take_best(found: Contents, payload: bytes) -> None:
-    found.current = found.numbers[payload]
-
-
-def _take_seen(found: Contents, payload: bytes) -> None:
-    if not payload[0]:
-        for key in found.unconfirmed:
-            found.verdicts.pop(key, None)
-    found.unconfirmed.clear()
-
-
-def _take_golden(found: Contents, payload: bytes) -> None:
-    said = json.loads(zlib.decompress(payload))
-
-    def outcome(stdout: str, stderr: str, **rest: Any) -> Outcome:
-        return Outcome(stdout=stdout.encode("latin-1"), stderr=stderr.encode("latin-1"), **rest)
-
-    runs = tuple(tuple(outcome(**fields) for fields in run) for run in said["runs"])
-    found.golden = GoldenRuns(runs, said["whole"])
-
-
-def _take_pass(found: Contents, payload: bytes) -> None:
-    name, number, checks, seconds = json.loads(payload)
-    found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
-
-
-def _take_note(found: Contents, payload: bytes) -> None:
-    name, value = json.loads(payload)
-    found.notes[name] = value
-
-
-_TAKE: Mapping[int, Callable[[Contents, bytes], None]] = {
-    HEAD: _take_head,
-    STEP: _take_accepted,
-    EARLIER: _take_earlier,
-    RETURN: _take_return,
-    BEST: _take_best,
-    SEEN: _take_seen,
-    GOLDEN: _take_golden,
-    PASS: _take_pass,
-    NOTE: _take_note,
-}

@@ -180,9 +180,15 @@ class Journal:
         """The key of the best text by the file; empty after an interrupt that left it open."""
         self._numbers = dict(found.numbers)
         self._replaying = False
-        self._known = _known_moves(found)
+        keys = [step.key for step in found.steps]
+        # The recorded steps and returns, each with the texts before and after.
+        self._known = {(STEP, keys[step.base], step.key) for step in found.steps}
+        self._known |= {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}
         if not self.resumed or found.cut:
-            self._cut(handle)
+            try:  # only good records stay
+                os.ftruncate(handle, self._end)
+            except OSError as error:
+                self._give_up(error)
         if not self.resumed:
             # In a single write, so that no file has half of it.
             self._pending = MAGIC + frame(HEAD, json_payload(asdict(head)), len(MAGIC))
@@ -237,7 +243,7 @@ class Journal:
     def best(self, text: bytes) -> None:
         """Record that a step is the best text, unless that is clear from the steps themselves.
 
-        A text that is no step, such as one that was laid out anew, changes nothing.
+        A text that is no step, such as a pretty-printed one, changes nothing.
         """
         key = self._key if text is self._text else digest(text)
         if key != self._best and key in self._numbers:
@@ -366,17 +372,3 @@ class Journal:
         self.trouble = error
         self._pending = b""
         self.close()
-
-    def _cut(self, handle: int) -> None:
-        """Truncate the file after its good records."""
-        try:
-            os.ftruncate(handle, self._end)
-        except OSError as error:
-            self._give_up(error)
-
-
-def _known_moves(found: Contents) -> set[tuple[int, bytes, bytes]]:
-    """Return the steps and returns that are recorded, each with the texts before and after."""
-    keys = [step.key for step in found.steps]
-    steps = {(STEP, keys[step.base], step.key) for step in found.steps}
-    return steps | {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}

@@ -250,20 +250,16 @@ class Epoch:
             else:
                 self._take(candidate, *skipped)
 
-    def _has_room(self) -> bool:
-        """Return whether one more pass may be searched as well."""
-        # What follows a success is searched in the next epoch, on the new text.
-        if self.accepted or self._scheduler.merging.unproved:
-            return False
-        return len(self.positions) < _PASSES and bool(self.flight)
-
     def _look_ahead(self) -> bool:
         """Search the next pass as well if none has changed anything; return whether there is one.
 
         Only if several candidates may be in flight, and some are: a search that has ended makes
         room anyway.
         """
-        if not self._has_room():
+        # What follows a success is searched in the next epoch, on the new text.
+        if self.accepted or self._scheduler.merging.unproved:
+            return False
+        if len(self.positions) >= _PASSES or not self.flight:
             return False
         following = self.positions[-1].after(False)
         while following is not None and following.draws and self.shared.is_useless(following):

@@ -370,8 +370,5 @@ class Reduction:
         if not self.executor.steady:
             # Doubled with each return: what has fooled n confirmations is met by 2 n.
             self._verdicts.confirmations = self.repeats << self._returns
-        best.return_to(lambda each: self._repeated(each, best.seconds), first[0])
-
-    def _repeated(self, text: bytes, seconds: float) -> bool:
-        """Return whether a text is interesting in the currently required number of runs."""
-        return self._verdicts.always(text, seconds, self.repeats << self._returns)
+        times = self.repeats << self._returns
+        best.return_to(lambda each: self._verdicts.always(each, best.seconds, times), first[0])

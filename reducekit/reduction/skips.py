@@ -51,7 +51,7 @@ class LocalContext:
     """A candidate's change in its local context: the changed nodes and their direct parents."""
 
     # Rendering the surroundings costs their size, for each candidate. Up to here that is small
-    # beside a run; larger changes are known by their whole text.
+    # compared to a run; larger changes are known by their whole text.
     BYTES = 1 << 16
     NODES = 64
     """Maximum size of a change, in bytes or nodes, that is remembered apart from its whole text."""
@@ -74,11 +74,12 @@ class LocalContext:
         tops, document = self._tops, self.document
         within: dict[int, dict[int, Template]] = {}
         for node, template in more.items():
-            # One level up: an edit often means something only beside its siblings, as the value
+            # One level up: an edit often means something only with its siblings, as the value
             # of a `let`. More levels would make keys differ by what does not matter.
             above = node if node in tops else document.parent[node]
             within.setdefault(above, {})[node] = template
-        if 0 in within or sum(map(self._size, within)) > self.BYTES:
+        size = sum(document.end[node] - document.start[node] for node in within)
+        if 0 in within or size > self.BYTES:
             return None
         if base is not self._base:
             self._base, self._before = base, {}
@@ -92,9 +93,6 @@ class LocalContext:
             removed = not edits.get(above, True)
             parts += [self._before[above], b"" if removed else base.render_with(edits, above)]
         return digest(b"\0".join(parts))
-
-    def _size(self, node: int) -> int:
-        return self.document.end[node] - self.document.start[node]
 
 
 @dataclass(slots=True)
@@ -235,7 +233,7 @@ class _Protected:
 
 
 class ProtectedItems(Items):
-    """Items of which those stay that hold protected text: taking one changes nothing."""
+    """Items in which those with protected text stay: taking one changes nothing."""
 
     def __init__(self, items: Items, protected: _Protected) -> None:
         self._items = items

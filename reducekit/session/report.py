@@ -107,7 +107,7 @@ class Shown(NamedTuple):
     def rarer_than(self, other: tuple[int, ...]) -> bool:
         """Return whether it shows on less than three quarters as many.
 
-        More than half: of 16 that is told from less than half of all variants.
+        More than half, as 16 variants do not tell half of all variants from slightly less.
         """
         return _rarer(self.shown, other[0], 0.75)
 

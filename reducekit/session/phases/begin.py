@@ -156,7 +156,7 @@ def _golden(run: Run) -> None:
 def _ask_about_the_best(run: Run) -> None:
     """Ask a function about the best text of the run to resume; start over if it does not hold.
 
-    A function's code cannot be compared, so its verdict on that text stands for it.
+    A function's code cannot be compared with the earlier one, but its verdict on that text can.
     """
     job = run.job
     journal = job.opened.journal

@@ -27,6 +27,7 @@ from reducekit.session.report import (
     FailureChanged,
     OtherFailure,
     Places,
+    Remaining,
     Report,
     Reproducer,
     Shown,
@@ -95,52 +96,38 @@ def report_of(run: Run, fresh: tuple[Ends | Shown, Ends | Shown] | None) -> Repo
 
     Raises UsageError or ResourceError if the result could not be written.
     """
-    job, golden, result, slippage = run.job, run.golden, run.result, run.slippage
-    left, names = [], ""
+    job, golden, result, last = run.job, run.golden, run.result, run.last
+    left, overriding = list[Remaining](), ""
     if about_answers(golden.criterion):
         from reducekit.session.runs.variants import overridden, remains
 
-        left, names = remains(run), overridden(run, result.text)
+        left, overriding = remains(run), overridden(run, result.text)
     places = _places(run)
     with run.guard.held():
         run.say(run.saved.restore())
-    output, collection = job.output, job.other_failures
-    if output is not None and output.write_error:
-        elsewhere = rescue(result.text, job.frontend.suffix)
-        raise _unwritten(output.path, output.write_error, elsewhere)
-    if collection is not None and collection.write_error:
-        run.say(
-            f"not all other failures could be kept in {collection.folder}: "
-            f"{collection.write_error.strerror}"
-        )
-    frontend = job.frontend
-    passing = result.passing if isinstance(frontend, Compares) else None
-    if isinstance(frontend, Compares):
-        compared = frontend.beside(result.passing)
-        assert isinstance(compared, Frontend)
-        frontend = compared
-        if output is not None and result.stopped != INTERRUPTED:
-            _write_passing(run, output.path)
+    _refuse_unwritten(run)
+    frontend = _beside_passing(run)
     if isinstance(frontend, Presents) and not result.early:
         run.say(frontend.remark(result.text))
-    if names:
+    if overriding:
         run.say(
             "the failure needs options in the file, which override the command line: "
-            f"{names}. For a failure of the command's own options, remove these lines from "
+            f"{overriding}. For a failure of the command's own options, remove these lines from "
             "the input"
         )
     stopped = result.stopped
-    if stopped is None and run.last is None and job.commands:
+    if stopped is None and last is None and job.commands:
         stopped = INTERRUPTED
     sizes = _sizes(run, frontend, interrupted=stopped == INTERRUPTED)
     if sizes is None:
         stopped = INTERRUPTED
     before, after = sizes or ({"bytes": len(job.text)}, {"bytes": len(result.text)})
+    changed, others = _other_failures(run)
     source = run.options.input
     return Report(
         text=result.text,
         input=source if isinstance(source, Path) else None,
-        output=None if output is None else output.path,
+        output=None if job.output is None else job.output.path,
         before=before,
         after=after,
         counts=result.counts,
@@ -150,24 +137,11 @@ def report_of(run: Run, fresh: tuple[Ends | Shown, Ends | Shown] | None) -> Repo
         reproducers=_reproducers(run),
         stopped=stopped,
         early=result.early or stopped == INTERRUPTED,
-        verified=None if run.last is None else run.last.interesting,
+        verified=None if last is None else last.interesting,
         tries=run.tries,
-        changed=[
-            FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
-            for each in (() if slippage is None else slippage.slippages)
-        ],
-        # Complaints mostly come from ill-formed candidates: listed only with their files.
-        others=[
-            OtherFailure(
-                each.signature.describe(),
-                each.count,
-                each.size,
-                None if collection is None else collection.file(each.signature),
-            )
-            for each in (() if slippage is None else slippage.met)
-            if collection is not None or not each.complaint
-        ],
-        passing=passing,
+        changed=changed,
+        others=others,
+        passing=result.passing if isinstance(frontend, Compares) else None,
         fresh=fresh,
         places=places,
         left=left,
@@ -186,15 +160,65 @@ def _places(run: Run) -> Places | None:
     return placed(run)
 
 
-def _write_passing(run: Run, output: Path) -> None:
-    """Write the text next to the result that passes; say where it is, or why not."""
-    path = output.with_name(f"{output.stem}.passing{output.suffix}")
-    error = write_beside(path, run.result.passing, resumed=run.job.opened.resumed)
-    run.say(
-        f"the nearest file that passes is {path}"
-        if error is None
-        else f"the file that passes was not written: {error}"
-    )
+def _refuse_unwritten(run: Run) -> None:
+    """Raise UsageError or ResourceError if the result could not be written."""
+    output, collection = run.job.output, run.job.other_failures
+    if output is not None and output.write_error:
+        elsewhere = rescue(run.result.text, run.job.frontend.suffix)
+        raise _unwritten(output.path, output.write_error, elsewhere)
+    if collection is not None and collection.write_error:
+        run.say(
+            f"not all other failures could be kept in {collection.folder}: "
+            f"{collection.write_error.strerror}"
+        )
+
+
+def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
+    """Return the error that the result is not at its path, and where it is instead."""
+    kind = ResourceError if lack_of_resources(error) else UsageError
+    message = f"the result could not be written to {path}: {error.strerror}"
+    return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
+
+
+def _beside_passing(run: Run) -> Frontend:
+    """Return the frontend for the result; if it compares with a passing text, write that one."""
+    output, result, frontend = run.job.output, run.result, run.job.frontend
+    if not isinstance(frontend, Compares):
+        return frontend
+    found = frontend.beside(result.passing)
+    assert isinstance(found, Frontend)
+    if output is not None and result.stopped != INTERRUPTED:
+        path = output.path.with_name(f"{output.path.stem}.passing{output.path.suffix}")
+        error = write_beside(path, result.passing, resumed=run.job.opened.resumed)
+        run.say(
+            f"the nearest file that passes is {path}"
+            if error is None
+            else f"the file that passes was not written: {error}"
+        )
+    return found
+
+
+def _other_failures(run: Run) -> tuple[list[FailureChanged], list[OtherFailure]]:
+    """Return how the failure changed on the way, and which others were met."""
+    slippage, collection = run.slippage, run.job.other_failures
+    if slippage is None:
+        return [], []
+    changed = [
+        FailureChanged(each.before.describe(), each.after.describe(), each.size, each.step)
+        for each in slippage.slippages
+    ]
+    # Complaints mostly come from ill-formed candidates: they are listed only with their files.
+    others = [
+        OtherFailure(
+            each.signature.describe(),
+            each.count,
+            each.size,
+            None if collection is None else collection.file(each.signature),
+        )
+        for each in slippage.met
+        if collection is not None or not each.complaint
+    ]
+    return changed, others
 
 
 def _sizes(
@@ -215,13 +239,6 @@ def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
     with contextlib.suppress(ParseError):
         return frontend.measure(frontend.parse(text))
     return {"bytes": len(text)}
-
-
-def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
-    """Return the error that the result is not at its path, and where it is instead."""
-    kind = ResourceError if lack_of_resources(error) else UsageError
-    message = f"the result could not be written to {path}: {error.strerror}"
-    return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
 
 
 def _reproducers(run: Run) -> list[Reproducer]:

@@ -1,4 +1,4 @@
-"""Which files a session reads and writes: the input, its format, and the paths beside it."""
+"""Which files a session reads and writes: the input, its format, and the paths of the others."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _began_with(backup: Path, source: Path, options: Options) -> bool:
 
 
 def earlier_run(output: Path) -> Contents | None:
-    """Return the journal of the run that wrote this output; None if there is none to read."""
+    """Return the journal of the run that wrote this output; None without a readable one."""
     with contextlib.suppress(UsageError):
         found = load(journal_path(output))
         if found.head is not None and found.steps:

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reducekit.differences import unified
 from reducekit.errors import UsageError
 from reducekit.journal import (
     OUTPUT,
@@ -42,17 +41,8 @@ _WIDTH = "width"
 """The setting of a journal's head that holds the width."""
 _ENDED = "ended"
 _WRITTEN = "written by the test"
-_DECIDING = (
-    "fast",
-    "repeat",
-    "timeout",
-    "memory",
-    "cpu",
-    "max_output",
-    "ignore_out",
-    "ignore_err",
-)
-"""The options that determine the steps of a run, besides those that the head has fields for."""
+_DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore_out", "ignore_err")
+"""The options that determine the steps of a run and have no field of their own in the head."""
 _SCHEMA = 1  # of a history as JSON
 _COLUMNS = 100  # of what a step did
 
@@ -104,7 +94,6 @@ def open_for(
         return _without_journal(options, output, width)
     found = earlier_run(output)
     recorded = None if found is None else found.head
-    any_width = options.width is None  # that of the journal will do
     # The files that the reduction itself reads or writes do not belong to its test.
     own = [output, journal_path(output)]
     if isinstance(options.input, Path):
@@ -126,22 +115,14 @@ def open_for(
         settings={_WIDTH: str(width), **_settings(options)},
         files=files(),
     )
-    resume, changed, notice = options.resume, None, None
-    if resume and found is None and journal_path(output).exists():
-        load(journal_path(output))  # raises UsageError where it is no journal
-        resume = False  # it holds no run: the output is of another
-    if found is not None and recorded is not None and not options.restart:
-        if not resume and options.interesting is None:
-            differences = recorded.differences(head)
-            resume = all(
-                any_width and each.startswith(f"another {_WIDTH}:") for each in differences
-            )
-        if resume and any_width:
+    resume, changed, notice = _resumes(options, output, head, found), None, None
+    if resume and found is not None and recorded is not None and not options.restart:
+        if options.width is None:  # that of the journal will do
             width = int(recorded.settings[_WIDTH])
             head = replace(head, settings={**head.settings, _WIDTH: str(width)})
-        if resume and not recorded.differences(head):
+        if not recorded.differences(head):
             changed = _changed(found, head)
-        if resume and found.current:
+        if found.current:
             begun = "already finished:" if _ENDED in found.notes else "resuming from"
             notice = (
                 f"{begun} {output} ({found.steps[found.current].size:,} bytes, "
@@ -154,6 +135,21 @@ def open_for(
         opened = Opened(journal, width, notice=notice)
     edited = _edited_since(output, text, found) if resume or options.in_place else None
     return replace(opened, edited=edited, files=files)
+
+
+def _resumes(options: Options, output: Path, head: Head, found: Contents | None) -> bool:
+    """Return whether the run with this head resumes what was found; with `resume` it has to."""
+    if found is None or found.head is None:
+        if options.resume and journal_path(output).exists():
+            load(journal_path(output))  # raises UsageError where it is no journal
+            return False  # it holds no run: the output is of another
+        return options.resume
+    if options.resume or options.restart or options.interesting is not None:
+        return options.resume
+    any_width = options.width is None
+    return all(
+        any_width and each.startswith(f"another {_WIDTH}:") for each in found.head.differences(head)
+    )
 
 
 def _without_journal(options: Options, output: Path | None, width: int) -> Opened:
@@ -343,6 +339,8 @@ def step_of(path: Path, found: Contents, number: int) -> Step:
 
 def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
     """Yield the change of a step as lines of a unified diff."""
+    from reducekit.differences import unified
+
     base = found.steps[step.base]
     words = ": ".join(shortened(each, _COLUMNS) for each in (step.pass_name, step.what) if each)
     return unified(
@@ -359,16 +357,16 @@ def _journal_of(named: Path) -> Path:
     That is the file itself if it is a journal, otherwise the journal next to it, otherwise the one
     next to its default output.
     """
-    beside = journal_path(named)
-    for path in (beside, journal_path(reduced_path(named))):
+    own = journal_path(named)
+    for path in (own, journal_path(reduced_path(named))):
         if os.path.exists(path):  # not Path.exists, which raises what is no answer
             return path
     if not os.path.exists(named):
-        raise UsageError(f"there is no file {named}, and no journal {beside}")
+        raise UsageError(f"there is no file {named}, and no journal {own}")
     try:
         load(named)
     except UsageError as error:
-        error.add_note(f"(and there is no journal {beside})")
+        error.add_note(f"(and there is no journal {own})")
         raise
     return named
 

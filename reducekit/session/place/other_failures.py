@@ -13,6 +13,7 @@ from pathlib import Path
 from reducekit.errors import UsageError
 from reducekit.oracle.outcome import ended
 from reducekit.oracle.signature import Signature
+from reducekit.session.place.output import new_mode
 from reducekit.text import printable
 
 INDEX = "index.tsv"
@@ -75,7 +76,7 @@ class OtherFailures:
 
     def _keep(self, found: Signature, text: bytes) -> None:
         self.folder.mkdir(exist_ok=True)
-        # Read anew: another run may use the folder, too.
+        # Read again: another run may use the folder, too.
         entries = self._load()
         name = self._name(found, entries)
         path = self.folder / name
@@ -135,9 +136,7 @@ class OtherFailures:
         handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
             with open(handle, "wb") as file:
-                umask = os.umask(0)
-                os.umask(umask)
-                os.fchmod(handle, 0o666 & ~umask)
+                os.fchmod(handle, new_mode())
                 file.write(content)
             os.replace(temporary, self.folder / name)
         except BaseException:

@@ -92,9 +92,14 @@ class OutputFile:
         try:
             return self._target.stat().st_mode & 0o777
         except OSError:
-            umask = os.umask(0)
-            os.umask(umask)
-            return 0o666 & ~umask
+            return new_mode()
+
+
+def new_mode() -> int:
+    """Return the permissions of a new file."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _unwritable(path: Path, error: Exception) -> UsageError:

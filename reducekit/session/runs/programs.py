@@ -178,7 +178,7 @@ def _proposed(program: Program, text: bytes) -> Iterator[Replacement]:
 
 
 def _read(line: bytes, text: bytes, most: int) -> Replacement | str:
-    """Read a candidate of at most `most` bytes; if it is none, return why."""
+    """Read a candidate of at most `most` bytes; if that is impossible, return why."""
     shown = f"{os.fsdecode(line)[:60]!r}"
     edit = _EDIT.fullmatch(line)
     if edit is None:
@@ -236,7 +236,7 @@ class Preference:
         return self._numbers[key]
 
     def require_number(self, text: bytes) -> None:
-        """Raise UsageError if there is none for the input."""
+        """Raise UsageError if the input has no number."""
         if self.number(text) is None:
             raise UsageError(
                 self.program.named("it prints no number from 0 up as its first word for the input")

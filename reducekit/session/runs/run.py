@@ -112,7 +112,7 @@ class Watched:
     busy: float = 0.0
     """Seconds that the commands of all checks ran, in sum."""
     timeouts: int = 0
-    """Checks of which a command reached a time limit."""
+    """Checks in which a command reached a time limit."""
     time_limit: float | None = None
     """Seconds of wall time that a run may take."""
 

@@ -14,7 +14,7 @@ from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
 from reducekit.oracle.unresolved import Resolved
 
-_MOST = 500  # kinds of failures that are told apart
+_MOST = 500  # kinds of failures that are counted
 _REMEMBERED = 256  # ordinary ends, so that the usual `sat` is judged once
 _DIGITS = b"0123456789"
 _LONG = 1 << 16  # bytes of an output of a failure beyond which its middle is not looked at
@@ -211,7 +211,7 @@ class SlippageTracker:
 
 
 def _crash(outcome: Outcome) -> bytes | None:
-    """Return the crash report in the outputs; None if there is none."""
+    """Return the crash report in the outputs, if any."""
     return failure_line(outcome.stdout, outcome.stderr, crashed=True)
 
 

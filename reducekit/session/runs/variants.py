@@ -74,7 +74,7 @@ def as_often(
 
     That is `result` if possible, otherwise the last such of `texts`, which begin with the input,
     found by bisection: the failure gets rarer along the way. If only the input itself qualifies,
-    `result` is returned all the same.
+    `result` is returned anyway.
     """
     first, last = often(texts[0]), often(result)
     if not last.rarer_than(first):
