@@ -60,8 +60,7 @@ class Unclaimed:
     """
 
     unclaimed: Callable[[bytes], bytes]
-    vary: Vary | None
-    """Makes the variant before."""
+    vary: Vary | None  # makes the variant before
 
     def __call__(self, text: bytes, number: int) -> bytes:
         """Return the variant with this number, without claims."""
@@ -72,17 +71,14 @@ class Unclaimed:
 class _Test:
     """What decides whether a candidate fails."""
 
-    frontend: Frontend
-    """The one to reduce with: a format's own test may know more of the text."""
-    options: Options
-    """Those given, with what the format's own test adds."""
+    frontend: Frontend  # the one to reduce with: a format's own test may know more of the text
+    options: Options  # those given, with what the format's own test adds
     own: OwnOracle | None
     limits: Limits
     commands: tuple[Command, ...]
     fresh: tuple[Command, ...]
     criterion: Criterion
-    text: bytes
-    """The input, without options that the commands set."""
+    text: bytes  # the input, without options that the commands set
     notes: list[str]
 
 

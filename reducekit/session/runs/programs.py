@@ -34,12 +34,9 @@ from reducekit.search.problem import IndependentItems, Selection
 from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.text import printable
 
-_SECONDS = 60.0
-"""Time limit of a run if none is given."""
-_MOST = 10_000
-"""Candidates taken of one run."""
-_BYTES = 1 << 28
-"""Bytes of all files that one run proposes."""
+_SECONDS = 60.0  # time limit of a run if none is given
+_MOST = 10_000  # candidates taken of one run
+_BYTES = 1 << 28  # bytes of all files that one run proposes
 _EDIT = re.compile(rb'([0-9]{1,12}) ([0-9]{1,12}) (".*")')
 _NUMBER = re.compile(rb"[0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
 _PLACES = 6
@@ -73,11 +70,11 @@ class Program(Closing):
     def run(self, text: bytes) -> Outcome:
         """Run it on a text. Raises Stopped."""
         assert self._control is not None, "not attached"
-        executor = self._executor or self._opened()
-        assert self._folder is not None
+        if self._executor is None or self._folder is None:
+            self._folder, self._executor = self._opened()
         for name in os.listdir(self._folder.path):
             remove(os.path.join(self._folder.path, name))
-        return run_once(Stoppable(executor, self._control), text, self.limits).outcomes[0]
+        return run_once(Stoppable(self._executor, self._control), text, self.limits).outcomes[0]
 
     def named(self, problem: str) -> str:
         """Return a sentence that says what is wrong with it."""
@@ -97,16 +94,15 @@ class Program(Closing):
             self._folder.remove()
         self._executor = self._folder = None
 
-    def _opened(self) -> LocalExecutor:
+    def _opened(self) -> tuple[RunDirectory, LocalExecutor]:
         with self.guard.held():
-            self._folder = RunDirectory(self.workdir)
+            folder = RunDirectory(self.workdir)
             # The executor's own TMPDIR is emptied as soon as a run has ended.
-            words = ("/usr/bin/env", f"TMPDIR={self._folder.path}", *self.command.words)
+            words = ("/usr/bin/env", f"TMPDIR={folder.path}", *self.command.words)
             oracle = Oracle((replace(self.command, words=words),), Everything(1))
-            self._executor = LocalExecutor(
+            return folder, LocalExecutor(
                 oracle, 1, self.suffix, guard=self.guard, workdir=self.workdir
             )
-        return self._executor
 
 
 class Replacement(NamedTuple):

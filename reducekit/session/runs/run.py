@@ -39,48 +39,33 @@ if TYPE_CHECKING:
 class Job:
     """The work of a session, prepared."""
 
-    name: str
-    """The name of the input in messages."""
-    read: bytes
-    """The input as it was read."""
-    text: bytes
-    """What is reduced: the input, without options that the commands set."""
+    name: str  # the name of the input in messages
+    read: bytes  # the input as it was read
+    text: bytes  # what is reduced: the input, without options that the commands set
     frontend: Frontend
-    views: list[View]
-    """The parsed text; empty once it has been taken."""
+    views: list[View]  # the parsed text; empty once it has been taken
     strategy: Strategy
     choice: PassChoice
-    commands: tuple[Command, ...]
-    """The commands of the oracle; none if it is a function."""
+    commands: tuple[Command, ...]  # the commands of the oracle; none if it is a function
     fresh: tuple[Command, ...]
     """For a failure about answers or costs: the commands on variants that no check uses."""
     criterion: Criterion
     limits: Limits
-    opened: Opened
-    """The journal, and results of an earlier run."""
+    opened: Opened  # the journal, and results of an earlier run
     output: OutputFile | None
-    backup: Path | None
-    """The path of the backup if the input is replaced."""
+    backup: Path | None  # the path of the backup if the input is replaced
     other_failures: OtherFailures | None
     opener: Opener
-    own: OwnOracle | None
-    """How the format checks candidates if no command is given."""
-    jobs: int
-    """The number of parallel checks."""
-    cluster: Cluster | None
-    """The cluster that runs them, if any."""
+    own: OwnOracle | None  # how the format checks candidates if no command is given
+    jobs: int  # the number of parallel checks
+    cluster: Cluster | None  # the cluster that runs them, if any
     subject: Callable[[], Subject] | None
     """What fails, for a bug report, if it is not the first command's program."""
-    protection: Protection
-    """What every candidate has to contain."""
-    programs: tuple[Program, ...]
-    """The user's programs that steer the search."""
-    preference: Preference | None
-    """The numbers that texts are also compared by."""
-    notes: tuple[str, ...]
-    """Notes for the user."""
-    closing: ExitStack
-    """Closes everything opened for this job."""
+    protection: Protection  # what every candidate has to contain
+    programs: tuple[Program, ...]  # the user's programs that steer the search
+    preference: Preference | None  # the numbers that texts are also compared by
+    notes: tuple[str, ...]  # notes for the user
+    closing: ExitStack  # closes everything opened for this job
 
     def prefer(self, order: Order) -> Order:
         """Return the order in which texts have to get smaller, given the frontend's."""
@@ -109,12 +94,9 @@ class Watched:
 
     last_run: Sequence[Outcome] = ()
     """The outcomes of the last check, or of the last one that printed."""
-    busy: float = 0.0
-    """Seconds that the commands of all checks ran, in sum."""
-    timeouts: int = 0
-    """Checks in which a command reached a time limit."""
-    time_limit: float | None = None
-    """Seconds of wall time that a run may take."""
+    busy: float = 0.0  # seconds that the commands of all checks ran, in sum
+    timeouts: int = 0  # checks in which a command reached a time limit
+    time_limit: float | None = None  # seconds of wall time that a run may take
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
         """Take the outcomes of a check in."""
@@ -135,28 +117,20 @@ class Run:
     options: Options
     job: Job
     executors: Executors
-    listen: Callable[[Event], None]
-    """Called with every event."""
+    listen: Callable[[Event], None]  # called with every event
     guard: Guard
     control: Control
-    begin: float
-    """The start, by the monotonic clock."""
+    begin: float  # the start, by the monotonic clock
     watched: Watched = field(default_factory=Watched)
-    golden: Golden = field(init=False)
-    """By the golden runs."""
+    golden: Golden = field(init=False)  # by the golden runs
     baseline_fails: bool = False
     slippage: SlippageTracker | None = field(init=False)
     """Watches for other failures; None if only verdicts are known."""
-    saved: SavedBest = field(init=False)
-    """The best text so far."""
-    steps: Steps = field(init=False)
-    """The way to it."""
-    result: Result = field(init=False)
-    """By the search."""
-    last: Finished | None = None
-    """The last check of the result; None if there was none."""
-    tries: int = 0
-    """How many checks that took."""
+    saved: SavedBest = field(init=False)  # the best text so far
+    steps: Steps = field(init=False)  # the way to it
+    result: Result = field(init=False)  # by the search
+    last: Finished | None = None  # the last check of the result; None if there was none
+    tries: int = 0  # how many checks that took
 
     def say(self, sentence: str | None) -> None:
         """Send a message to the user, if there is one."""

@@ -28,8 +28,7 @@ class Met:
     signature: Signature
     count: int
     size: int
-    complaint: bool
-    """Whether the program only rejected its input, as it does with ill-formed text."""
+    complaint: bool  # whether the program only rejected its input, as it does with ill-formed text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,8 @@ class Slippage:
 
     before: Signature
     after: Signature
-    size: int
-    """Bytes of the text."""
-    step: int
-    """The number of the accepted text, starting from 1."""
+    size: int  # bytes of the text
+    step: int  # the number of the accepted text, starting from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +75,7 @@ class SlippageTracker:
     _ordinary: set[tuple[int | None, bytes, bytes]] = field(default_factory=set)
     _pending: dict[bytes, Signature] = field(default_factory=dict)
     """Interesting texts that have not been accepted yet."""
-    _steps: list[int] = field(default_factory=list)
-    """The sizes of the accepted texts."""
+    _steps: list[int] = field(default_factory=list)  # the sizes of the accepted texts
 
     def __post_init__(self) -> None:
         kept = innermost(self.criterion)
