@@ -54,10 +54,6 @@ class Range:
             return self
         return Range(min(self.low, max(0.0, most)), min(self.high, max(0.0, most)))
 
-    def ended_early(self) -> Range:
-        """Return the range if the end may also come at any moment before."""
-        return Range(0.0, self.high)
-
 
 def checks_left(checks: int, size: int, number: int) -> Range | None:
     """Return how many checks are left; None if that cannot be estimated.
@@ -133,15 +129,6 @@ class Limit:
     seconds: float | None = None
     size: int | None = None
     quick: bool = False
-
-    @property
-    def any_moment(self) -> bool:
-        """Whether it may end long before a full reduction would.
-
-        A single success can reach the size, and a quick schedule leaves out an unknown share, so
-        only the upper end of an estimate for full reductions holds.
-        """
-        return self.size is not None or self.quick
 
 
 class Point(NamedTuple):
@@ -296,8 +283,10 @@ class Progress:
         checks = checks_left(self.checks, self.size, self.round)
         if checks is None:
             return None
-        if self.limit.any_moment:
-            checks = checks.ended_early()
+        if self.limit.size is not None or self.limit.quick:
+            # A single success can reach the size, and a quick schedule leaves out an unknown
+            # share: only the upper end of an estimate for full reductions holds.
+            checks = Range(0.0, checks.high)
         most = None if self.limit.checks is None else self.limit.checks - self.checks
         seconds = self.pace.time_for(checks.limited(most))
         if seconds is None or self.limit.seconds is None:

@@ -91,18 +91,8 @@ def prepare(options: Options, guard: Guard) -> Job:
         strategy = registry.strategy(options.strategy)
         whole, backup = read(options)
         path = output_path(options)
-        frontend = _frontend(options, whole)
-        if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
-            raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
-        with naming(options.input_name):
-            refuse_blank(whole)
-            if not options.lenient:
-                refuse_other_format(frontend, whole, options.input_name)
-            own = None if options.says_what_fails else _own_oracle(options, frontend, whole, guard)
-        if own is not None:
-            stack.callback(own.close)
-        test = _test(options, own, frontend, whole)
-        text = test.text
+        test = _test(options, *_format(options, whole, guard, stack), whole)
+        own, text = test.own, test.text
         protection = _protection(options, text)
         with naming(options.input_name):
             frontend, view = _parsed(options, test.frontend, text)
@@ -165,7 +155,27 @@ def prepare(options: Options, guard: Guard) -> Job:
         )
 
 
-def _test(options: Options, own: OwnOracle | None, frontend: Frontend, text: bytes) -> _Test:
+def _format(
+    options: Options, text: bytes, guard: Guard, stack: ExitStack
+) -> tuple[Frontend, OwnOracle | None]:
+    """Return the format of the input, and how it checks candidates if no command is given.
+
+    Raises UsageError, ParseError.
+    """
+    frontend = _frontend(options, text)
+    if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
+        raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
+    with naming(options.input_name):
+        refuse_blank(text)
+        if not options.lenient:
+            refuse_other_format(frontend, text, options.input_name)
+        own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
+    if own is not None:
+        stack.callback(own.close)
+    return frontend, own
+
+
+def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: bytes) -> _Test:
     """Return what decides whether a candidate of the text fails. Raises UsageError."""
     needing = ("also_passes", "also_match", "match_stack", "cluster")
     if own is not None or options.interesting is not None:

@@ -70,11 +70,11 @@ class Program(Closing):
     def run(self, text: bytes) -> Outcome:
         """Run it on a text. Raises Stopped."""
         assert self._control is not None, "not attached"
-        if self._executor is None or self._folder is None:
-            self._folder, self._executor = self._opened()
+        executor = self._executor or self._opened()
+        assert self._folder is not None
         for name in os.listdir(self._folder.path):
             remove(os.path.join(self._folder.path, name))
-        return run_once(Stoppable(self._executor, self._control), text, self.limits).outcomes[0]
+        return run_once(Stoppable(executor, self._control), text, self.limits).outcomes[0]
 
     def named(self, problem: str) -> str:
         """Return a sentence that says what is wrong with it."""
@@ -94,15 +94,16 @@ class Program(Closing):
             self._folder.remove()
         self._executor = self._folder = None
 
-    def _opened(self) -> tuple[RunDirectory, LocalExecutor]:
+    def _opened(self) -> LocalExecutor:
         with self.guard.held():
-            folder = RunDirectory(self.workdir)
+            self._folder = RunDirectory(self.workdir)
             # The executor's own TMPDIR is emptied as soon as a run has ended.
-            words = ("/usr/bin/env", f"TMPDIR={folder.path}", *self.command.words)
+            words = ("/usr/bin/env", f"TMPDIR={self._folder.path}", *self.command.words)
             oracle = Oracle((replace(self.command, words=words),), Everything(1))
-            return folder, LocalExecutor(
+            self._executor = LocalExecutor(
                 oracle, 1, self.suffix, guard=self.guard, workdir=self.workdir
             )
+        return self._executor
 
 
 class Replacement(NamedTuple):
