@@ -15,7 +15,7 @@ from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
 from reducekit.session.report import INTERRUPTED
 from reducekit.session.runs.openers import limits_for
-from reducekit.session.runs.run import Run
+from reducekit.session.runs.run import Run, note_check
 from reducekit.session.runs.slippage import SlippageTracker, captured
 
 _REPEATS = 2
@@ -135,7 +135,7 @@ class _Search:
         run.listen(event)
 
     def _checked(self, text: bytes, finished: Finished) -> None:
-        self._run.watched.take(finished.outcomes)
+        note_check(self._run.watched, finished.outcomes)
         if self._run.slippage is not None:
             self._run.slippage.see(text, finished.interesting, finished.outcomes)
 

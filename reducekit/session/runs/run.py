@@ -88,7 +88,7 @@ class Job:
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Watched:
     """What displays read of the runs so far."""
 
@@ -98,16 +98,16 @@ class Watched:
     timeouts: int = 0  # checks in which a command reached a time limit
     time_limit: float | None = None  # seconds of wall time that a run may take
 
-    def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Take the outcomes of a check in."""
-        if _printed(outcomes) or not _printed(self.last_run):
-            self.last_run = outcomes
-        self.busy += sum(each.seconds for each in outcomes)
-        self.timeouts += any(each.limit == "time" for each in outcomes)
 
-
-def _printed(outcomes: Sequence[Outcome]) -> bool:
-    return any(each.stdout or each.stderr for each in outcomes)
+def note_check(watched: Watched, outcomes: Sequence[Outcome]) -> None:
+    """Take the outcomes of a check in."""
+    printed, before = (
+        any(each.stdout or each.stderr for each in some) for some in (outcomes, watched.last_run)
+    )
+    if printed or not before:
+        watched.last_run = outcomes
+    watched.busy += sum(each.seconds for each in outcomes)
+    watched.timeouts += any(each.limit == "time" for each in outcomes)
 
 
 @dataclass(slots=True)
