@@ -53,7 +53,7 @@ class Call:
 class Trace:
     """A sequence of calls as it was read.
 
-    `format` is a name in `reducekit.frontends.trace.formats.FORMATS`. `text`
+    `format` is a name in `reducekit.frontends.trace.language.text.FORMATS`. `text`
     are the bytes of the file, unpacked if it was compressed; `tail` what
     stands after the last call. `text` is the concatenation of `raw` of all
     calls, and `tail`.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.language.calls import Call, Trace, differing, plain
+from reducekit.frontends.trace.language.text import head_options
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.learnt import learnt_model
 from reducekit.frontends.trace.model.loader import load_model, shipped
@@ -73,7 +73,7 @@ def find_model(trace: Trace) -> Model:
     The model that the trace names, or else the one of its format that knows most of its calls and
     refuses fewest. Where no model has the format, it is learnt from the trace.
     """
-    named = player.read(trace.head).get("model")
+    named = head_options(trace.head).get("model")
     if named is not None:
         return load_model(named)
     calls = plain(trace.calls)

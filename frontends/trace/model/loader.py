@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from reducekit.frontends.trace.formats import FORMATS
+from reducekit.frontends.trace.language.text import FORMATS
 from reducekit.frontends.trace.model.conditions import KEYWORDS, Kind, Name, Scope, Variable
 from reducekit.frontends.trace.model.definition import (
     ROLES,

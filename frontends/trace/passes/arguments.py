@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations
 
 from reducekit.frontends.trace.language.calls import Call, Value, altered
-from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
 from reducekit.frontends.trace.passes.items import CallItems, items
@@ -15,6 +14,7 @@ from reducekit.frontends.trace.passes.substitutions import (
     substitutions,
     together,
 )
+from reducekit.frontends.trace.passes.view import Alteration, TraceView
 
 _FEW = 40
 """The maximum number of variables to try one by one."""

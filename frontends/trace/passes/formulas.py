@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.passes.view import TraceView
 
 _WORK = 20_000
 """The number of calls played without options, and again with those of the trace: a replay each."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from reducekit.change import Change
 from reducekit.frontends.trace.language.calls import Call, Value, altered
-from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.passes.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from reducekit.change import Change
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.view import Alteration, TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 T = TypeVar("T")

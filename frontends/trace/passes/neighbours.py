@@ -12,7 +12,6 @@ from itertools import chain, combinations
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
     Compact,
@@ -32,6 +31,7 @@ from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
 from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
 from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.passes.view import Alteration, TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
 _NEAR = 100

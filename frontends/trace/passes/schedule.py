@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
     Compact,
@@ -26,6 +25,7 @@ from reducekit.frontends.trace.passes.options import (
     Values,
 )
 from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import when
 
 _FOLDED = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change
-from reducekit.frontends.trace.language.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.view import Alteration, TraceView
 from reducekit.search.problem import LeafTree, Move
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.model.definition import CallModel, Type
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes import drop
@@ -22,6 +21,7 @@ from reducekit.frontends.trace.passes.options import (
     settings,
     with_value,
 )
+from reducekit.frontends.trace.passes.view import TraceView
 
 _WALKS = 40_000
 """The maximum number of walks; about one in three is useful."""

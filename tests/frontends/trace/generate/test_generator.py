@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generated, Generator, Play
 from reducekit.frontends.trace.generate.options import fuzzed_options, random_options
 from reducekit.frontends.trace.generate.plan import Settling, plan_of
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.conditions import Variable
 from reducekit.frontends.trace.model.definition import Effect, Model, ModelError

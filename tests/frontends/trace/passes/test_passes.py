@@ -8,9 +8,8 @@ import pytest
 
 from reducekit.document import Patched
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
@@ -19,6 +18,7 @@ from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Sho
 from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
 from reducekit.frontends.trace.passes.options import Default, Import, Lower, Values
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES, own_schedule
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player import ReplayOutcome
 from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.search.problem import Search

@@ -8,13 +8,13 @@ import pytest
 
 from reducekit.change import Template
 from reducekit.document import Patched
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.drop import RandomDrops
 from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import Search
 
 LINGELING = load_model("lingeling")

@@ -14,8 +14,13 @@ from tempfile import TemporaryDirectory
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontends.trace.formats import FORMATS, player, read_trace
 from reducekit.frontends.trace.language.calls import Call, Trace
+from reducekit.frontends.trace.language.text import (
+    FORMATS,
+    head_options,
+    options_to_play,
+    read_trace,
+)
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
@@ -153,9 +158,9 @@ def _heed_interrupts() -> None:
 def _named(choices: _Choices, trace: Trace) -> _Choices:
     """Return the options, with what the trace names where they say nothing."""
     if choices.library is None:
-        named = player.found(trace.head)
+        named = options_to_play(trace.head)
     else:  # a fault is one of a library
-        model = player.read(trace.head).get("model")
+        model = head_options(trace.head).get("model")
         named = {} if model is None else {"model": model}
     return replace(
         choices,

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import print_trace, read_trace, unpack
 from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, SOURCES, convert
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.formats.to_ipasir import to_ipasir
 from reducekit.frontends.trace.language.calls import Call, Trace
+from reducekit.frontends.trace.language.text import print_trace, read_trace, unpack
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.programs import LANGUAGES, program
 from reducekit.offers import Conversions, Converted, Notation

@@ -10,7 +10,6 @@ from typing import Any, overload
 
 from reducekit.change import Edit
 from reducekit.document import Document
-from reducekit.frontends.trace.formats import read_trace, spell
 from reducekit.frontends.trace.language.calls import (
     Call,
     LongTrace,
@@ -20,6 +19,7 @@ from reducekit.frontends.trace.language.calls import (
     plain,
     without_results,
 )
+from reducekit.frontends.trace.language.text import read_trace, spell
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -196,28 +196,6 @@ class _Reader:
             if len(self._words) < _MOST_KNOWN:
                 self._words[word] = found
         return found
-
-
-def spell_call(call: Call, syntax: Syntax) -> bytes:
-    """Return a call as the format writes it, its result included."""
-    words = [call.name, *map(str, call.arguments)]
-    if call.result is None:
-        pass
-    elif syntax.result_line:
-        words[-1] += f"\nreturn {call.result}"
-    elif call.name in syntax.arity and call.name not in syntax.unwritten:
-        words.append(str(call.result))
-    return (" ".join(words) + "\n").encode("utf-8", "surrogateescape")
-
-
-def print_calls(calls: Iterable[Call], syntax: Syntax, tail: bytes = b"") -> bytes:
-    """Return the text of the calls; those that were read stay as they were read."""
-    pieces: list[bytes] = []
-    for call in calls:
-        if pieces and not pieces[-1].endswith(b"\n"):
-            pieces.append(b"\n")  # the file's last line had no end, and now stands before others
-        pieces.append(call.raw or spell_call(call, syntax))
-    return b"".join(pieces) + tail
 
 
 def _value(word: bytes, syntax: Syntax) -> Value:
