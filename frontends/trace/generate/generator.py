@@ -19,12 +19,15 @@ from fractions import Fraction
 from itertools import chain, repeat
 from random import Random
 
+from msgspec import structs
+
 from reducekit.frontends.trace.generate.options import random_options
 from reducekit.frontends.trace.generate.plan import CallPlan, Plan, StepPlan, plan_of
 from reducekit.frontends.trace.generate.structures import STRUCTURES
 from reducekit.frontends.trace.language.calls import Call, Value, with_result
 from reducekit.frontends.trace.model.definition import Argument, Model
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.model.structure import Range
 
 Play = Callable[[Sequence[Call]], Sequence[Value | None]]
 """Plays calls that follow those before, and returns their results, None where there is none.
@@ -76,8 +79,8 @@ class Generator:
         self, model: Model, *, options: bool | None = None, variables: int | None = None
     ) -> None:
         if variables is not None and model.data is not None:
-            fewer = (min(model.data.variables[0], variables), variables)
-            model = replace(model, data=replace(model.data, variables=fewer))
+            fewer = Range((min(model.data.variables[0], variables), variables))
+            model = replace(model, data=structs.replace(model.data, variables=fewer))
         self.model = model
         self._plan = plan_of(model)
         self._chance = (

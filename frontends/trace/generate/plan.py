@@ -16,8 +16,9 @@ from reducekit.frontends.trace.generate.options import fuzzed_options
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.compiler import compiled
 from reducekit.frontends.trace.model.conditions import Code
-from reducekit.frontends.trace.model.definition import CallModel, Model, ModelError, Option, Step
+from reducekit.frontends.trace.model.definition import CallModel, Model, Option, Step
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.model.structure import ModelError
 
 Condition = Callable[[Machine, Any, int], bool]
 """Of a machine, its data and a variable."""

@@ -135,6 +135,11 @@ def compile_value(text: str, scope: Scope, kind: Kind | None = None) -> Code:
     return code
 
 
+def compile_number(text: str, scope: Scope) -> Code:
+    """Compile an expression for a number. Raises LanguageError."""
+    return compile_value(text, scope, "number")
+
+
 def compile_target(node: ast.expr, scope: Scope) -> tuple[str, Variable, Code]:
     """Compile `NAME` or `NAME(KEY)` of a counter or flag: its name, itself, the code of its key."""
     match node:

@@ -11,36 +11,33 @@ it, `reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `mo
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from signal import Signals
+from typing import Annotated, Any, Literal, Self
 
-from reducekit.errors import UsageError
+from msgspec import Meta, field
+
 from reducekit.frontends.trace.model.conditions import Code, Variable
+from reducekit.frontends.trace.model.structure import (
+    Names,
+    Range,
+    Section,
+    is_whole,
+    shown,
+)
 
+Action = Literal["call", "options", "clauses", "group"]
+Positive = Annotated[int, Meta(ge=1)]
 TypeKind = Literal["int", "literal", "variable", "word", "choice", "handle"]
 Role = Literal[
     "init", "release", "option", "clause", "assume", "solve", "query", "hint", "define", "other"
 ]
-ROLES: tuple[Role, ...] = (
-    "init",
-    "release",
-    "option",
-    "clause",
-    "assume",
-    "solve",
-    "query",
-    "hint",
-    "define",
-    "other",
-)
 """What a call is for: `query` changes nothing, `hint` changes no answer, `define` makes a handle,
 `solve` ends a round."""
-
-
-class ModelError(UsageError):
-    """A model file that cannot be used: names the file, table, key and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class Type:
     zero: bool = False
     values: tuple[str, ...] = ()
     negation: str = ""
-    names: Mapping[str, str] | None = field(default=None, compare=False)
+    names: Mapping[str, str] | None = dataclasses.field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class CallModel:
     source: int = 0
     target: int = 0
     result: Type | None = None
-    outcomes: Mapping[int, int] = field(default_factory=dict)
+    outcomes: Mapping[int, int] = dataclasses.field(default_factory=dict)
     requires: tuple[Rule, ...] = ()
     careful: tuple[Rule, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -142,16 +139,34 @@ class Option:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Options(dict[str, Option]):
+    """Options by name, each as [default, least, most]."""
+
+    expected = "a table"
+
+    @classmethod
+    def read(cls, value: Any) -> Self | None:
+        """Return a table of a file, None if it is not one. Raises ValueError for a bad row."""
+        if not isinstance(value, dict):
+            return None
+        found = cls()
+        for name, row in value.items():
+            if not isinstance(row, list) or len(row) != 3 or not all(map(is_whole, row)):
+                raise ValueError(f"{name}: expected [default, least, most], found {shown(row)}")
+            if not row[1] <= row[0] <= row[2]:
+                raise ValueError(f"{name}: expected least <= default <= most, found {shown(row)}")
+            found[name] = Option(name, *row)
+        return found
+
+
+class Preset(Section, frozen=True):
     """Options that are set together, with a probability."""
 
-    probability: Fraction
-    values: Mapping[str, int]
+    probability: Fraction = Fraction(1)
+    values: dict[str, int] = field(name="set", default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class OptionModel:
+class OptionModel(Section, frozen=True):
     """The options of the solver, and how a generator sets them.
 
     - `call`: the name of the call that sets one; its arguments of kind word
@@ -168,37 +183,60 @@ class OptionModel:
     - `exclude`: options that are not fuzzed. `limits`: narrower ranges for
       fuzzing. `fixed_direction`: options that are only lowered (-1) or raised (1).
     - `meta`: options that set others, so that their place among the rest matters.
+    - `forbid`: what `reducekit.frontends.trace.model.forbidden` makes rules of.
     """
 
     call: str = ""
-    table: Mapping[str, Option] = field(default_factory=dict)
+    table: Options = field(default_factory=Options)
     strict: bool = False
-    probability: Fraction = Fraction(0)
+    probability: Fraction = Fraction(1, 2)
     instead: tuple[Preset, ...] = ()
     besides: tuple[Preset, ...] = ()
-    touch: tuple[int, int] = (1, 1)
+    touch: Range = Range((1, 1))
+    weights: dict[str, Annotated[float, Meta(ge=0)]] = field(default_factory=dict)
     lowered: Fraction = Fraction(0)
-    exclude: frozenset[str] = frozenset()
-    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    fixed_direction: Mapping[str, int] = field(default_factory=dict)
-    meta: frozenset[str] = frozenset()
-    weights: Mapping[str, float] = field(default_factory=dict)
+    exclude: Names = Names()
+    forbid: tuple[Any, ...] = ()
+    limits: dict[str, Range] = field(default_factory=dict)
+    fixed_direction: dict[str, Literal[-1, 1]] = field(name="direction", default_factory=dict)
+    meta: Names = Names()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an option that there is not, and for what cannot be touched."""
+        presets = {"instead": self.instead, "besides": self.besides}
+        named: dict[str, Mapping[str, object]] = {
+            f"{key}[{number}].set": each.values
+            for key, some in presets.items()
+            for number, each in enumerate(some)
+        }
+        named |= {"limits": self.limits, "direction": self.fixed_direction, "weights": self.weights}
+        for key, names in named.items():
+            for name in names.keys() - self.table.keys():
+                raise ValueError(f"{key}.{name}: expected the name of an option")
+        for key in ("exclude", "meta"):
+            for name in getattr(self, key) - self.table.keys():
+                raise ValueError(f"{key}: expected names of options, found {name!r}")
+        if self.touch[0] < 1:
+            raise ValueError("touch: expected numbers of at least 1")
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Section, frozen=True):
     """Clauses of a kind that a round may have, with a probability.
 
     `ratios` are clauses per 100 variables by their length, `variables` a range.
     """
 
     probability: Fraction = Fraction(0)
-    ratios: Mapping[int, int] = field(default_factory=dict)
-    variables: tuple[int, int] = (1, 1)
+    ratios: dict[Positive, Positive] = field(default_factory=dict)
+    variables: Range = Range((1, 1))
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if there may be no variable."""
+        if self.variables[0] < 1:
+            raise ValueError("variables: expected at least one variable")
 
 
-@dataclass(frozen=True, slots=True)
-class DataModel:
+class DataModel(Section, frozen=True):
     """Random clauses: n variables in `variables`, n * x / 100 clauses with x in `ratio`.
 
     A clause is closed after its k-th literal with probability `close[k - 1]`,
@@ -212,14 +250,21 @@ class DataModel:
       constraint that counts: what a solver looks for when it simplifies.
     """
 
-    variables: tuple[int, int]
-    ratio: tuple[int, int]
+    variables: Range
+    ratio: Range
     close: tuple[Fraction, ...]
-    growth: tuple[int, int]
-    fresh: tuple[int, int]
+    growth: Range = Range((100, 100))
+    fresh: Range = Range((0, 0))
     few: Kind = Kind()
     uniform: Kind = Kind()
     structured: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if nothing could be made, or a clause would have no end."""
+        if not self.close or not self.close[-1]:
+            raise ValueError("close: expected probabilities, the last one greater than 0")
+        if self.variables[0] < 1 or self.ratio[0] < 0:
+            raise ValueError("variables: expected at least one variable, and a ratio of at least 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +286,7 @@ class Step:
     - `arguments`: ranges of numeric arguments by name; `words`: choices for the others.
     """
 
-    action: Literal["call", "options", "clauses", "group"]
+    action: Action
     calls: tuple[tuple[str, int], ...] = ()
     probability: Fraction = Fraction(1)
     again: Fraction = Fraction(0)
@@ -250,8 +295,8 @@ class Step:
     where: Rule | None = None
     upto: Code | None = None
     same: bool = False
-    arguments: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arguments: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def only(self, names: Container[str]) -> Step | None:
         """Return the step without other calls than these; None if there is none left."""
@@ -284,8 +329,7 @@ class Phase:
         return replace(self, steps=tuple(step for step in steps if step is not None))
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(Section, frozen=True):
     """One way to tell an outcome: all that is given has to fit.
 
     `exit` is an exit status, `signal` a name such as SIGABRT; `stderr` and
@@ -296,6 +340,18 @@ class Sign:
     signal: str | None = None
     stderr: str | None = None
     stdout: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what nothing fits."""
+        if self.signal is not None and self.signal not in Signals.__members__:
+            raise ValueError(f"signal: expected a signal such as SIGABRT, found {self.signal!r}")
+        for key in ("stderr", "stdout"):
+            try:
+                re.compile(getattr(self, key) or "")
+            except re.error as error:
+                raise ValueError(f"{key}: expected a regular expression ({error})") from None
+        if (self.exit, self.signal, self.stderr, self.stdout) == (None,) * 4:
+            raise ValueError("expected some of exit, signal, stderr, stdout")
 
 
 @dataclass(frozen=True, slots=True)

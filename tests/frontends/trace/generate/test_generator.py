@@ -19,8 +19,9 @@ from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.conditions import Variable
-from reducekit.frontends.trace.model.definition import Effect, Model, ModelError
+from reducekit.frontends.trace.model.definition import Effect, Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
+from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
