@@ -29,7 +29,6 @@ from reducekit.frontends.trace.passes.arguments import (
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
-from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
 from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.passes.view import Alteration, TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
@@ -129,13 +128,10 @@ class Sideways:
 
 def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
     """Yield what becomes of the trace, without what the contract does not allow any more."""
-    doubtful = doubted(view.model, view.bare)
     for each in neighbours:
         whole = view.mended(each)
         if whole is not None:
-            calls = view.after(whole)
-            if may_be_allowed(view.model, calls, doubtful):
-                yield calls
+            yield view.after(whole)
 
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
