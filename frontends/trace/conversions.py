@@ -7,10 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats.convert import FORMAT_OF, NAMES, SOLVES, SOURCES, convert
+from reducekit.frontends.trace.formats.convert import (
+    FORMAT_OF,
+    SOLVES,
+    SOURCES,
+    convert,
+    names_of,
+    to_ipasir,
+)
 from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
 from reducekit.frontends.trace.formats.smt2 import to_smt2
-from reducekit.frontends.trace.formats.to_ipasir import to_ipasir
 from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.text import print_trace, read_trace, unpack
 from reducekit.frontends.trace.model.check import find_model
@@ -101,7 +107,7 @@ def detected(text: bytes) -> str:
 
 def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:
     """Say which solve the CNF is taken from, if there are several."""
-    solving = {NAMES[api][what] for what in SOLVES if what in NAMES[api]}
+    solving = {name for what, name in names_of(api).items() if what in SOLVES}
     solves = sum(call.name in solving for call in calls)
     return (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()
 

@@ -108,6 +108,9 @@ class CallModel:
       names of the arguments whose handle is given back.
     - `rejected`: why no trace may hold the call, empty if it may.
     - `smt`: the call in SMT-LIB, with `{name}` for its arguments; empty if there is none.
+    - `means`: what calls with this purpose are called in all APIs of SAT solvers.
+    - `c`: what the call does in the solver's library, as C calls
+      (`reducekit.frontends.trace.player.prototypes`).
     """
 
     name: str
@@ -127,6 +130,8 @@ class CallModel:
     releases: tuple[str, ...] = ()
     rejected: str = ""
     smt: str = ""
+    means: str = ""
+    c: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -338,7 +338,15 @@ def _call(
         given.releases,
         given.rejected,
         given.smt,
+        given.means,
+        _in_c(name, given.c),
     )
+
+
+def _in_c(name: str, given: str | Mapping[str, str]) -> str:
+    """Return what a call does in C; of a family, some calls may differ from the `others`."""
+    text = given if isinstance(given, str) else given.get(name) or given.get("others", "")
+    return text.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
 
 
 def _arguments(

@@ -90,6 +90,8 @@ class CallTable(Section, frozen=True):
     releases: Words = Words()
     rejected: str = ""
     smt: str = ""
+    means: str = ""
+    c: str | dict[str, str] = ""
 
 
 class StepTable(Section, frozen=True):

@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.conversions import converted
-from reducekit.frontends.trace.formats.to_ipasir import to_ipasir
+from reducekit.frontends.trace.formats.convert import to_ipasir
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
