@@ -11,8 +11,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
+T = TypeVar("T", covariant=True)
 Value = int | str
 """An argument or result: a number, or else the word as written in the file."""
 
@@ -66,7 +67,27 @@ class Trace:
     head: bytes = b""
 
 
-class Interned(Sequence[Call]):
+class Lazy(Sequence[T]):
+    """A sequence whose elements are made when they are asked for."""
+
+    __slots__ = ()
+
+    def made(self, index: int) -> T:
+        """Return the element at an index, which is at least 0 and below the length."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return an element, or some as a list."""
+        if isinstance(at, slice):
+            return [*map(self.made, range(*at.indices(len(self))))]
+        return self.made(range(len(self))[at])
+
+
+class Interned(Lazy[Call]):
     """Calls that are few kinds of call over and over: four bytes a call."""
 
     __slots__ = ("distinct", "kinds")
@@ -79,22 +100,16 @@ class Interned(Sequence[Call]):
         """Count the calls."""
         return len(self.kinds)
 
-    @overload
-    def __getitem__(self, at: int) -> Call: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Call]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a call, or some."""
-        if isinstance(at, slice):
-            return Interned(self.kinds[at], self.distinct)
-        return self.distinct[self.kinds[at]]
+    def made(self, index: int) -> Call:
+        """Return a call."""
+        return self.distinct[self.kinds[index]]
 
     def __iter__(self) -> Iterator[Call]:
         """Yield the calls."""
         return map(self.distinct.__getitem__, self.kinds)
 
 
-class LongTrace(Sequence[Call]):
+class LongTrace(Lazy[Call]):
     """The calls of a long text, each made when it is asked for: 12 bytes a call.
 
     `plain` are the calls without their places and bytes; call i has the bytes up to `ends[i]`,
@@ -116,15 +131,8 @@ class LongTrace(Sequence[Call]):
         """Count the calls."""
         return len(self.ends)
 
-    @overload
-    def __getitem__(self, at: int) -> Call: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Call]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a call, or some as a list."""
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
-        index = range(len(self))[at]
+    def made(self, index: int) -> Call:
+        """Return a call with its line and bytes."""
         call = self.plain[index]
         raw = self.text[self.ends[index - 1] if index else self.begin : self.ends[index]]
         return Call(call.name, call.arguments, self.lines[index], call.result, raw)

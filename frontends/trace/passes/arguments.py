@@ -7,14 +7,16 @@ from itertools import combinations, permutations
 
 from reducekit.frontends.trace.language.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
+from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.drop import literal_places, mentions
-from reducekit.frontends.trace.passes.items import CallItems, items
-from reducekit.frontends.trace.passes.substitutions import (
+from reducekit.frontends.trace.passes.items import (
+    CallItems,
     Substitutions,
+    items,
     substitutions,
     together,
 )
-from reducekit.frontends.trace.passes.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.view import TraceView
 
 _FEW = 40
 """The maximum number of variables to try one by one."""

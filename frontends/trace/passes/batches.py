@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
-from reducekit.frontends.trace.passes.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.items import Substitutions, substitutions
+from reducekit.frontends.trace.passes.view import TraceView
 
 _BATCH = 20_000
 """The maximum number of calls in a batch, which is one replay."""

@@ -16,8 +16,8 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.batches import smaller, step_to
+from reducekit.frontends.trace.passes.items import Substitutions
 from reducekit.frontends.trace.passes.options import OptionMode
-from reducekit.frontends.trace.passes.substitutions import Substitutions
 from reducekit.frontends.trace.passes.view import TraceView
 
 _WORK = 20_000

@@ -13,7 +13,8 @@ from reducekit.change import Change
 from reducekit.frontends.trace.language.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.passes.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from reducekit.change import Change
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.alterations import dropped
 from reducekit.frontends.trace.passes.arguments import Compact
-from reducekit.frontends.trace.passes.items import dropped
 from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection

@@ -13,6 +13,7 @@ from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.arguments import (
     Compact,
     Numbers,
@@ -28,9 +29,9 @@ from reducekit.frontends.trace.passes.arguments import (
     without_gaps,
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
+from reducekit.frontends.trace.passes.items import Substitutions
 from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
-from reducekit.frontends.trace.passes.substitutions import Substitutions
-from reducekit.frontends.trace.passes.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
 _NEAR = 100

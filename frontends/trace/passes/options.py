@@ -14,9 +14,15 @@ from typing import Literal, NamedTuple
 
 from reducekit.frontends.trace.language.calls import Call, Value, altered
 from reducekit.frontends.trace.model.definition import Option
-from reducekit.frontends.trace.passes.items import CallItems, items, parts_of
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
-from reducekit.frontends.trace.passes.view import Alteration, TraceView
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.items import (
+    CallItems,
+    Substitutions,
+    items,
+    parts_of,
+    substitutions,
+)
+from reducekit.frontends.trace.passes.view import TraceView
 
 OptionMode = Literal["none", "explicit", "all"]
 """Which options are reduced: none, those that the trace sets, all that the model knows."""

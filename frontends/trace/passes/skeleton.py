@@ -11,12 +11,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 from reducekit.frontends.trace.passes.batches import smaller, step_to
-from reducekit.frontends.trace.passes.items import parts_of
+from reducekit.frontends.trace.passes.items import Substitutions, parts_of, substitutions
 from reducekit.frontends.trace.passes.neighbours import mended
 from reducekit.frontends.trace.passes.options import OptionMode
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
-from reducekit.frontends.trace.passes.view import Alteration, Drops, TraceView
+from reducekit.frontends.trace.passes.view import TraceView
 
 _WORK = 40_000
 """Calls that are played: two replays."""

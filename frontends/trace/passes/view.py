@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, compress, groupby
-from typing import Any, overload
 
 from reducekit.change import Edit
 from reducekit.document import Document
 from reducekit.frontends.trace.language.calls import (
     Call,
+    Lazy,
     LongTrace,
     Trace,
     mapped,
@@ -22,12 +22,10 @@ from reducekit.frontends.trace.language.calls import (
 from reducekit.frontends.trace.language.text import read_trace, spell
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 
 _BLOCK = 256
 """The number of calls of a long trace that share a node, which one edit can drop."""
-
-Alteration = Mapping[int, tuple[Call, ...]]
-"""By index of a call: the calls that replace it; empty for a dropped call."""
 
 _Start = tuple[int, Machine, tuple[int, ...]]
 """A call with the machine and the open group before it."""
@@ -40,82 +38,8 @@ _ROUNDS = 12
 _STARTS = 64
 """The number of model states to cache, so that walks need not start at the first call."""
 
-NONE: Alteration = {}
 
-
-class Drops(Alteration):
-    """An alteration that only drops calls, a byte for each call of the trace: 1 drops it."""
-
-    def __init__(self, marks: bytes | bytearray) -> None:
-        self._marks = marks
-
-    def __len__(self) -> int:
-        """Count the calls that are dropped."""
-        return self._marks.count(1)
-
-    def __bool__(self) -> bool:
-        """Return whether any call is dropped."""
-        return 1 in self._marks
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the calls that are dropped."""
-        return self._found(1, 0)
-
-    def __getitem__(self, index: int) -> tuple[Call, ...]:
-        """Return nothing, for a call that is dropped."""
-        if self._marks[index]:
-            return ()
-        raise KeyError(index)
-
-    def __contains__(self, index: object) -> bool:
-        """Return whether a call is dropped."""
-        return isinstance(index, int) and bool(self._marks[index])
-
-    def get(self, index: int, default: Any = None) -> Any:
-        """Return nothing for a call that is dropped."""
-        return () if self._marks[index] else default
-
-    def __eq__(self, other: object) -> bool:
-        """Compare with another alteration."""
-        return self._marks == other._marks if isinstance(other, Drops) else super().__eq__(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as a dictionary
-
-    def others(self, start: int) -> Iterator[int]:
-        """Yield the calls from one on that are not dropped."""
-        return self._found(0, start)
-
-    def between(self, begin: int, end: int) -> Sequence[int]:
-        """Return the calls from one up to another, exclusive, that are dropped."""
-        marks = self._marks
-        count = marks.count(1, begin, end)
-        if count in (0, end - begin):
-            return range(begin, begin + count)
-        return [index for index in range(begin, end) if marks[index]]
-
-    def with_(self, more: Iterable[int]) -> Drops:
-        """Return what drops these calls too."""
-        marks = bytearray(self._marks)
-        for index in more:
-            marks[index] = 1
-        return Drops(marks)
-
-    def without(self, kept: Iterable[int]) -> Drops:
-        """Return what leaves these calls."""
-        marks = bytearray(self._marks)
-        for index in kept:
-            marks[index] = 0
-        return Drops(marks)
-
-    def _found(self, mark: int, start: int) -> Iterator[int]:
-        find = self._marks.find
-        index = find(mark, start)
-        while index >= 0:
-            yield index
-            index = find(mark, index + 1)
-
-
-class Groups(Sequence[tuple[int, ...]]):
+class Groups(Lazy[tuple[int, ...]]):
     """Groups of calls, four bytes a member; group k has the `members` before `ends[k]`."""
 
     def __init__(self, members: array[int], ends: array[int]) -> None:
@@ -126,20 +50,13 @@ class Groups(Sequence[tuple[int, ...]]):
         """Count the groups."""
         return len(self._ends)
 
-    @overload
-    def __getitem__(self, at: int) -> tuple[int, ...]: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[tuple[int, ...]]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a group, or some."""
-        if isinstance(at, slice):
-            return [self[each] for each in range(*at.indices(len(self)))]
-        number = range(len(self._ends))[at]
-        begin = self._ends[number - 1] if number else 0
-        return tuple(self._members[begin : self._ends[number]])
+    def made(self, index: int) -> tuple[int, ...]:
+        """Return a group."""
+        begin = self._ends[index - 1] if index else 0
+        return tuple(self._members[begin : self._ends[index]])
 
 
-class Mapped(Sequence[Call]):
+class Mapped(Lazy[Call]):
     """The calls of a long trace, each changed in the same way when it is asked for."""
 
     def __init__(self, calls: Sequence[Call], change: Callable[[Call], Call]) -> None:
@@ -150,15 +67,9 @@ class Mapped(Sequence[Call]):
         """Count the calls."""
         return len(self._calls)
 
-    @overload
-    def __getitem__(self, at: int) -> Call: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Call]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a call, or some."""
-        if isinstance(at, slice):
-            return [*map(self._change, self._calls[at])]
-        return self._change(self._calls[at])
+    def made(self, index: int) -> Call:
+        """Return a call."""
+        return self._change(self._calls[index])
 
 
 class TraceView:
@@ -235,7 +146,7 @@ class TraceView:
         all altered, unless there is no `before`: then other edits of them may follow.
         """
         altered = self._staying(altered)
-        block, known = self._block, NONE if before is None else self._staying(before)
+        block, known = self._block, {} if before is None else self._staying(before)
         if not block:
             return tuple(
                 self._edit(index + 1, calls)
