@@ -189,6 +189,11 @@ def altered(call: Call, name: str | None = None, arguments: Iterable[Value] | No
     )
 
 
+def with_argument(call: Call, place: int, value: Value) -> Call:
+    """Return the call with another argument at one place."""
+    return altered(call, arguments=(*call.arguments[:place], value, *call.arguments[place + 1 :]))
+
+
 def with_result(call: Call, result: Value | None) -> Call:
     """Return the call with another recorded result, or with none.
 

@@ -13,8 +13,8 @@ from reducekit.change import Change
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.alterations import dropped
-from reducekit.frontends.trace.passes.arguments import Compact
-from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
+from reducekit.frontends.trace.passes.arguments import compact
+from reducekit.frontends.trace.passes.options import Setting, import_options, settings
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
@@ -97,7 +97,7 @@ class Descent(LeafTree):
         value = self._next(node)
         if value is None:
             return ()
-        call = with_value(given.call, given.places, value)
+        call = given.to(value)
         change = Change(self.view.edits({given.at: (call,)}), "option values")
         return [Move(change, self._rest(number, low, value))]
 
@@ -148,10 +148,10 @@ def paper_schedule(options: str) -> Schedule:
 
     Where they are not, calls that set an option are calls like any other.
     """
-    calls: Iterable[Pass] = (Compact(), Granularity(2), Granularity(1), Granularity(0))
+    calls: Iterable[Pass] = (compact, Granularity(2), Granularity(1), Granularity(0))
     if options != "all":
         return Schedule(prepare=(drop.Begin(cut=False),), rounds=(*calls,))
     lower = LowerEach()
     return Schedule(
-        prepare=(drop.Begin(cut=False), *calls, Import(), lower), rounds=(*calls, lower)
+        prepare=(drop.Begin(cut=False), *calls, import_options, lower), rounds=(*calls, lower)
     )

@@ -15,22 +15,22 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.arguments import (
-    Compact,
-    Numbers,
-    Signs,
     as_call,
+    compact,
     exchanged,
     flipped,
     merged,
     moved,
+    numbers,
     replaced,
+    signs,
     swapped,
     tidied,
     without_gaps,
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.items import Substitutions
-from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
+from reducekit.frontends.trace.passes.options import OptionMode, lowered, values
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
@@ -143,7 +143,7 @@ def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     yield from _runs(given)
     yield from _samples(view, [*drops, *given])
     yield from tidied(view)
-    for each in (Compact(), Signs(), Numbers(), *((Values(),) if given else ())):
+    for each in (compact, signs, numbers, *((values,) if given else ())):
         tree = each.problem(view)
         if tree is not None:
             for place in tree.places:

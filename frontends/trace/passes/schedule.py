@@ -5,26 +5,26 @@ from __future__ import annotations
 from reducekit.frontend import Pass, Schedule
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
-    Compact,
     Fold,
-    Merge,
-    Numbers,
-    Shorten,
-    Signs,
+    compact,
+    merge,
+    numbers,
+    shorten,
+    signs,
 )
-from reducekit.frontends.trace.passes.drop import Begin, RandomDrops, Truncate, Units
+from reducekit.frontends.trace.passes.drop import Begin, Units, random_drops, truncate
 from reducekit.frontends.trace.passes.formulas import RandomFormulas
 from reducekit.frontends.trace.passes.handles import Handles
 from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
 from reducekit.frontends.trace.passes.options import (
-    Default,
-    Import,
     Lower,
     OptionMode,
-    Unset,
-    Values,
+    default,
+    import_options,
+    unset,
+    values,
 )
-from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
+from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import when
 
@@ -74,14 +74,14 @@ def own_schedule(options: OptionMode) -> Schedule:
     calls after the failure, which takes no run. If neighbours are played, variables are
     renumbered at the very end, which gives new neighbours.
     """
-    prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), Truncate())
+    prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), truncate)
     neighbours = Neighbours(options)
     prepare += _truncated(*_long(RandomFormulas(options)), *[neighbours] * _STEPS)
-    prepare += _truncated(*[Halves()] * _TIMES)
+    prepare += _truncated(*[halves] * _TIMES)
     if options == "all":
-        prepare += _long(Import(), least=_TINY)
+        prepare += _long(import_options, least=_TINY)
     if options != "none":
-        prepare += (*_long(Lower(_TOGETHER), least=_TINY), Truncate(), Unset())
+        prepare += (*_long(Lower(_TOGETHER), least=_TINY), truncate, unset)
     calls = _truncated(
         *_long(
             Units("kinds", drop.kinds),
@@ -93,32 +93,32 @@ def own_schedule(options: OptionMode) -> Schedule:
         Handles(),
         *_long(
             Units("singles", drop.singles, "drop calls"),
-            Shorten(),
+            shorten,
             Units("pieces", drop.pieces, "drop literals"),
-            Merge(),
+            merge,
         ),
         Handles(rank=1),
-        *_long(RandomDrops()),
+        *_long(random_drops),
     )
     reduced = options != "none"
     return Schedule(
         prepare=prepare,
         rounds=calls,
         closing=(
-            *((Default(), Truncate()) if reduced else ()),
-            *when(lambda view: view.first_failing is None, Compact()),  # neighbours replace it
-            *_long(Numbers(), Signs(), *((Values(),) if reduced else ())),
+            *((default, truncate) if reduced else ()),
+            *when(lambda view: view.first_failing is None, compact),  # neighbours replace it
+            *_long(numbers, signs, *((values,) if reduced else ())),
             neighbours,
-            Truncate(),
+            truncate,
         ),
         sweep=(
-            Compact(),
+            compact,
             Units("calls", drop.every_call),
-            *((Default(),) if reduced else ()),
+            *((default,) if reduced else ()),
         ),
-        thorough=(Sideways(options), Truncate()),
+        thorough=(Sideways(options), truncate),
         alone=frozenset((Skeleton.name, RandomFormulas.name, Neighbours.name, Sideways.name)),
-        drawn=frozenset((RandomDrops.name,)),
+        drawn=frozenset((random_drops.name,)),
     )
 
 
@@ -128,8 +128,8 @@ def careful_schedule(options: OptionMode) -> Schedule:
     For a wrong result there is no other sign than the `return` line: a smaller
     formula may well have another answer, and that would be no failure.
     """
-    passes = (Units("calls", drop.harmless), *((Default(),) if options != "none" else ()))
-    return Schedule(prepare=(Begin(),), rounds=(*passes, Compact()), sweep=passes)
+    passes = (Units("calls", drop.harmless), *((default,) if options != "none" else ()))
+    return Schedule(prepare=(Begin(),), rounds=(*passes, compact), sweep=passes)
 
 
 def _long(*passes: Pass, least: int = 0) -> tuple[Pass, ...]:
@@ -146,4 +146,4 @@ def _long(*passes: Pass, least: int = 0) -> tuple[Pass, ...]:
 
 
 def _truncated(*passes: Pass) -> tuple[Pass, ...]:
-    return tuple(each for one in passes for each in (one, Truncate()))
+    return tuple(each for one in passes for each in (one, truncate))

@@ -17,6 +17,7 @@ from reducekit.frontends.trace.passes.items import Substitutions, parts_of, subs
 from reducekit.frontends.trace.passes.neighbours import mended
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.passes import pass_
 
 _WORK = 40_000
 """Calls that are played: two replays."""
@@ -65,21 +66,17 @@ class Skeleton:
         return substitutions(view, [found], self.name) if found else None
 
 
-class Halves:
+@pass_("halves")
+def halves(view: TraceView) -> Substitutions | None:
     """Removes half, a quarter or an eighth of a long trace, in one step.
 
     Some failures take many calls, but none in particular, and are rare once the options are at
     their least. And the shorter a trace is, the more of its parts share a replay from then on.
     """
-
-    name = "halves"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the one step; None for a short trace."""
-        if len(view.calls) - len(view.options) < _HALVED:
-            return None
-        found = [whole for each in _chunks(view) if (whole := view.mended(each)) is not None]
-        return substitutions(view, [found], self.name)
+    if len(view.calls) - len(view.options) < _HALVED:
+        return None
+    found = [whole for each in _chunks(view) if (whole := view.mended(each)) is not None]
+    return substitutions(view, [found], "halves")
 
 
 def _chunks(view: TraceView) -> Iterator[Alteration]:

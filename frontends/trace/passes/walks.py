@@ -19,7 +19,6 @@ from reducekit.frontends.trace.passes.options import (
     OptionMode,
     free_settings,
     settings,
-    with_value,
 )
 from reducekit.frontends.trace.passes.view import TraceView
 
@@ -145,7 +144,8 @@ class _Walk:
         """Return what sets an option, one of those that are set as often as any other."""
         chance = self._chance
         some = self._given if self._given and chance.random() < 0.5 else self._free or self._given
-        call, places, option = (each := chance.choice(some)).call, each.places, each.option
+        setting = chance.choice(some)
+        option = setting.option
         near = option.default + chance.choice((-1, 1))
         value = chance.choice((option.low, option.low, option.high, 0, 1, near))
-        return with_value(call, places, min(max(value, option.low), option.high))
+        return setting.to(min(max(value, option.low), option.high))

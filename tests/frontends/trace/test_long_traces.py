@@ -16,7 +16,7 @@ from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.drop import Begin, Units
-from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
+from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.strategies.adaptive import adaptive
 
@@ -50,7 +50,7 @@ def candidates(view: TraceView, each: object) -> Iterator[bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "each",
-    [Begin(), Skeleton("all"), Halves(), Units("kinds", drop.kinds), Units("rounds", drop.rounds)],
+    [Begin(), Skeleton("all"), halves, Units("kinds", drop.kinds), Units("rounds", drop.rounds)],
     ids=lambda each: each.name,
 )
 def test_a_long_trace_has_the_candidates_of_a_short_one(each: object) -> None:
