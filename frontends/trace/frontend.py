@@ -22,9 +22,9 @@ from reducekit.frontend import (
 )
 from reducekit.frontends.trace.language.calls import Trace, marks, plain
 from reducekit.frontends.trace.language.text import FORMATS, read_trace, unpack
+from reducekit.frontends.trace.model.chart import diagram
 from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.model.diagram import diagram
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.own_oracle import Learnt, Target, in_words, replay_oracle
 from reducekit.frontends.trace.passes.drop import used_variables

@@ -1,4 +1,4 @@
-"""Draws a model as a state chart (SVG).
+"""Draws a model as a state chart (SVG), and a trace as a timeline over the states of its model.
 
 States form a row, in the order of the model. A frame represents all states
 inside it (Harel's statecharts), so a call that is allowed in all of them is one
@@ -12,9 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from reducekit import svg
+from reducekit.diagram import Chart, Diagram, Kind, Node, Transition
+from reducekit.frontends.trace.language.calls import Trace
 from reducekit.frontends.trace.model.definition import CallModel, Model
+from reducekit.frontends.trace.model.machine import Machine
+from reducekit.text import shortened
 
 _CHARACTER = 6.7  # pixels a character of the 11-pixel monospaced font takes
 _LINE = 14
@@ -24,6 +29,10 @@ _EDGE = 20  # from a state to the frame around it
 _WIDEST = 26  # characters a line of a label may have
 _LANE = 26
 _TOP = 54  # of the frame: the title is above
+_SHOWN = 80  # characters
+_NAMED = 3
+"""Calls that are named at an arrow of the chart."""
+_KINDS: dict[str, Kind] = {"init": "root", "release": "root", "solve": "inner", "option": "other"}
 _GOTO = re.compile(r"goto\s+(.*?)(?:\s+when\s+(.*))?$")
 _STYLE = """
 text { font: 11px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #223; }
@@ -310,3 +319,50 @@ def _frame_arrow(arrow: _Arrow, layout: _Layout) -> Iterator[str]:
     yield svg.path("M", edge, y, "H", end, class_="arrow")
     above = layout.row - 8 - (len(arrow.labels) - 1) * _LINE
     yield from _lines(layout.middle(target), above, arrow.labels, "label middle")
+
+
+def diagram(trace: Trace, model: Model) -> Diagram:
+    """Return the calls as a timeline; of one that breaks the contract, why."""
+    machine = Machine(model)
+    nodes: list[Node] = []
+    states: list[list[int]] = []
+    starts = accumulate((len(call.raw) for call in trace.calls), initial=0)
+    for call, start in zip(trace.calls, starts, strict=False):
+        violation = machine.allowed(call)
+        detail = violation.message if violation is not None else ""
+        if call.result is not None:
+            detail = f"returns {call.result}" + (f"; {detail}" if detail else "")
+        machine.after(call)
+        known = model.calls.get(call.name)
+        kind = _KINDS.get(known.role, "leaf") if known is not None else "other"
+        words = " ".join([call.name, *map(str, call.arguments)])
+        # Blank lines and comments before a call belong to its bytes, but not to its line.
+        blank = len(call.raw) - len(call.raw.lstrip())
+        nodes.append(
+            Node(
+                shortened(words, _SHOWN), shortened(detail, 2 * _SHOWN), kind,
+                start + blank, start + len(call.raw.rstrip()),
+            )
+        )  # fmt: skip
+        states.append([number for number in range(len(model.states)) if machine.mask >> number & 1])
+    return Diagram("timeline", nodes, _chart(model), states)
+
+
+def _chart(model: Model) -> Chart:
+    """Return the states and, for each pair that a call leads between, one arrow."""
+    labels: dict[tuple[int, int], list[str]] = {}
+    for name, call in model.calls.items():
+        if call.rejected:
+            continue
+        for mask, label in targets(model, name):
+            for source in range(len(model.states)):
+                for target in range(len(model.states)):
+                    if call.source >> source & 1 and mask >> target & 1 and source != target:
+                        labels.setdefault((source, target), []).append(label)
+    return Chart(
+        list(model.states),
+        [
+            Transition(source, target, ", ".join(found[:_NAMED]) + ("…" if found[_NAMED:] else ""))
+            for (source, target), found in labels.items()
+        ],
+    )
