@@ -18,17 +18,17 @@ from reducekit.errors import ParseError
 from reducekit.frontends.trace.language.calls import Call, Interned, LongTrace, Value
 
 _NUMBER = re.compile(r"-?[0-9]+\Z")
+# A call with one number, which reads the same in every format: most lines of a long trace.
 _USUAL = re.compile(rb"([A-Za-z_][A-Za-z0-9_]{0,40}) (0|-?[1-9][0-9]{0,8})\n")
-"""A call with one number, which reads the same in every format: most lines of a long trace."""
 _WORDS = re.compile(rb'"[^"]*"|[^ \t]+')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*\Z")
 _SHOWN = 40
+# Of different lines, and of words, that are kept while a text is read.
 _MOST_KNOWN = 1 << 20
-"""Of different lines, and of words, that are kept while a text is read."""
+# Bytes of lines that are looked up together.
 _CHUNK = 1 << 20
-"""Bytes of lines that are looked up together."""
+# Calls of a trace beyond which they are not objects: one takes 300 bytes.
 _LONG = 1 << 16
-"""Calls of a trace beyond which they are not objects: one takes 300 bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.lines import Syntax, parse_calls
 from reducekit.text import without_mark
 
+# Of different lines that are kept.
 _MOST_LINES = 1 << 18
-"""Of different lines that are kept."""
 # Calls with a result on their line, and how many arguments come before it
 # (CaDiCaL 1.5.3 to 3.0, mobical.cpp).
 _ARITY = {

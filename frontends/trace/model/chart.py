@@ -30,8 +30,8 @@ _WIDEST = 26  # characters a line of a label may have
 _LANE = 26
 _TOP = 54  # of the frame: the title is above
 _SHOWN = 80  # characters
+# Calls that are named at an arrow of the chart.
 _NAMED = 3
-"""Calls that are named at an arrow of the chart."""
 _KINDS: dict[str, Kind] = {"init": "root", "release": "root", "solve": "inner", "option": "other"}
 _GOTO = re.compile(r"goto\s+(.*?)(?:\s+when\s+(.*))?$")
 _STYLE = """

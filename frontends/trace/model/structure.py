@@ -22,6 +22,7 @@ T = TypeVar("T")
 _WRONG = re.compile(r"(.*?)(?: - at (`key` in )?`\$(.*)`)?", re.DOTALL)
 _EXPECTED = re.compile(r"Expected `([\w |]+).*?`(?: >= (\d+)| of (length \d+))?")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
+# What a message calls the types of msgspec.
 _KNOWN = {
     "object": "a table",
     "array": "a list",
@@ -30,7 +31,6 @@ _KNOWN = {
     "float": "a number",
     "bool": "true or false",
 }
-"""What a message calls the types of msgspec."""
 
 
 class ModelError(UsageError):

@@ -19,10 +19,10 @@ from reducekit.frontends.trace.passes.items import (
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import pass_
 
+# The maximum number of variables to try one by one.
 _FEW = 40
-"""The maximum number of variables to try one by one."""
+# The maximum number of clauses to try one by one.
 _FEW_CLAUSES = 20
-"""The maximum number of clauses to try one by one."""
 _FIXED = ("init", "release", "option")
 
 

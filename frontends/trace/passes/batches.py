@@ -13,12 +13,11 @@ from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.items import Substitutions, substitutions
 from reducekit.frontends.trace.passes.view import TraceView
 
+# The maximum number of calls in a batch, which is one replay.
 _BATCH = 20_000
-"""The maximum number of calls in a batch, which is one replay."""
 
+# Above this number of calls a trace is long: each search of its neighbours takes several replays.
 _LONG = 25
-"""Above this number of calls a trace is long: each search of its neighbours takes several
-replays."""
 
 Key = tuple[int, int, int, bytes]
 """Orders traces: calls, options, bytes, text."""

@@ -20,18 +20,18 @@ from reducekit.frontends.trace.passes.items import Substitutions
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
 
+# The number of calls played without options, and again with those of the trace: a replay each.
 _WORK = 20_000
-"""The number of calls played without options, and again with those of the trace: a replay each."""
+# The number of calls generated for that: some break the contract, or are duplicates.
 _MADE = 2 * _WORK
-"""The number of calls generated for that: some break the contract, or are duplicates."""
+# Numbers of calls in a formula. Each size gets the same total number of calls.
 _SIZES = (8, 16, 32, 64, 128, 256)
-"""Numbers of calls in a formula. Each size gets the same total number of calls."""
+# Lengths of a formula's clauses; a repeated one is more likely. Or those of the trace.
 _LENGTHS = ((3,), (2, 3), (2, 2, 3, 3, 4))
-"""Lengths of a formula's clauses; a repeated one is more likely. Or those of the trace."""
+# The maximum number of clauses per variable; the minimum is one.
 _RATIO = 8.0
-"""The maximum number of clauses per variable; the minimum is one."""
+# Half of the formulas are followed by up to this number of other calls, such as assumptions.
 _OTHERS = 3
-"""Half of the formulas are followed by up to this number of other calls, such as assumptions."""
 
 
 class RandomFormulas:

@@ -18,8 +18,8 @@ from reducekit.frontends.trace.passes.options import Setting, import_options, se
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
+# Options with fewer values are lowered step by step.
 _SMALL = 10
-"""Options with fewer values are lowered step by step."""
 _APART = ("init", "solve", "release")
 
 

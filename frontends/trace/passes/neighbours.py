@@ -34,27 +34,27 @@ from reducekit.frontends.trace.passes.options import OptionMode, lowered, values
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
+# Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes
+# some 15,000 calls.
 _NEAR = 100
-"""Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes
-some 15,000 calls."""
+# The number of calls played in one such pass: four replays. Of 20 steps on the tuning third, 17 are
+# found in the first replay, and one each in the second, the third and the fifth.
 _WORK = 80_000
-"""The number of calls played in one such pass: four replays. Of 20 steps on the tuning third, 17
-are found in the first replay, and one each in the second, the third and the fifth."""
+# The number of random drops of several units at a time.
 _SAMPLES = 200
-"""The number of random drops of several units at a time."""
+# The average number of units beyond two in such a drop.
 _AT_ONCE = 3
-"""The average number of units beyond two in such a drop."""
+# Calls of a trace that is as good as searched by its neighbours.
 _FEW = 5
-"""Calls of a trace that is as good as searched by its neighbours."""
+# Calls of a trace from which no random walks are made: any option in a call's place is tried.
 _SHORT = 8
-"""Calls of a trace from which no random walks are made: any option in a call's place is tried."""
+# Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
+# replays.
 _MANY = 30
-"""Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
-replays."""
+# The number of traces of the same length whose neighbours are searched.
 _SIDES = 3
-"""The number of traces of the same length whose neighbours are searched."""
+# Calls that are played of what is near each of these, and of the walks from it.
 _SIDE_WORK = 40_000
-"""Calls that are played of what is near each of these, and of the walks from it."""
 
 
 class Neighbours:

@@ -28,37 +28,33 @@ from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import when
 
+# Variables, fewer than which are merged one by one.
+#
+# Folding is worth its runs: on 40 generated traces, each with a fault at a random instruction of
+# another function, about 380 calls are left with it after 8,400 runs, and 930 without it after
+# 11,300.
 _FOLDED = 16
-"""Variables, fewer than which are merged one by one.
-
-Folding is worth its runs: on 40 generated traces, each with a fault at a random
-instruction of another function, about 380 calls are left with it after 8,400
-runs, and 930 without it after 11,300.
-"""
+# The maximum number of times that a trace is halved.
 _TIMES = 5
-"""The maximum number of times that a trace is halved."""
+# The number of steps to neighbours that come first, if the trace is short enough. On 63 of the
+# harder faults of the tuning and choosing thirds this takes 0.96 of the replays, for the same
+# sizes.
 _STEPS = 3
-"""The number of steps to neighbours that come first, if the trace is short enough. On 63 of the
-harder faults of the tuning and choosing thirds this takes 0.96 of the replays, for the same
-sizes."""
+# The number of adjacent options in the solver's table that are set to their minimum together.
+#
+# On four of the hardest faults of the tuning third (`python -m benchmarks.faults reduce`), one by
+# one leaves 104 calls after 1,844 runs, two at a time 83 after 1,662, eight at a time 81 after
+# 1,323. But what eight leave varies most: on another fault 9 calls, where one or two leave 5.
 _TOGETHER = 2
-"""The number of adjacent options in the solver's table that are set to their minimum together.
-
-On four of the hardest faults of the tuning third (`python -m benchmarks.faults reduce`), one by
-one leaves 104 calls after 1,844 runs, two at a time 83 after 1,662, eight at a time 81 after
-1,323. But what eight leave varies most: on another fault 9 calls, where one or two leave 5.
-"""
+# Calls, up to which the neighbours of a trace are all played in a few replays.
+#
+# All drops of 25 calls, some 35 clauses, calls and variables, and all pairs of drops are 600 traces
+# of at most 25 calls: one replay.
 _SHORT = 25
-"""Calls, up to which the neighbours of a trace are all played in a few replays.
-
-All drops of 25 calls, some 35 clauses, calls and variables, and all pairs of
-drops are 600 traces of at most 25 calls: one replay.
-"""
+# Calls, up to which options are left as they are where each trace costs a run of its own.
+#
+# There is little that options at their least could still help to drop.
 _TINY = 8
-"""Calls, up to which options are left as they are where each trace costs a run of its own.
-
-There is little that options at their least could still help to drop.
-"""
 
 OPTION_MODES: tuple[OptionMode, ...] = ("none", "explicit", "all")
 

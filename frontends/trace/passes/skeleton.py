@@ -19,17 +19,17 @@ from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import pass_
 
+# Calls that are played: two replays.
 _WORK = 40_000
-"""Calls that are played: two replays."""
+# If each part takes its own run, each part is larger than the one before it by this factor.
 _STEP = 8
-"""If each part takes its own run, each part is larger than the one before it by this factor."""
+# Parts that are tried there: what is worth more is found by the passes that follow.
 _MOST = 12
-"""Parts that are tried there: what is worth more is found by the passes that follow."""
+# Calls of a trace that is worth halving. A dozen shorter ones share a replay anyway; and what is
+# left of those that were halved further may be larger, while they take as many replays.
 _HALVED = 1000
-"""Calls of a trace that is worth halving. A dozen shorter ones share a replay anyway; and what is
-left of those that were halved further may be larger, while they take as many replays."""
+# Calls of a trace that is as good as a skeleton.
 _LEAST = 12
-"""Calls of a trace that is as good as a skeleton."""
 
 
 class Skeleton:

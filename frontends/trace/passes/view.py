@@ -24,19 +24,19 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 
+# The number of calls of a long trace that share a node, which one edit can drop.
 _BLOCK = 256
-"""The number of calls of a long trace that share a node, which one edit can drop."""
 
+# A call with the machine and the open group before it.
 _Start = tuple[int, Machine, tuple[int, ...]]
-"""A call with the machine and the open group before it."""
 
 FirstFailing = Callable[[Sequence[Sequence[Call]]], int | None]
 """Plays small traces; returns the index of the first that fails as wanted; None if none does."""
 
+# The maximum number of attempts to repair a broken contract.
 _ROUNDS = 12
-"""The maximum number of attempts to repair a broken contract."""
+# The number of model states to cache, so that walks need not start at the first call.
 _STARTS = 64
-"""The number of model states to cache, so that walks need not start at the first call."""
 
 
 class Groups(Lazy[tuple[int, ...]]):

@@ -22,16 +22,16 @@ from reducekit.frontends.trace.passes.options import (
 )
 from reducekit.frontends.trace.passes.view import TraceView
 
+# The maximum number of walks; about one in three is useful.
 _WALKS = 40_000
-"""The maximum number of walks; about one in three is useful."""
+# Numbers of steps of a walk; a repeated number is more likely.
 _STEPS = (1, 2, 2, 3, 3, 4, 5, 6)
-"""Numbers of steps of a walk; a repeated number is more likely."""
+# The probability that a step drops something.
 _DROPS = 0.6
-"""The probability that a step drops something."""
+# The probability that a literal is 0, if 0 ends a clause.
 _ENDS = 0.3
-"""The probability that a literal is 0, if 0 ends a clause."""
+# The number of smallest values to try.
 _NUMBERS = 3
-"""The number of smallest values to try."""
 _PLAIN = frozenset(("literal", "variable", "int"))
 _APART = ("init", "release", "option")
 
