@@ -43,12 +43,14 @@ def problems(trace: Trace, model: Model) -> Iterator[Problem]:
     machine, option = Machine(model), model.options.call
     for index, call in enumerate(plain(trace.calls)):
         violation = None
+        # Only these calls can break what the machine does not know; all others are made at once.
         if call.name == option or call.result is not None:
             violation = machine.allowed(call) or _option(call, model) or _result(call, model)
         violation = violation or machine.make(call)
         if violation is None:
             continue
         if violation.malformed:
+            # A long trace makes each call with its line when it is asked for, so it is asked here.
             message, line = violation.message, trace.calls[index].line
             if index == len(trace.calls) - 1 and not trace.text.endswith(b"\n"):
                 message += "; the file ends within this line"
@@ -85,6 +87,7 @@ def find_model(trace: Trace) -> Model:
             found.append((len(names - set(model.calls)), 0, number, model))
     if not found:
         return learnt_model(trace.format, differing(calls))
+    # To run the machine of a model takes seconds for a long trace, so names decide where they can.
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:

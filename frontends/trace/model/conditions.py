@@ -158,7 +158,9 @@ def compile_target(node: ast.expr, scope: Scope) -> tuple[str, Variable, Code]:
 
 def parse(text: str) -> ast.expr:
     """Parse one expression, in which a lone `=` compares. Raises LanguageError."""
+    # `=` compares, as in mathematics; words in quotes stay as they are.
     python = _LONE_EQUALS.sub(lambda found: "==" if found[0] == "=" else found[0], text.strip())
+    # A word is written as it stands in a trace: one line, no escapes.
     if "\\" in python or "\n" in python:
         raise LanguageError(f"expected one line without '\\', found {text!r}")
     try:
@@ -169,6 +171,7 @@ def parse(text: str) -> ast.expr:
         raise LanguageError(f"cannot be read: {error.msg} {where}, in {text!r}") from None
     except (ValueError, RecursionError, MemoryError):
         raise LanguageError(f"cannot be read: too deep, in {text[:40]!r}") from None
+    # Level by level, as whoever wrote the file also chose how deep it is.
     level = [node]
     for _ in range(_DEEPEST):
         level = [
@@ -187,6 +190,7 @@ def parse(text: str) -> ast.expr:
 
 def _compile(node: ast.expr, scope: Scope) -> Code:
     match node:
+        # True is an int to Python; here it is not written so.
         case ast.Constant(int(value)) if type(value) is int:
             return Code(str(value), "number")
         case ast.Constant(str(value)):
@@ -208,9 +212,11 @@ def _compile(node: ast.expr, scope: Scope) -> Code:
         case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
             sign, python = _ARITHMETIC[type(operator)]
             codes = [_want("number", each, f"beside {sign!r}", scope) for each in (left, right)]
+            # By a number only: so no condition can fail to have a value.
             if sign == "/" and not re.fullmatch(r"[1-9][0-9]*", codes[1].text):
                 raise LanguageError("expected a number other than 0 after '/'")
             return _joined(f" {python} ", codes, "number")
+        # The machine may be in several states: all of them have to be in the set.
         case ast.Compare(ast.Name("state"), [ast.In()], [ast.Name(name)]):
             return Code(f"(not m.mask & ~{scope.mask(name)})", "truth")
         case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARE:
@@ -260,6 +266,7 @@ def _call(name: str, node: ast.expr, arguments: list[ast.expr], scope: Scope) ->
     names = key.names | {name}
     if not variable.flag:
         return Code(f"d[{variable.slot}].get({key.text}, {variable.initial})", "number", names)
+    # A flag is kept as the set of those for which it is not what it was at first.
     inside = "not in" if variable.initial else "in"
     return Code(f"({key.text} {inside} d[{variable.slot}])", "truth", names)
 

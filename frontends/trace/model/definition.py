@@ -92,45 +92,38 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class CallModel:
-    """What is known of one call of the API.
-
-    - `source`: the states that it may be made in, a bit each; `target`: the
-      state that it leads to, 0 if it stays.
-    - `result`: the type of what it returns, None for nothing; `outcomes`: the
-      state each result leads to.
-    - `requires`: conditions that the API insists on; `careful`: conditions
-      that a generator keeps to besides, as it cannot know better.
-    - `group`, `end`: calls of a group belong together up to the one for which
-      `end` holds, as the literals of a clause up to its 0.
-    - `pair`: the call that takes this one back (freeze: melt), for the same
-      first argument.
-    - `produces`: the type of the handle that is returned; `releases`: the
-      names of the arguments whose handle is given back.
-    - `rejected`: why no trace may hold the call, empty if it may.
-    - `smt`: the call in SMT-LIB, with `{name}` for its arguments; empty if there is none.
-    - `means`: what calls with this purpose are called in all APIs of SAT solvers.
-    - `c`: what the call does in the solver's library, as C calls
-      (`reducekit.frontends.trace.player.prototypes`).
-    """
+    """What is known of one call of the API."""
 
     name: str
     arguments: tuple[Argument, ...] = ()
+    # The states that it may be made in, a bit each, and the state that it leads to; 0 if it stays.
     source: int = 0
     target: int = 0
+    # The type of what it returns, None for nothing, and the state that each result leads to.
     result: Type | None = None
     outcomes: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    # Conditions that the API insists on, and those that a generator keeps to as well, as it
+    # cannot know better.
     requires: tuple[Rule, ...] = ()
     careful: tuple[Rule, ...] = ()
     effects: tuple[Effect, ...] = ()
     role: Role = "other"
+    # Calls of a group belong together up to the one for which `end` holds, as the literals of a
+    # clause up to its 0.
     group: str = ""
     end: Rule | None = None
+    # The call that takes this one back (freeze: melt), for the same first argument.
     pair: str = ""
+    # The type of the handle that is returned; the arguments whose handle is given back.
     produces: str = ""
     releases: tuple[str, ...] = ()
+    # Why no trace may hold the call, empty if it may.
     rejected: str = ""
+    # The call in SMT-LIB, with `{name}` for its arguments; empty if there is none.
     smt: str = ""
+    # What calls with this purpose are called in all APIs of SAT solvers.
     means: str = ""
+    # What it does in the solver's library (`reducekit.frontends.trace.player.prototypes`).
     c: str = ""
 
 
@@ -172,38 +165,35 @@ class Preset(Section, frozen=True):
 
 
 class OptionModel(Section, frozen=True):
-    """The options of the solver, and how a generator sets them.
+    """The options of the solver, and how a generator sets them."""
 
-    - `call`: the name of the call that sets one; its arguments of kind word
-      and int are the name and the value. Empty if there is none.
-    - `table`: all options, in the order of the solver.
-    - `strict`: whether the solver refuses unknown names and values out of
-      range, rather than passing over them.
-    - `probability`: of setting options at all; `instead`: presets that are
-      taken instead of fuzzing, `besides`: presets that are added to it.
-    - `touch`: one option in m is touched, m uniform between these two.
-    - `weights`: how many times as often an option is touched as those without a weight.
-    - `lowered`: how often a touched option gets a value next to its least one, however far
-      the default is away: so limits and intervals become small, and what is seldom done, often.
-    - `exclude`: options that are not fuzzed. `limits`: narrower ranges for
-      fuzzing. `fixed_direction`: options that are only lowered (-1) or raised (1).
-    - `meta`: options that set others, so that their place among the rest matters.
-    - `forbid`: what `reducekit.frontends.trace.model.forbidden` makes rules of.
-    """
-
+    # The call that sets one; its arguments of kind word and int are the name and the value.
+    # Empty if there is none.
     call: str = ""
+    # All options, in the order of the solver.
     table: Options = field(default_factory=Options)
+    # Whether the solver refuses unknown names and values out of range, rather than ignore them.
     strict: bool = False
+    # Of setting options at all.
     probability: Fraction = Fraction(1, 2)
+    # Presets that are taken instead of fuzzing, and presets that are added to it.
     instead: tuple[Preset, ...] = ()
     besides: tuple[Preset, ...] = ()
+    # One option in m is touched, m uniform between these two; an option with a weight as many
+    # times as often as those without.
     touch: Range = Range((1, 1))
     weights: dict[str, Annotated[float, Meta(ge=0)]] = field(default_factory=dict)
+    # How often a touched option gets a value next to its least one, however far the default is
+    # away: so limits and intervals become small, and what is seldom done, often.
     lowered: Fraction = Fraction(0)
+    # Options that are not fuzzed.
     exclude: Names = Names()
+    # What `reducekit.frontends.trace.model.forbidden` makes rules of.
     forbid: tuple[Any, ...] = ()
+    # Narrower ranges for fuzzing; options that are only lowered (-1) or raised (1).
     limits: dict[str, Range] = field(default_factory=dict)
     fixed_direction: dict[str, Literal[-1, 1]] = field(name="direction", default_factory=dict)
+    # Options that set others, so that their place among the rest matters.
     meta: Names = Names()
 
     def __post_init__(self) -> None:
@@ -242,26 +232,23 @@ class Kind(Section, frozen=True):
 
 
 class DataModel(Section, frozen=True):
-    """Random clauses: n variables in `variables`, n * x / 100 clauses with x in `ratio`.
+    """Random clauses."""
 
-    A clause is closed after its k-th literal with probability `close[k - 1]`,
-    the last one for all further. Each increment multiplies the number of
-    clauses by x / 100 with x in `growth` and brings `fresh` new variables.
-
-    - `few`: traces that begin with variables in another range.
-    - `uniform`: rounds whose clauses all have one length, with a ratio for each: at the
-      threshold between satisfiable and not (Mertens, Mezard, Zecchina 2006) formulas are hardest.
-    - `structured`: a clause gives way to the clauses of an exclusive or, of a gate, or of a
-      constraint that counts: what a solver looks for when it simplifies.
-    """
-
+    # The number n of variables, and x: there are n * x / 100 clauses.
     variables: Range
     ratio: Range
+    # A clause is closed after its k-th literal with the k-th probability, the last for all further.
     close: tuple[Fraction, ...]
+    # Each increment multiplies the number of clauses by x / 100, and brings new variables.
     growth: Range = Range((100, 100))
     fresh: Range = Range((0, 0))
+    # Traces that begin with variables in another range.
     few: Kind = Kind()
+    # Rounds whose clauses all have one length, with a ratio for each: at the threshold between
+    # satisfiable and not (Mertens, Mezard, Zecchina 2006) formulas are hardest.
     uniform: Kind = Kind()
+    # How often a clause gives way to those of an exclusive or, of a gate, or of a constraint that
+    # counts: what a solver looks for when it simplifies.
     structured: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -274,32 +261,27 @@ class DataModel(Section, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a generator's phase.
+    """A step of a generator's phase."""
 
-    - `action`: `call`, or `options` or `clauses`, which set options and add
-      clauses as the option and data models say, or `group`: one call of a group for each
-      literal of a random clause, and one that ends the group.
-    - `calls`: names and weights of the calls, one of which is made.
-    - `probability`: of taking the step; `again`: of repeating it each time.
-    - `times`: how often it is taken, between these two expressions.
-    - `share`: taken for a share between these two of the variables for which
-      `where` holds (all without it), each once, in random order.
-    - `where`: a condition on the variable `v` that literals are chosen by;
-      `upto`: an expression for the greatest variable, known or not, that they
-      are chosen from, signs at random.
-    - `same`: takes the arguments of the step before.
-    - `arguments`: ranges of numeric arguments by name; `words`: choices for the others.
-    """
-
+    # `options` and `clauses` set options and add clauses as the models of these say; `group` makes
+    # a call of a group for each literal of a random clause, and one that ends the group.
     action: Action
+    # Names and weights of the calls, one of which is made.
     calls: tuple[tuple[str, int], ...] = ()
+    # Of taking the step, and of repeating it each time.
     probability: Fraction = Fraction(1)
     again: Fraction = Fraction(0)
+    # How often it is taken, between these two expressions.
     times: tuple[Code, Code] | None = None
+    # Taken for a share between these two of the variables for which `where` holds (all without
+    # it), each once, in random order.
     share: tuple[Fraction, Fraction] | None = None
     where: Rule | None = None
+    # The greatest variable, known or not, that literals are chosen from, signs at random.
     upto: Code | None = None
+    # Takes the arguments of the step before.
     same: bool = False
+    # Ranges of numeric arguments by name; choices for the others.
     arguments: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
@@ -361,27 +343,24 @@ class Sign(Section, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model; immutable.
-
-    `states` are the names of the states, state k being bit k of a mask; `sets`
-    also has the sets of states, by mask. `variables` are counters and flags by
-    name, `live` the slots that count the handles of each handle type.
-    `classify` are the outcomes in order, each with its signs.
-    """
+    """A model; immutable."""
 
     name: str
     title: str
     formats: tuple[str, ...]
     types: Mapping[str, Type]
+    # State k is bit k of a mask; the sets of states are masks too, with each state for itself.
     states: tuple[str, ...]
     initial: int
     final: int
     sets: Mapping[str, int]
+    # Counters and flags by name, then the slots that count the handles of each handle type.
     variables: Mapping[str, Variable]
     live: Mapping[str, int]
     calls: Mapping[str, CallModel]
     options: OptionModel
     data: DataModel | None
     phases: Mapping[str, Phase]
+    # The outcomes in order, each with its signs: the first that fits is it.
     classify: tuple[tuple[str, tuple[Sign, ...]], ...]
     hooks: Mapping[str, Callable[..., int]]

@@ -60,6 +60,8 @@ def with_forbidden(content: dict[str, Any], place: Place) -> dict[str, Any]:
         flags[flag] = {"initial": part.holds(defaults[part.option])}
         named[part] = flag
 
+    # A combination is broken by the call that completes it. So each of its parts has a flag that
+    # says whether it holds, and a rule per part refuses to set it while all others do.
     rules = []
     for each in combinations:
         why = f"the model forbids {' with '.join(map(str, each))}"
@@ -67,6 +69,7 @@ def with_forbidden(content: dict[str, Any], place: Place) -> dict[str, Any]:
             set_now = [f"{name} = '{part.option}'", part.condition(value)]
             set_before = [named[other] for other in each if other != part]
             rules.append({"is": f"not ({' and '.join([*set_now, *set_before])})", "why": why})
+    # Options that nobody set have their defaults, which the flags begin with.
     effects = [
         f"{flag} = {part.condition(value)} when {name} = '{part.option}'"
         for part, flag in named.items()

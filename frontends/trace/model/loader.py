@@ -109,6 +109,7 @@ def parse_model(text: bytes, source: str = "model", folder: Path | None = None) 
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ModelError(f"{source}: not a TOML file: {error}") from None
     place = Place(source)
+    # Both are rewritten to what the file could have said at length, before anything is checked.
     content = with_forbidden(_spread(_extended(content, source), place), place)
     return _model(structured(content, ContentTable, place), place, folder)
 
@@ -142,7 +143,7 @@ def _extended(content: dict[str, Any], source: str) -> dict[str, Any]:
         raise ModelError(f"{source}: [api] extends: expected one of {there}, found {shown(base)}")
     found = files("reducekit.frontends.trace") / "models" / f"{base}.toml"
     below = _extended(tomllib.loads(found.read_text("utf-8")), f"{base}.toml")
-    # Tables are merged, at any depth; all else is replaced.
+    # Tables are merged, at any depth; all else is replaced, lists of conditions too.
     work = [(below, content)]
     while work:
         old, new = work.pop()
@@ -315,6 +316,7 @@ def _call(
     after = before
     if result is not None:
         after = replace(before, names={**before.names, "result": Name("r", _kind(result))})
+    # Effects happen after the call, so only they can name its result.
     default = "live" if "live" in scope.states else "any"
     source = (default,) if given.source is None else given.source
     return CallModel(
@@ -435,7 +437,7 @@ def _phases(
 
 def _step(given: StepTable, calls: Mapping[str, CallModel], scope: Scope, place: Place) -> Step:
     weights = {given.call: 1} if isinstance(given.call, str) else given.call
-    weights.pop("", None)
+    weights.pop("", None)  # an action without a call
     place.among("call", weights, calls, "the name of a call")
     if given.action == "group":
         grouped = [name for name, call in calls.items() if call.group]

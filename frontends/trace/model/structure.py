@@ -131,6 +131,8 @@ def _in_our_words(
     message: str, path: str, value: Any, kind: Any, *, of_key: bool
 ) -> tuple[str, str]:
     """Return the path of what is wrong, and the message, from what msgspec says of a value."""
+    # msgspec says a type and a path. Both are followed from the top, in the value and in the types
+    # of the sections, to name what was found, and what could have been there.
     at = ""
     for step in _STEP.finditer(path):
         key: Any = step[1]
@@ -144,6 +146,7 @@ def _in_our_words(
         value, at = value[key], f"{at}[{key}]" if step[2] else f"{at}.{key}"
         if get_origin(kind) in (Union, UnionType):
             of = dict if isinstance(value, dict) else tuple if isinstance(value, list) else None
+            # Of several types, the one that is written like the value.
             kinds = [each for each in get_args(kind) if each is not type(None)]
             kind = next((each for each in kinds if get_origin(each) is of), kinds[0])
     if of_key:

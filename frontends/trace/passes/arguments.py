@@ -73,6 +73,7 @@ class Fold:
         names = dict(zip(used[(len(used) + 1) // 2 :], used, strict=False))
         units: dict[int, dict[int, tuple[Call, ...]]] = {}
         for index, call in enumerate(view.bare):
+            # A clause in one call would need all its literals in one unit.
             places = literal_places(view, call)
             if len(places) != 1:
                 continue
@@ -97,6 +98,7 @@ def signs(view: TraceView) -> Substitutions | None:
     places: list[list[Alteration]] = []
     for variable, indices in negative.items():
         places.extend([{index: (_positive(view, view.bare[index]),)}] for index in indices)
+        # Negating all literals of a variable changes no answer; it is tried if it saves a sign.
         flip = renamed(view, {variable: -variable})
         before = sum(len(view.calls[index].raw) for index in flip)
         if sum(map(len, map(view.text_of, flip.values()))) < before:

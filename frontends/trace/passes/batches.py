@@ -33,6 +33,7 @@ def smaller(view: TraceView, traces: Iterable[Sequence[Call]], work: int) -> Seq
     assert view.first_failing is not None
     for batch in _batches(view, traces, work):
         batch.sort(key=lambda each: each[0])
+        # One replay plays a batch in order of size, so the first that fails is the smallest in it.
         number = view.first_failing([calls for _, calls in batch])
         if number is not None:
             return batch[number][1]

@@ -32,7 +32,9 @@ class Begin:
         if self._cut and view.last is not None:
             end = view.last + 1
         unit: dict[int, tuple[Call, ...]] = {}
-        usual: dict[int, tuple[tuple[Call], bytes]] = {}  # few calls of a long trace differ
+        # A long trace has few calls that differ, so each is spelled once; its result is kept where
+        # it is a handle, or what the failure is about.
+        usual: dict[int, tuple[tuple[Call], bytes]] = {}
         for index, (call, raw) in enumerate(zip(plain(view.calls), raws(view.calls), strict=True)):
             wanted = (view.keeps_result and index == end - 1) or view.makes_handle(call)
             if index >= end or (call.name == "return" and not wanted):
@@ -80,6 +82,7 @@ def random_drops(view: TraceView) -> FixedSearch | None:
     """
     if view.first_failing is None:
         return None
+    # The last call is the one that fails.
     kept = {*view.roles("init"), *view.options, len(view.bare) - 1}
     units = [unit for unit in (*view.groups, *singles(view)) if kept.isdisjoint(unit)]
     found = items(view, [dropped(unit) for unit in units], "random drops")

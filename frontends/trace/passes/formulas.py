@@ -81,6 +81,7 @@ def _traces(
     others = _others(view)
     made = 0
     while made < _MADE:
+        # As many calls of each size, so that small formulas are drawn more often.
         for size in _SIZES:
             for _ in range(_SIZES[-1] // size):
                 formula = _formula(chance, size, chance.choice((*_LENGTHS, own)))

@@ -45,6 +45,7 @@ class CallItems(Items):
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Add the calls that the model no longer allows."""
+        # In order of their numbers: of two that alter the same call, the same one wins each time.
         altered = self._altered(sorted(taken))
         altered.update(self._altered(sorted(chosen)))
         gone = self.view.contract_closure(altered)
@@ -54,6 +55,8 @@ class CallItems(Items):
         gone = frozenset(index for index in gone if altered.get(index, (None,)) != ())
         if not gone:
             return Closure(NOTHING, NOTHING)
+        # A call that has to go is an item of its own. A unit all of whose calls go is taken as
+        # well: it would alter nothing later on.
         count = len(self.units)
         needed: set[int] = set()
         for index in gone:
@@ -143,6 +146,7 @@ def together(
     Each has what is tried first at each of the places, all at once. There are none where each
     candidate costs a run: most of them fail.
     """
+    # Twice as many each time: from pairs to all of them, which are tried first.
     size = 2
     while view.first_failing is not None and size < 2 * len(places):
         for first in range(0, len(places) - 1, size):

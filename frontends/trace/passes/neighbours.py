@@ -74,6 +74,7 @@ class Neighbours:
         """Return the one step, None if there is none."""
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
+        # Renumbering the variables makes no new neighbours, so it is no reason to search again.
         key = view.text_of(without_gaps(view))
         if key in self._searched:
             return None
@@ -102,6 +103,7 @@ class Sideways:
         first_failing, count = view.first_failing, len(view.calls) - len(view.options)
         if first_failing is None or not _FEW < count <= _MANY:
             return None
+        # Traces of the same length that fail as well: from one of them, a step down may exist.
         like = [*mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
         known = {*view.bare}
         like = [
@@ -137,6 +139,9 @@ def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequen
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     """Yield what to alter: the simplest and most likely first."""
+    # All share a budget of calls, and the first replay finds nearly all that is found. So what
+    # drops one thing comes first, then what makes a call simpler, then pairs. What costs no call by
+    # itself (another literal, another order) is worth it only together with a drop.
     drops, given = [*_drops(view)], _given(view, options)
     yield from drops
     yield from given

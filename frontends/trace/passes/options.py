@@ -91,6 +91,7 @@ class Lower:
             for each in settings(view)
             if each.value != each.option.low
         }
+        # In the order of the solver's table: neighbours there share a unit.
         order = {name: number for number, name in enumerate(view.model.options.table)}
         found = sorted(settings(view), key=lambda each: order[each.option.name])
         units: dict[int, dict[int, tuple[Call, ...]]] = {}

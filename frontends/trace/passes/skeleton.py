@@ -48,6 +48,7 @@ class Skeleton:
         factor = _STEP if alone else 2
         parts = _parts(view, factor, drops_options=self._options != "none")
         # Of a long trace, all parts at once would take gigabytes: each is made again in its turn.
+        # What drops most comes first: the smallest part that fails is the one that is wanted.
         order = sorted(parts, key=lambda make: len(make()), reverse=True)
         if alone:
             return self._one_by_one(view, (make() for make in order))
@@ -112,6 +113,7 @@ def _parts(view: TraceView, factor: int, *, drops_options: bool) -> list[Callabl
     for index in (*view.roles("init"), count - 1):
         kinds[index] = _KEPT
     found: list[Callable[[], Drops]] = []
+    # Clauses with and without options, solves and other calls.
     options = [_OPTION] if _OPTION in kinds and drops_options else []
     for without in (options, []) if options else ([],):
         for left in ([_SOLVE, _OTHER], [_SOLVE], []):
@@ -144,6 +146,7 @@ def _ends(
 
     A unit has the calls from its first one up to the first one of the next.
     """
+    # The marks of a part are put together from two, as bytes: copying them costs next to nothing.
     yield lambda: Drops(most)
     size = 1
     while size < len(firsts):

@@ -123,6 +123,8 @@ class TraceView:
             return Document(
                 text, starts, array("i", [len(text)]) + ends, array("i", [count + 1]) + nodes
             )
+        # A long trace has a node for each block above those of its calls, so that one edit drops
+        # 256.
         start, end, stop = (array(ends.typecode, [each]) for each in (0, len(text), 0))
         begin = head
         for first in range(0, count, block):
@@ -154,11 +156,14 @@ class TraceView:
                 if known.get(index) != calls
             )
         found: list[Edit] = []
+        # Of a million calls, most blocks go as a whole or stay as they were.
         for number, some in self._by_block(altered):
             if known and all(known.get(each) == altered[each] for each in some):
                 continue
             node = number * (block + 1) + 1
             if len(some) == min(block, len(self.calls) - number * block):
+                # The whole block is one edit. Unless it is dropped, later edits may be about
+                # single calls in it, and two edits of one place exclude each other.
                 drops = isinstance(altered, Drops)
                 calls = [] if drops else [call for each in some for call in altered[each]]
                 if before is not None or not calls:
@@ -242,6 +247,7 @@ class TraceView:
             model = models.get(call.name)
             return 0 if model is None or not model.group else 1 + ends_group(call)
 
+        # 0: in no group; 1: in one; 2: its end. As bytes, to be searched in C.
         parts = marks(self._plain, part)
         members = array("i", _where(parts))
         last = parts.translate(bytes([0, 0, 1]) + bytes(253), delete=b"\0")
@@ -300,6 +306,7 @@ class TraceView:
         """
         altered = self._staying(altered)
         gone: set[int] = set()
+        # What goes may have been needed by calls that stay. Each round walks the trace again.
         for _ in range(_ROUNDS):
             more = self._refused(altered, gone)
             if not more:
@@ -374,6 +381,7 @@ class TraceView:
 
         What comes before all that is altered is allowed, up to the last of `_starts` there.
         """
+        # A walk of a million calls takes seconds, and what comes before the first change is known.
         start, group = 0, list[int]()
         machine = Machine(self.model)
         if altered and self.calls:
@@ -398,6 +406,7 @@ class TraceView:
                     group.append(index)
                 violation = make(each)
                 if violation is not None:
+                    # A `return` line, or what only a command can read, is not the model's to judge.
                     if each.name == "return" or violation.malformed or index in self._breaches:
                         continue
                     refused.add(index)
@@ -406,6 +415,7 @@ class TraceView:
                     if broken:
                         return refused | set(group)  # the clause is open in the machine
                     group = []
+        # A clause without its end at the end of the trace goes as a whole, too.
         if broken:
             refused |= set(group)
         return refused

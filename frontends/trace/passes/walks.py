@@ -60,6 +60,8 @@ def surely_lawful(view: TraceView, calls: Iterable[Call], known: Set[Call]) -> b
             continue
         if machine.allowed(call) is not None:
             return False
+        # Where the machine is in several states, only the solver knows; a call of the trace itself
+        # was allowed in a replay.
         sure = call in known or not machine.mask & ~models[call.name].source
         if not sure or (call not in known and machine.careful(call) is not None):
             return False
