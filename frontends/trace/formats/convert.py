@@ -256,11 +256,9 @@ def _in_ipasir(call: Call, name: str, *, whole: bool) -> list[Call]:
     if name == "add" and whole:
         return [Call(name, (literal,)) for literal in (*call.arguments, 0)]
     if name == "val":
-        return [Call(name, call.arguments, 0, _literal(call.arguments, result))]
+        # The literal that is true: 0 if neither is, None if that is unknown.
+        literal = call.arguments[0]
+        if isinstance(literal, int) and isinstance(result, int):
+            return [Call(name, call.arguments, 0, literal * result)]
+        return [Call(name, call.arguments)]
     return [Call(name, call.arguments, 0, result if name == "failed" else None)]
-
-
-def _literal(arguments: Sequence[Value], value: Value | None) -> int | None:
-    """Return the literal of an argument that is true; 0 if neither is, None if it is unknown."""
-    literal = arguments[0]
-    return literal * value if isinstance(literal, int) and isinstance(value, int) else None

@@ -274,6 +274,7 @@ def _settling(call: CallModel, model: Model) -> Settling:
 
 def _step(step: Step, model: Model) -> StepPlan:
     names = tuple(name for name, _ in step.calls)
+    where = "True" if step.where is None else step.where.code.text
     return StepPlan(
         step,
         names,
@@ -285,7 +286,7 @@ def _step(step: Step, model: Model) -> StepPlan:
         else (_function(step.times[0], model), _function(step.times[1], model)),
         None if step.share is None else (float(step.share[0]), float(step.share[1])),
         None if step.where is None else _function(step.where.code, model),
-        _chosen("True" if step.where is None else step.where.code.text, model),
+        _evaluated(f"lambda m, d, most: [v for v in range(1, most + 1) if {where}]", model),
         None if step.upto is None else _function(step.upto, model),
     )
 
@@ -293,13 +294,6 @@ def _step(step: Step, model: Model) -> StepPlan:
 def _function(code: Code, model: Model) -> Callable[[Machine, Any, int], Any]:
     """Return a compiled text as a function of the machine, its data and the variable `v`."""
     found: Callable[[Machine, Any, int], Any] = _evaluated(f"lambda m, d, v: {code.text}", model)
-    return found
-
-
-def _chosen(text: str, model: Model) -> Chosen:
-    """Return a function that lists the variables for which a compiled condition holds."""
-    source = f"lambda m, d, most: [v for v in range(1, most + 1) if {text}]"
-    found: Chosen = _evaluated(source, model)
     return found
 
 

@@ -97,7 +97,6 @@ class Interned(Lazy[Call]):
         self.distinct = distinct
 
     def __len__(self) -> int:
-        """Count the calls."""
         return len(self.kinds)
 
     def made(self, index: int) -> Call:
@@ -105,7 +104,6 @@ class Interned(Lazy[Call]):
         return self.distinct[self.kinds[index]]
 
     def __iter__(self) -> Iterator[Call]:
-        """Yield the calls."""
         return map(self.distinct.__getitem__, self.kinds)
 
 
@@ -128,7 +126,6 @@ class LongTrace(Lazy[Call]):
         self.lines = lines
 
     def __len__(self) -> int:
-        """Count the calls."""
         return len(self.ends)
 
     def made(self, index: int) -> Call:
@@ -205,8 +202,3 @@ def with_result(call: Call, result: Value | None) -> Call:
 def without_results(calls: Iterable[Call]) -> list[Call]:
     """Return the calls without recorded results, and without `return` lines of their own."""
     return [with_result(call, None) for call in calls if call.name != "return"]
-
-
-def results(calls: Sequence[Call]) -> list[Value | None]:
-    """Return the recorded result of each call, None where there is none."""
-    return [call.result for call in calls]

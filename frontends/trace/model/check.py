@@ -91,15 +91,12 @@ def find_model(trace: Trace) -> Model:
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:
+        makers = [(each, Machine(each[3]).make) for each in found]
         found = [
-            (unknown, _refused(calls, model), number, model) for unknown, _, number, model in found
+            (unknown, sum(make(call) is not None for call in calls), number, model)
+            for (unknown, _, number, model), make in makers
         ]
     return min(found, key=lambda each: each[:3])[3]
-
-
-def _refused(calls: Iterable[Call], model: Model) -> int:
-    machine = Machine(model)
-    return sum(machine.make(call) is not None for call in calls)
 
 
 def _option(call: Call, model: Model) -> Violation | None:

@@ -150,7 +150,8 @@ def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
         variable = scope.lookup(rest.strip())
         if variable.per:
             return [f"d[{variable.slot}].clear()"], frozenset()
-        return [f"d[{variable.slot}] = {_initial(variable)}"], frozenset()
+        initial = bool(variable.initial) if variable.flag else variable.initial
+        return [f"d[{variable.slot}] = {initial!r}"], frozenset()
     found = _ASSIGNMENT.fullmatch(text)
     if found is None:
         raise LanguageError(f"expected '=', '+=' or '-=', 'clear' or 'goto' in {text!r}")
@@ -187,7 +188,3 @@ def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
         f"k_ = {key}",
         f"if k_: (d[{slot}].{add} if {value} else d[{slot}].{discard})(k_)",
     ]
-
-
-def _initial(variable: Variable) -> str:
-    return repr(bool(variable.initial)) if variable.flag else repr(variable.initial)

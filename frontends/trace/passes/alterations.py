@@ -23,15 +23,12 @@ class Drops(Alteration):
         self._marks = marks
 
     def __len__(self) -> int:
-        """Count the calls that are dropped."""
         return self._marks.count(1)
 
     def __bool__(self) -> bool:
-        """Return whether any call is dropped."""
         return 1 in self._marks
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the calls that are dropped."""
         return self._found(1, 0)
 
     def __getitem__(self, index: int) -> tuple[Call, ...]:
@@ -41,7 +38,6 @@ class Drops(Alteration):
         raise KeyError(index)
 
     def __contains__(self, index: object) -> bool:
-        """Return whether a call is dropped."""
         return isinstance(index, int) and bool(self._marks[index])
 
     def get(self, index: int, default: Any = None) -> Any:
@@ -49,7 +45,6 @@ class Drops(Alteration):
         return () if self._marks[index] else default
 
     def __eq__(self, other: object) -> bool:
-        """Compare with another alteration."""
         return self._marks == other._marks if isinstance(other, Drops) else super().__eq__(other)
 
     __hash__ = None  # type: ignore[assignment]  # as a dictionary

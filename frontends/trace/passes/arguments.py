@@ -97,7 +97,11 @@ def signs(view: TraceView) -> Substitutions | None:
         return None
     places: list[list[Alteration]] = []
     for variable, indices in negative.items():
-        places.extend([{index: (_positive(view, view.bare[index]),)}] for index in indices)
+        for index in indices:
+            call = view.bare[index]
+            for place, value in literals(view, call):
+                call = with_argument(call, place, abs(value))
+            places.append([{index: (call,)}])
         # Negating all literals of a variable changes no answer; it is tried if it saves a sign.
         flip = renamed(view, {variable: -variable})
         before = sum(len(view.calls[index].raw) for index in flip)
@@ -273,9 +277,3 @@ def _calls_for(view: TraceView, group: Sequence[int], literal: int) -> Iterator[
             continue
         if [argument.type.kind for argument in model.arguments] == ["literal"]:
             yield {**rest, group[0]: (Call(name, (literal,)),)}
-
-
-def _positive(view: TraceView, call: Call) -> Call:
-    for place, value in literals(view, call):
-        call = with_argument(call, place, abs(value))
-    return call

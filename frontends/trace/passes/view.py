@@ -17,7 +17,7 @@ from reducekit.frontends.trace.language.calls import (
     mapped,
     marks,
     plain,
-    without_results,
+    with_result,
 )
 from reducekit.frontends.trace.language.text import read_trace, spell
 from reducekit.frontends.trace.model.definition import Model
@@ -47,7 +47,6 @@ class Groups(Lazy[tuple[int, ...]]):
         self._ends = ends
 
     def __len__(self) -> int:
-        """Count the groups."""
         return len(self._ends)
 
     def made(self, index: int) -> tuple[int, ...]:
@@ -64,7 +63,6 @@ class Mapped(Lazy[Call]):
         self._change = change
 
     def __len__(self) -> int:
-        """Count the calls."""
         return len(self._calls)
 
     def made(self, index: int) -> Call:
@@ -288,7 +286,7 @@ class TraceView:
         return mapped(self.calls, self._without_result) if self._block else self.bare
 
     def _without_result(self, call: Call) -> Call:
-        return call if self.makes_handle(call) else _bare(call)
+        return call if self.makes_handle(call) else with_result(call, None)
 
     def makes_handle(self, call: Call) -> bool:
         """Return whether what a call returns is a handle."""
@@ -424,7 +422,3 @@ class TraceView:
 def _where(marked: bytes) -> Iterator[int]:
     """Yield the indices of the bytes that are not 0."""
     return compress(range(len(marked)), marked)
-
-
-def _bare(call: Call) -> Call:
-    return call if call.result is None else without_results((call,))[0]
