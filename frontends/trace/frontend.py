@@ -68,7 +68,7 @@ _FIRST_CALL = re.compile(
 class Traces(Frontend):
     """The frontend for API traces.
 
-    `model` is the model they go by, or its name, and `format` their format, by default those
+    `model` is their model, or its name, and `format` their format, by default those
     of the first trace that is read. `options` says which options are reduced. `library`, `fault`,
     `faults` and `check_returns` say what they are replayed against where no command is given.
     `last` returns the index of the call in which the replay of a text ended, if

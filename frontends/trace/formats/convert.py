@@ -135,7 +135,7 @@ class _Round:
 
 
 class _Writer:
-    """Makes calls of another API, none of which it does not allow if that changes no answer."""
+    """Makes calls of another API; leaves out queries that this one does not allow."""
 
     def __init__(
         self, calls: Sequence[Call], meaning: Mapping[str, str], target: str, source: str

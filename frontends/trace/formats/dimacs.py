@@ -90,7 +90,7 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
     """Return what is solved as a CNF in DIMACS format: the clauses, and assumptions as units.
 
     `solve` counts the calls that solve from 0, or from the end if negative; a
-    trace without any stands for its clauses. Raises UsageError if there is no
+    trace without any gives its clauses. Raises UsageError if there is no
     such one, or if a propagator has clauses of its own.
     """
     clauses, moments = _asked(calls, api)

@@ -13,7 +13,7 @@ from reducekit.frontends.trace.generate.plan import CallPlan, StepPlan
 from reducekit.frontends.trace.generate.run import Run
 
 _UNIFORM = 2000  # literals of a round whose clauses are all longer than the shortest length
-_TRIES = 50  # draws in a row that would make a clause a tautology, after which it is closed
+_TRIES = 50  # draws that would make a clause a tautology, one after the other, until it is closed
 
 Clauses = list[list[int]]
 Structure = Callable[[Sequence[int]], Clauses]

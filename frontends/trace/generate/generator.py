@@ -185,7 +185,7 @@ class _Steps:
     def take_plainly(self, step: StepPlan, times: int) -> bool:
         """Do the same as `times` calls of `take`, if possible at once; return whether it was.
 
-        This is for queries of any variable, of which there are many; they change nothing.
+        This is for queries of any variable: there are many, and they change nothing.
         """
         plan = self.run.plans[step.names[0]]
         if not (plan.plain and plan.query and times > 1) or len(step.names) > 1:

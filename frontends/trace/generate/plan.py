@@ -74,7 +74,7 @@ class CallPlan:
     generators too. A query changes nothing; of a call that steers, the result changes the
     state of the machine; `literal` says that it takes a literal or variable, `alone` that it
     takes a literal and nothing else, `handles` that it takes one or more of these, `idle`
-    that it leaves the state as it is, `plain` that besides it may be made with all literals
+    that it leaves the state as it is, `plain` that, in addition, it may be made with all literals
     or with none. `one` and `each` are those of the compiler. `known` remembers calls that
     were made before, by their arguments: most occur in many traces; `literals` those of the
     literals 1, -1, 2, -2, ...
@@ -120,7 +120,7 @@ class Plan:
     """All that a generator has to know of a model.
 
     `calls` are all calls by name. `clause` is the one that adds clauses (None if there
-    is none), `settling` what of it need not be asked twice; `define` is one that makes a
+    is none), `settling` what of it need not be checked twice; `define` is one that makes a
     variable and takes no arguments. `fuzzed` are the options that random values are set to.
     """
 
@@ -227,7 +227,7 @@ _OPENS = re.compile(r"(\w+) = LIT != 0")
 
 
 def _settling(call: CallModel, model: Model) -> Settling:
-    """Say what of adding clauses need not be looked at again; nothing, if that cannot be told.
+    """Return what of adding clauses need not be checked twice; nothing where that is unclear.
 
     Neither what is asked before a call, nor what it changes, can have become something
     else since: literals were added and clauses closed, no more. A whole clause begins

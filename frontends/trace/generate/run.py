@@ -10,7 +10,7 @@ from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.machine import Machine
 
 Play = Callable[[Sequence[Call]], Sequence[Value | None]]
-"""Plays calls that follow those before, and returns their results, None where there is none.
+"""Plays the next calls and returns their results, None for a call without one.
 
 Fewer results than calls mean that the trace has ended in the first call without one.
 """

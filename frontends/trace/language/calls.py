@@ -1,8 +1,8 @@
 """API traces as plain data: calls, and the trace that they stand in.
 
 A call keeps the bytes it was read from. So a trace that is only cut down
-prints byte by byte what is left of the file, and a call that was altered or
-made afresh (`raw` empty) is spelled anew by its format
+prints its calls byte by byte, and a call that was altered or made afresh (`raw` empty) is
+spelled by its format
 (`reducekit.frontends.trace.formats`).
 """
 
@@ -30,7 +30,7 @@ class Call:
 
     `raw` are the bytes of the call in the file, ends of lines, `return` line,
     and blank lines and comments before it included; empty if the call has to
-    be spelled anew.
+    be spelled by its format.
     """
 
     name: str
@@ -136,7 +136,7 @@ class LongTrace(Lazy[Call]):
 
 
 def plain(calls: Sequence[Call]) -> Sequence[Call]:
-    """Return calls to look at in a row: those of a long trace have no bytes and no lines."""
+    """Return the calls to walk through: those of a long trace have no bytes and no lines."""
     return calls.plain if isinstance(calls, LongTrace) else calls
 
 
@@ -177,7 +177,7 @@ def marks(calls: Sequence[Call], mark: Callable[[Call], int]) -> bytes:
 
 
 def altered(call: Call, name: str | None = None, arguments: Iterable[Value] | None = None) -> Call:
-    """Return the call with another name or other arguments; it will be spelled anew."""
+    """Return the call with another name or other arguments, without its bytes."""
     return replace(
         call,
         name=call.name if name is None else name,
@@ -192,7 +192,7 @@ def with_argument(call: Call, place: int, value: Value) -> Call:
 
 
 def with_result(call: Call, result: Value | None) -> Call:
-    """Return the call with another recorded result, or with none.
+    """Return the call with another recorded result, or without one.
 
     A call whose result stays as it is keeps its bytes.
     """

@@ -1,7 +1,7 @@
 """What all trace formats have in common: one call a line, and words parted by blanks.
 
 Each format differs from the others in little, so it is a `Syntax`: plain data
-that one reader and one printer go by.
+for one reader and one printer.
 """
 
 from __future__ import annotations

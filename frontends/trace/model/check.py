@@ -70,7 +70,7 @@ def first_violation(calls: Iterable[Call], model: Model) -> tuple[int, Violation
 
 
 def find_model(trace: Trace) -> Model:
-    """Return the model that a trace goes by.
+    """Return the model of a trace.
 
     The model that the trace names, or else the one of its format that knows most of its calls and
     refuses fewest. Where no model has the format, it is learnt from the trace.

@@ -108,7 +108,7 @@ def compile_condition(text: str, scope: Scope) -> Code:
     """Compile a condition. Raises LanguageError with what was expected.
 
     The code refers to `d`, the list of the state's variables, to `m`, the
-    machine, and to the code of `scope.names`. A name with a star stands for
+    machine, and to the code of `scope.names`. A name with a star is
     each of its values: then the condition has to hold for all.
     """
     code = compile_value(text, scope)

@@ -4,7 +4,7 @@ One TOML file a solver API says which calls there are and what they take, in
 which states they may be made, what they require, what they change and return;
 which options there are; what random input looks like; and how to tell the
 outcomes of a run apart. The generator, the checker, the reducer's filter, the
-replayer and the documentation all go by it. The language of the file is
+replayer and the documentation all use it. The language of the file is
 described in `docs/trace-models.md`; `reducekit.frontends.trace.model.loader` reads
 it, `reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `models/`.
 """
@@ -66,7 +66,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a call; one with `star` stands for any number of values."""
+    """An argument of a call; one with `star` takes any number of values."""
 
     name: str
     type: Type
@@ -247,7 +247,7 @@ class DataModel(Section, frozen=True):
     # Rounds whose clauses all have one length, with a ratio for each: at the threshold between
     # satisfiable and not (Mertens, Mezard, Zecchina 2006) formulas are hardest.
     uniform: Kind = Kind()
-    # How often a clause gives way to those of an exclusive or, of a gate, or of a constraint that
+    # How often a clause is replaced by those of an exclusive or, of a gate, or of a constraint that
     # counts: what a solver looks for when it simplifies.
     structured: Fraction = Fraction(0)
 
@@ -286,7 +286,7 @@ class Step:
     words: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def only(self, names: Container[str]) -> Step | None:
-        """Return the step without other calls than these; None if there is none left."""
+        """Return the step with these calls only; None if it has no others."""
         if not self.calls:
             return self
         calls = tuple((name, weight) for name, weight in self.calls if name in names)

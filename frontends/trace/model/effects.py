@@ -122,7 +122,7 @@ def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | Non
     if high is None and flag is not None and flag.per:
         if not flag.flag or flag.initial:
             raise LanguageError(f"expected a flag that is false at first in {text!r}")
-        # A copy: the statement may change the very flag that it goes by.
+        # A copy: the statement may change the very flag that is looped over.
         return statement, (variable, f"for v_ in tuple(d[{flag.slot}]):", flag), condition
     if high is None:
         raise LanguageError(f"expected '..' and a number after {where!r}, in {text!r}")
@@ -175,7 +175,7 @@ def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
 
 
 def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
-    """Return the lines that set a flag; entity 0 is none, and has no flags."""
+    """Return the lines that set a flag; 0 is no variable, and has no flags."""
     slot = variable.slot
     if not variable.per:
         return [f"d[{slot}] = {value}"]

@@ -31,7 +31,7 @@ class Handles:
         self._rank = rank
 
     def problem(self, view: TraceView) -> HandleItems | None:
-        """Return the handles as items; None where there are none with others of their sort."""
+        """Return the handles as items; None if no two have one sort."""
         if not any(each.produces for each in view.model.calls.values()):
             return None
         units = _units(view, _handles(view), self._rank)

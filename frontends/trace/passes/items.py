@@ -105,7 +105,7 @@ def items(view: TraceView, units: Iterable[Alteration], what: str) -> CallItems 
 class Substitutions(LeafTree):
     """Places, each with the alterations to try there, the first that does it is taken.
 
-    What would break the contract by itself is not tried.
+    What would break the contract is not tried.
     """
 
     def __init__(self, view: TraceView, places: Sequence[Sequence[Alteration]], what: str) -> None:
@@ -143,7 +143,7 @@ def together(
 ) -> Iterator[Sequence[Alteration]]:
     """Yield places for some at a time, halves, quarters and so on: those that come last, first.
 
-    Each has what is tried first at each of the places, all at once. There are none where each
+    Each has what is tried first at each of the places, all at once. None where each
     candidate costs a run: most of them fail.
     """
     # Twice as many each time: from pairs to all of them, which are tried first.

@@ -78,7 +78,7 @@ class Neighbours:
         key = view.text_of(without_gaps(view))
         if key in self._searched:
             return None
-        found = smaller(view, mended(view, _neighbours(view, self._options)), _WORK)
+        found = smaller(view, repaired(view, _neighbours(view, self._options)), _WORK)
         if found is None:
             self._searched.add(key)
         return step_to(view, found, self.name)
@@ -105,7 +105,7 @@ class Sideways:
         if first_failing is None or not _FEW < count <= _MANY:
             return None
         # Traces of the same length that fail as well: from one of them, a step down may exist.
-        like = [*mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
+        like = [*repaired(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
         known = {*view.bare}
         like = [
             calls
@@ -122,7 +122,7 @@ class Sideways:
             if count > _SHORT:
                 found = smaller(side, walks(side, self._options), _SIDE_WORK)
             if found is None:
-                near = mended(side, _close(side, self._options))
+                near = repaired(side, _close(side, self._options))
                 found = smaller(side, near, _SIDE_WORK)
             if found is not None:
                 return step_to(view, found, self.name)
@@ -130,10 +130,10 @@ class Sideways:
         return None
 
 
-def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
-    """Yield what becomes of the trace, without what the contract does not allow any more."""
+def repaired(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
+    """Yield the altered traces, without the calls that the contract no longer allows."""
     for each in neighbours:
-        whole = view.mended(each)
+        whole = view.repaired(each)
         if whole is not None:
             yield view.after(whole)
 
@@ -195,7 +195,7 @@ def _both(some: Sequence[Alteration]) -> Iterator[Alteration]:
 def _samples(view: TraceView, some: Sequence[Alteration]) -> Iterator[Alteration]:
     """Yield some at a time, at random, always the same for the same trace: many and few.
 
-    The smallest that fails is taken: so a trace of which much can go takes fewer steps.
+    The smallest that fails is taken, so a trace that can lose much takes fewer steps.
     """
     chance = Random(view.document.text)
     for _ in range(_SAMPLES if len(some) > _FEW else 0):

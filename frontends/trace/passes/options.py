@@ -67,7 +67,7 @@ def import_options(view: TraceView) -> Substitutions | None:
         return None
     counts = (1, 2, 4, 8) if view.first_failing else (1,)
     parts = [part for count in counts for part in parts_of(more, count) if part]
-    steps = [view.mended({begin: (view.bare[begin], *part)}) for part in parts]
+    steps = [view.repaired({begin: (view.bare[begin], *part)}) for part in parts]
     return substitutions(view, [[each for each in steps if each]], "import options")
 
 

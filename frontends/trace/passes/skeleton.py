@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.items import Substitutions, parts_of, substitutions
-from reducekit.frontends.trace.passes.neighbours import mended
+from reducekit.frontends.trace.passes.neighbours import repaired
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.passes import pass_
@@ -52,14 +52,14 @@ class Skeleton:
         order = sorted(parts, key=lambda make: len(make()), reverse=True)
         if alone:
             return self._one_by_one(view, (make() for make in order))
-        made = mended(view, (make() for make in order))
+        made = repaired(view, (make() for make in order))
         return step_to(view, smaller(view, made, _WORK), self.name)
 
     def _one_by_one(self, view: TraceView, parts: Iterable[Alteration]) -> Substitutions | None:
         """Return the parts as candidates, for interpreters that play one trace at a time."""
         found: list[Alteration] = []
         for each in parts:
-            whole = view.mended(each)
+            whole = view.repaired(each)
             if whole and whole not in found:
                 found.append(whole)
             if len(found) == _MOST:
@@ -76,7 +76,7 @@ def halves(view: TraceView) -> Substitutions | None:
     """
     if len(view.calls) - len(view.options) < _HALVED:
         return None
-    found = [whole for each in _chunks(view) if (whole := view.mended(each)) is not None]
+    found = [whole for each in _chunks(view) if (whole := view.repaired(each)) is not None]
     return substitutions(view, [found], "halves")
 
 

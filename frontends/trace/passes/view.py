@@ -1,4 +1,4 @@
-"""A parsed trace as the passes see it: calls, the model they go by, and where the replay ended."""
+"""A parsed trace as the passes see it: calls, their model, and where the replay ended."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ class TraceView:
     `edits` says which. `last_call` returns the index of
     the call in which the replay of the text ended, None if that is unknown.
     `keeps_result`: the failure is about the result of that call.
-    `first_failing` tells of many small traces the first that fails in the same
-    way, None where there is no way to play many at a time. `lawful`: the input keeps to the
-    contract, whatever its calls return; so what breaks it is never what is looked for.
+    `first_failing` finds the first of many small traces that fails in the same way, None where
+    they cannot be played together. `lawful`: the input keeps to the
+    contract whatever its calls return, so a failure is never a broken contract.
     Calls whose names are in `keep` stay, whatever an alteration says.
     """
 
@@ -189,7 +189,7 @@ class TraceView:
                 yield number, [*group]
 
     def of(self, calls: Sequence[Call]) -> TraceView:
-        """Return another trace that goes by the same model, and is played by the same."""
+        """Return another trace with the same model and player."""
         text = self.text_of(calls)
         return TraceView(
             read_trace(text, self.trace.format),
@@ -314,8 +314,8 @@ class TraceView:
             gone |= more
         return None
 
-    def mended(self, alteration: Alteration) -> Alteration | None:
-        """Return an alteration that also drops what has to go; None if it cannot be mended."""
+    def repaired(self, alteration: Alteration) -> Alteration | None:
+        """Return an alteration that also drops what has to go; None if that does not help."""
         gone = self.contract_closure(alteration)
         if gone is None:
             return None

@@ -39,8 +39,7 @@ _APART = ("init", "release", "option")
 def walks(view: TraceView, options: OptionMode) -> Iterator[Sequence[Call]]:
     """Yield the traces at the ends of random walks, always the same for the same trace.
 
-    No call breaks the contract, and no new call is made of which only the solver
-    could decide whether it does.
+    No call breaks the contract; a new call is made only if that is certain without the solver.
     """
     walk, most, known = _Walk(view, options), len(view.bare), {*view.bare}
     for _ in range(_WALKS):
@@ -52,7 +51,7 @@ def walks(view: TraceView, options: OptionMode) -> Iterator[Sequence[Call]]:
 def surely_lawful(view: TraceView, calls: Iterable[Call], known: Set[Call]) -> bool:
     """Return whether the contract is kept, whatever the calls that are not `known` return or find.
 
-    Of the known ones, of which a trace was made, it is enough that they may be allowed.
+    Known ones are calls of a trace that was replayed: it is enough that they may be allowed.
     """
     machine, models = Machine(view.model), view.model.calls
     for call in calls:
@@ -93,7 +92,7 @@ class _Walk:
         self._units = [*singles, *view.groups, *drop.variables(view)]
 
     def end(self) -> list[Call]:
-        """Return what is left of the trace after some steps; what is dropped goes first."""
+        """Return the trace after some steps, drops first."""
         chance = self._chance
         steps = chance.choice(_STEPS)
         gone: set[int] = set()

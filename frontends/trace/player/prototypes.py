@@ -3,7 +3,7 @@
 The calls of an API are a table from the call's name to C calls parted by `;`,
 such as `lglsetopt($, str, int)`. The result of the last one is the call's.
 
-    int, bool, ptr f(...)   result of the call; with nothing before it there is none
+    int, bool, ptr f(...)   result of the call; with nothing before it, it has none
     $ = f(...)              the result is the object that all other calls work on
     $                       the object
     ~$                      the object, which is dead afterwards
@@ -133,7 +133,7 @@ class Interface:
 
 
 def prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
-    """Return calls with these names, the functions of which begin with a prefix."""
+    """Return calls with these names; their functions begin with a prefix."""
     return {name: f"{prefix}{name}({arguments})" for name in names.split()}
 
 
