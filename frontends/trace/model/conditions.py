@@ -57,7 +57,6 @@ class Variable:
     flag: bool
     per: str
     initial: int
-    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,6 @@ class Name:
 
     code: str
     kind: Kind
-    entity: str = ""
     star: bool = False
 
 

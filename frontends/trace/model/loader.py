@@ -68,13 +68,8 @@ _ARGUMENT = re.compile(r"(?:([A-Za-z_][A-Za-z0-9_]*)\s*:\s*)?([A-Za-z_][A-Za-z0-
 def shipped() -> tuple[str, ...]:
     """Return the names of the models that are shipped, sorted."""
     folder = files("reducekit.frontends.trace") / "models"
-    return tuple(
-        sorted(
-            each.name.removesuffix(".toml")
-            for each in folder.iterdir()
-            if each.name.endswith(".toml")
-        )
-    )
+    names = sorted(each.name for each in folder.iterdir())
+    return tuple(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def load_model(name: str) -> Model:
@@ -117,9 +112,8 @@ def parse_model(text: bytes, source: str = "model", folder: Path | None = None) 
 def _spread(content: dict[str, Any], place: Place) -> dict[str, Any]:
     """Return a model's content with each family of calls as calls."""
     calls = dict(structured(content.get("calls", {}), dict, place.inner("calls")))
-    for number, family in enumerate(
-        structured(content.get("families", []), list, place, "families")
-    ):
+    families = structured(content.get("families", []), list, place, "families")
+    for number, family in enumerate(families):
         inner = place.inner(f"families[{number}]")
         keys = {**structured(family, dict, inner)}
         names = structured(keys.pop("names", []), Words, inner, "names")
@@ -266,12 +260,12 @@ def _variables(
         for name, each in group.items():
             if name in KEYWORDS or name in found or name in hooks:
                 place.fail(f"{key}.{name}", "expected a name that nothing else has")
-            per, entity = each.per, ""
+            per = each.per
             if per:
                 place.among(f"{key}.{name}.per", [per], known, "one of {}")
             if per in types and types[per].kind == "handle":
-                per, entity = f"handle:{types[per].negation}", per
-            found[name] = Variable(len(found), key == "flags", per, int(each.initial), entity)
+                per = f"handle:{types[per].negation}"
+            found[name] = Variable(len(found), key == "flags", per, int(each.initial))
     return found
 
 
