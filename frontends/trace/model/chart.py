@@ -187,6 +187,7 @@ def _lines(x: float, y: float, lines: Sequence[str], style: str) -> Iterator[str
 
 def _frame(model: Model) -> int:
     """Return the mask of the set of states that most calls may be made in, if it is one piece."""
+    # A frame goes around neighbours only, and one around two states or around all says nothing.
     for mask, _ in Counter(call.source for call in model.calls.values()).most_common():
         states = [number for number in range(len(model.states)) if mask >> number & 1]
         if len(states) > 2 and states[-1] - states[0] == len(states) - 1 < len(model.states) - 1:
@@ -218,6 +219,7 @@ def _arrows(model: Model, frame: int) -> list[_Arrow]:
             for target in range(len(model.states)):
                 if not mask >> target & 1:
                     continue
+                # One arrow from the frame, in place of one from each state in it.
                 wide = _is_wide(call, frame)
                 if wide:
                     found.setdefault((None, target, call.source & frame), []).append(label)

@@ -227,6 +227,7 @@ def _comparison(left: ast.expr, sign: str, right: ast.expr, scope: Scope) -> Cod
     kinds = [code.kind for code in codes]
     if kinds[0] != kinds[1]:
         raise LanguageError(f"a {kinds[0]} is compared with a {kinds[1]}")
+    # Words have no order that an API could mean.
     if kinds[0] != "number" and sign not in ("==", "!="):
         raise LanguageError("only numbers have an order")
     return _joined(f" {sign} ", codes, "truth")

@@ -177,6 +177,7 @@ class OptionModel(Section, frozen=True):
     # Of setting options at all.
     probability: Fraction = Fraction(1, 2)
     # Presets that are taken instead of fuzzing, and presets that are added to it.
+    # Options in a preset are not fuzzed: they are what it is about.
     instead: tuple[Preset, ...] = ()
     besides: tuple[Preset, ...] = ()
     # One option in m is touched, m uniform between these two; an option with a weight as many

@@ -98,6 +98,7 @@ def _combinations(options: Mapping[str, Any], place: Place) -> list[tuple[_Part,
                 inner.fail(name, "expected the name of an option")
             given = [value, value] if is_whole(value) else value
             parts.append(_Part(name, *structured(given, Range, inner, name)))
+        # Such a combination would be broken before the first call, or by each use of the preset.
         for values in (defaults, *presets):
             if all(part.holds(values[part.option]) for part in parts):
                 what = "the defaults are not" if values is defaults else "no preset is"

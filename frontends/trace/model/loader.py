@@ -205,6 +205,7 @@ def _hooks(file: str, place: Place, folder: Path | None) -> dict[str, Callable[.
     if folder is None or Path(file).name != file:
         place.fail("api.hooks", "expected the name of a Python file in the model's folder")
     path = folder / file
+    # By its path: the folder of a model is not on the import path.
     spec = importlib.util.spec_from_file_location(f"reducekit_hooks_{path.stem}", path)
     if spec is None or spec.loader is None:
         place.fail("api.hooks", f"expected a Python file, found {file!r}")

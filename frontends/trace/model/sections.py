@@ -76,6 +76,7 @@ class CallTable(Section, frozen=True):
     """A call."""
 
     args: Words = Words()
+    # `from` is a keyword of Python; by default, the call is allowed in the set `live`.
     source: Words | None = field(name="from", default=None)
     to: Words | None = None
     result: str | dict[str, Words] | None = None
@@ -101,6 +102,7 @@ class StepTable(Section, frozen=True):
     call: str | dict[str, Positive] = ""
     probability: Fraction = Fraction(1)
     again: Fraction = Fraction(0)
+    # A number or an expression, once or as [least, most].
     times: int | str | tuple[int | str, int | str] | None = None
     share: tuple[Fraction, Fraction] | None = None
     where: str | None = None

@@ -68,6 +68,7 @@ def _batches(
         size = len(calls) - given, given, len(text), text
         if size[:what_counts] >= now[:what_counts] or not view.keeps(calls):
             continue
+        # Traces in one replay share a process, each with a solver of its own.
         cost = len(calls) + 1  # the solver is released after it
         if cost > room:
             yield batch

@@ -76,6 +76,7 @@ def _traces(
     bare = view.bare
     init, end = [bare[index] for index in view.roles("init")], bare[-1:]
     solves = [bare[index] for index in view.roles("solve") if index < len(bare) - 1]
+    # The failure may be in the call after a solve, so that solve is there in half of the traces.
     ends = [end, [*solves[-1:], *end]]
     own = [len(group) - 1 for group in view.groups]
     others = _others(view)

@@ -99,6 +99,7 @@ class HandleItems(Items):
         units = [self.units[item] for item in selected if item < count]
         names: dict[Value, str] = {unit.name: unit.other for unit in units}
         for name in names:
+            # One may be replaced by another that is replaced itself.
             # A replacement was made before its handle, so this terminates.
             while names[name] in names:
                 names[name] = names[names[name]]

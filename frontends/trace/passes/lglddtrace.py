@@ -108,6 +108,7 @@ class Descent(LeafTree):
         if value is None:
             return ()
         option = self.options[number].option
+        # An option with few values goes down by ones, and stops at the first that fails.
         if option.high - option.low < _SMALL and low >= option.low:
             return ()  # a step down failed
         return self._rest(number, value, high)

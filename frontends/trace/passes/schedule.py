@@ -73,6 +73,7 @@ def own_schedule(options: OptionMode) -> Schedule:
     prepare: tuple[Pass, ...] = (Begin(), Skeleton(options), truncate)
     neighbours = Neighbours(options)
     prepare += _truncated(*_long(RandomFormulas(options)), *[neighbours] * _STEPS)
+    # Halving goes on where the small formulas and the skeleton have failed.
     prepare += _truncated(*[halves] * _TIMES)
     if options == "all":
         prepare += _long(import_options, least=_TINY)
