@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
+from reducekit.frontends.smt2.graph.model import RAW, TIGHT, Graph, ScriptContext, Shape, Shapes
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
 from reducekit.frontends.smt2.language.spelling import short_names
@@ -33,7 +33,6 @@ _DROPPABLE = frozenset(
     b" define-sort".split()
 )
 _BARRIERS = frozenset((b"reset", b"reset-assertions"))
-_RAW = frozenset((-1,))
 
 
 @dataclass(slots=True)
@@ -389,7 +388,7 @@ class _Builder:
             head,
             len(frame.args),
             tuple(frame.binds) if any(frame.binds) else (),
-            _RAW if frame.raw else frozenset(frame.raws),
+            RAW if frame.raw else frozenset(frame.raws),
             tuple(dict.fromkeys(frame.uses)),
             names=tuple(frame.names),
         )

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
+from reducekit.frontends.smt2.graph.model import RAW, Graph, follow, post_order
 
 # What a let costs besides its name and its term. It pays for a term of n bytes with k uses if that
 # and two bytes for each use (a short name and a blank) are less than the (k - 1) * n bytes saved.
@@ -231,7 +231,7 @@ class _Printer:
                 bound = node in graph.bound
             else:
                 bound = count > 1 and (count - 1) * own > _LET + 2 * count and shape.arity > 0
-            if bound and shape.raw != _RAW:
+            if bound and shape.raw != RAW:
                 name = spare[self.used]
                 self.used += 1
                 self.names[node] = name
@@ -320,7 +320,7 @@ class _Printer:
                 out.append(shape.items[0])
                 continue
             args = self._arguments(node)
-            below = 2 if mode == 2 or shape.raw == _RAW else 0
+            below = 2 if mode == 2 or shape.raw == RAW else 0
             tasks: list[bytes | tuple[int, int]] = []
             for item in shape.items:
                 if isinstance(item, bytes):
@@ -357,6 +357,3 @@ class _Printer:
                 tasks.append(b" (")
             tasks += (self.names[node] + b" ", (node, 1), b")")
         tasks += (b") ", body, b")" * count)
-
-
-_RAW = frozenset((-1,))

@@ -14,8 +14,8 @@ from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.functions import has_definitions, named_terms
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.frontends.smt2.language.commands import TOKEN
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
@@ -219,7 +219,7 @@ def without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph
         return None
     # Hardware model checkers name each wire by a define-fun. Removing such a wire takes its name,
     # all uses, and all wires that only it uses: a closure over commands. In one term it is a hoist.
-    replaced, gone = named_terms(Moves(graph, material))
+    replaced, gone = named_terms(Site(graph, material))
     if not replaced:
         return None
     # A removed command must not remain a root: it would be printed, with the expanded terms.

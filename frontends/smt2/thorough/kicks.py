@@ -20,8 +20,9 @@ from reducekit.frontends.smt2.graph.closing import WIDEST, complement
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import Listing
 from reducekit.frontends.smt2.graph.model import Graph, Shape
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.moves import on_node, to_declared, to_fresh
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.spelling import shortest
@@ -76,13 +77,13 @@ class Kicks:
     def __init__(self, ground: Ground, seed: int) -> None:
         self.ground = ground
         self.seed = seed
-        self.moves = Moves(ground.graph, ground.material)
+        self.site = Site(ground.graph, ground.material)
         self._made: dict[int, tuple[Candidate, Listing] | None] = {}
 
     @property
     def patience(self) -> int:
         """The number of kicks without gain after which the search ends."""
-        return _LEAST + _PER_NODE * len(self.moves.nodes)
+        return _LEAST + _PER_NODE * len(self.site.nodes)
 
     def __getitem__(self, number: int) -> tuple[Candidate, Listing] | None:
         """Return the kick of this number and its listing; None if there is none."""
@@ -93,11 +94,11 @@ class Kicks:
     def _make(self, number: int) -> tuple[Candidate, Listing] | None:
         random = Random(self.seed * 1_000_003 + number)
         ground = self.ground
-        candidate = kick(self.moves, random)
+        candidate = kick(self.site, random)
         if candidate is None:
             return None
         if random.random() < 0.25:  # two kicks at once reach graphs that neither reaches alone
-            second = kick(self.moves, random)
+            second = kick(self.site, random)
             both = None if second is None else _together(ground.graph, candidate, second)
             candidate = both or candidate
         everything = range(len(ground.listing.commands))
@@ -211,22 +212,22 @@ def is_smaller(listing: Listing, other: Listing) -> bool:
     return (len(text), text) < (len(than), than)
 
 
-Kick = Callable[[Moves, Random], "Candidate | None"]
+Kick = Callable[[Site, Random], "Candidate | None"]
 
 
-def kick(moves: Moves, random: Random) -> Candidate | None:
+def kick(site: Site, random: Random) -> Candidate | None:
     """Return a random kick; None if none was found."""
-    if not moves.nodes:
+    if not site.nodes:
         return None
     for _ in range(_FEW):
-        found = random.choice(KICKS)(moves, random)
+        found = random.choice(KICKS)(site, random)
         if found is not None:
             return found
     return None
 
 
-def _pick(moves: Moves, random: Random) -> int:
-    return random.choice(moves.nodes)
+def _pick(site: Site, random: Random) -> int:
+    return random.choice(site.nodes)
 
 
 def _vectors(sort: Sort, random: Random) -> list[bytes]:
@@ -237,19 +238,19 @@ def _vectors(sort: Sort, random: Random) -> list[bytes]:
     return [shortest(1, width), shortest(random.getrandbits(width), width)]
 
 
-def other_constant(moves: Moves, random: Random) -> Candidate | None:
+def other_constant(site: Site, random: Random) -> Candidate | None:
     """Replaces a literal by another one or by its complement."""
-    graph, node = moves.graph, _pick(moves, random)
+    graph, node = site.graph, _pick(site, random)
     shape, sort = graph.shape[node], graph.sort[node]
     if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
         return None
     # Random values next to special ones: a failure that needs "some number" is not met by 0 and 1.
     other = complement(graph, node) or shape.head
-    texts = [*moves.constants(sort)[:3], other, *_vectors(sort, random)]
+    texts = [*site.constants(sort)[:3], other, *_vectors(sort, random)]
     texts = [text for text in dict.fromkeys(texts) if text != shape.head]
     if not texts:
         return None
-    leaf = moves.leaf(random.choice(texts), sort)
+    leaf = site.leaf(random.choice(texts), sort)
     return Candidate("kick: another constant", graph, {node: leaf}, node)
 
 
@@ -258,9 +259,9 @@ def _alike(head: bytes) -> frozenset[bytes]:
     return next((group for group in _SAME_SHAPE if head in group), frozenset())
 
 
-def other_operator(moves: Moves, random: Random) -> Candidate | None:
+def other_operator(site: Site, random: Random) -> Candidate | None:
     """Replaces an operator by another one with the same sorts."""
-    graph, node = moves.graph, _pick(moves, random)
+    graph, node = site.graph, _pick(site, random)
     shape, args = graph.shape[node], graph.args[node]
     group = _alike(shape.head)
     if not group or not args or shape.uses or shape.names:
@@ -278,9 +279,9 @@ def other_operator(moves: Moves, random: Random) -> Candidate | None:
     return Candidate("kick: another operator", graph, {node: copy}, node)
 
 
-def swapped(moves: Moves, random: Random) -> Candidate | None:
+def swapped(site: Site, random: Random) -> Candidate | None:
     """Swaps two arguments of the same sort."""
-    graph, node = moves.graph, _pick(moves, random)
+    graph, node = site.graph, _pick(site, random)
     args = graph.args[node]
     shape = graph.shape[node]
     if len(args) < 2 or shape.binds or shape.raw:
@@ -294,9 +295,9 @@ def swapped(moves: Moves, random: Random) -> Candidate | None:
     return Candidate("kick: swapped", graph, {node: copy}, node)
 
 
-def other_edge(moves: Moves, random: Random) -> Candidate | None:
+def other_edge(site: Site, random: Random) -> Candidate | None:
     """Replaces one use of a node by any other node of its sort that is not above it."""
-    graph, analysis, user = moves.graph, moves.analysis, _pick(moves, random)
+    graph, analysis, user = site.graph, site.analysis, _pick(site, random)
     shape, args = graph.shape[user], graph.args[user]
     if not args or shape.raw:
         return None
@@ -305,14 +306,14 @@ def other_edge(moves: Moves, random: Random) -> Candidate | None:
     sort = graph.sort[node]
     if sort is None:
         return None
-    excluded = moves.above(user) | {user, node}
+    excluded = analysis.above((user,)) | {node}
     others = [
         each
-        for each in moves.nodes
+        for each in site.nodes
         if graph.sort[each] == sort
         and each not in excluded
         and not analysis.outside(each, node)
-        and moves.fits(each, user)
+        and site.fits(each, user)
     ]
     if not others:
         return None
@@ -322,9 +323,9 @@ def other_edge(moves: Moves, random: Random) -> Candidate | None:
     return Candidate("kick: another edge", graph, {user: copy}, user)
 
 
-def complemented(moves: Moves, random: Random) -> Candidate | None:
+def complemented(site: Site, random: Random) -> Candidate | None:
     """Complements one use of a term."""
-    graph, user = moves.graph, _pick(moves, random)
+    graph, user = site.graph, _pick(site, random)
     shape, args = graph.shape[user], graph.args[user]
     if not args or shape.raw:
         return None
@@ -340,10 +341,10 @@ def complemented(moves: Moves, random: Random) -> Candidate | None:
     return Candidate("kick: a complement", graph, {user: copy}, user)
 
 
-def other_width(moves: Moves, random: Random) -> Candidate | None:
+def other_width(site: Site, random: Random) -> Candidate | None:
     """Changes the width of bit-vectors that must have the same width."""
     found: list[Candidate] = []
-    for candidate in widths(moves):
+    for candidate in widths(site):
         found.append(candidate)
         if len(found) == _WIDTHS:
             break
@@ -352,21 +353,21 @@ def other_width(moves: Moves, random: Random) -> Candidate | None:
     return replace(random.choice(found), what="kick: a width")
 
 
-def to_variable(moves: Moves, random: Random) -> Candidate | None:
+def to_variable(site: Site, random: Random) -> Candidate | None:
     """Replaces a node by a declared or new variable of its sort."""
-    graph, node = moves.graph, _pick(moves, random)
+    graph, node = site.graph, _pick(site, random)
     sort = graph.sort[node]
     if sort is None or graph.shape[node].uses:
         return None
-    found = [*moves.to_declared(node), *moves.to_fresh(node, 0)]
+    found = [*to_declared(site, node), *to_fresh(site, node, 0)]
     return replace(random.choice(found), what="kick: a variable") if found else None
 
 
-def smaller(moves: Moves, random: Random) -> Candidate | None:
+def smaller(site: Site, random: Random) -> Candidate | None:
     """Applies a random move of the descent, even if the result is not smaller."""
-    node = _pick(moves, random)
+    node = _pick(site, random)
     found: list[Candidate] = []
-    source: Iterator[Candidate] = moves.of(node)
+    source: Iterator[Candidate] = on_node(site, node)
     for candidate in source:
         found.append(candidate)
         if len(found) == _FEW:

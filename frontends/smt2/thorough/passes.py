@@ -11,8 +11,8 @@ from reducekit.frontends.smt2.graph.closing import RARE
 from reducekit.frontends.smt2.graph.descent import Place, start
 from reducekit.frontends.smt2.graph.functions import named_terms
 from reducekit.frontends.smt2.graph.listing import list_commands
-from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.graph import ClosingMoves, GraphPass, as_printed, without_names
 from reducekit.frontends.smt2.thorough.kicks import Ground, Kicking, Kicks
@@ -66,7 +66,7 @@ class Restarted:
         if style is not Style.AS_INPUT:
             graph = replace(graph, bound=frozenset())
         material = Material(first.terms, crc32(view.document.text, self.number) | 1)
-        best = Moves(found[0], Material(view.terms))
+        best = Site(found[0], Material(view.terms))
         in_place = None if named_terms(best)[0] else without_names(graph, material, style)
         try:
             graph, listing = in_place or (graph, list_commands(graph, style))
