@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.smt2.passes.datatypes import members, tactics
+from reducekit.frontends.smt2.passes.declarations import (
+    declare,
+    inline,
+    members,
+    parameters,
+    recursive,
+)
 from reducekit.frontends.smt2.passes.drop import (
     DropBackward,
     assertions,
@@ -12,14 +18,19 @@ from reducekit.frontends.smt2.passes.drop import (
     runs,
     single_assert,
 )
-from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.graph import (
     GraphPass,
     Resorted,
     fine_graph,
 )
 from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
+from reducekit.frontends.smt2.passes.lists import (
+    attributes,
+    pattern_terms,
+    queried_terms,
+    queries,
+    tactics,
+)
 from reducekit.frontends.smt2.passes.numerals import numerals
 from reducekit.frontends.smt2.passes.scopes import Scopes, blocks
 from reducekit.frontends.smt2.passes.sorts import (

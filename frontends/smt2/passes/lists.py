@@ -1,4 +1,4 @@
-"""Passes on attributes and queries, which are no terms, and on terms in them and in patterns."""
+"""Passes on attributes, queries and tactics, which are no terms, and on terms in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reducekit.frontends.smt2.language.terms import Terms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.phases import PATTERNS
 from reducekit.passes import pass_
-from reducekit.search.problem import IndependentItems, Selection
+from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
 # A keyword is the subject of these commands, not an attribute: without it nothing is left of them.
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
@@ -149,3 +149,50 @@ def queries(view: ScriptView) -> Iterator[Change]:
         elif name in _ASSERTS and len(children) > 1 and script.sort[children[1]] == "Bool":
             template = (b"(assert ", children[1], b")")
             yield Change((Edit(node, template),), "assert")
+
+
+# Of Z3, like `apply` and the combinators: the standard has no tactics.
+_TACTICS = frozenset(b"check-sat-using apply".split())
+_SIMPLE = (b"skip", b"simplify")
+"""Tactics that can replace any other."""
+
+
+class TacticTree(LeafTree):
+    """The tactics in Z3's commands: each can be dropped, or replaced by a part or a simple one."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.document = view.document
+        commands = view.commands
+        self.roots: Sequence[int] = [
+            each
+            for node, name in zip(commands.nodes, commands.names, strict=True)
+            if name in _TACTICS
+            for each in list(self.document.children(node))[1:]
+        ]
+        self.keep = frozenset(self.roots)
+
+    def weight(self, node: int) -> int:
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the removal, if allowed, and the replacements by parts and simple tactics."""
+        found = []
+        if node not in self.keep:
+            found.append(Move(Change((Edit(node, ()),), "drop tactic"), ()))
+        parts = reversed(self.children(node, frozenset()))
+        found += [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
+        # `skip` does nothing and `simplify` always ends, so whatever follows them is still reached.
+        own = self.document.source(node)
+        simple = [each for each in _SIMPLE if len(each) < len(own) and own[:1] != b":"]
+        return found + [Move(Change((Edit(node, (each,)),), "tactic"), ()) for each in simple]
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the parts of a tactic, without the name of the combinator."""
+        return list(self.document.children(node))[1:]
+
+
+@pass_("tactics")
+def tactics(view: ScriptView) -> TacticTree | None:
+    """Removes tactics, or replaces them by one of their parts, `skip` or `simplify`."""
+    tree = TacticTree(view)
+    return tree if tree.roots else None

@@ -1,4 +1,4 @@
-"""Passes that know only the syntax of a script, for the algorithms of Perses and Vulcan.
+"""Passes for other algorithms: HDD's, and those of Perses and Vulcan, which know only the syntax.
 
 The grammar is that of the standard: a script is a list of commands, an application has at least
 one argument, a binder at least one variable, and any term can replace any other. Names and sorts
@@ -16,7 +16,15 @@ from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.lazy import Lazy
-from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
+from reducekit.search.problem import (
+    FixedSearch,
+    IndependentItems,
+    Items,
+    LeafTree,
+    Move,
+    Selection,
+    Tree,
+)
 from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
@@ -217,3 +225,42 @@ def local(view: ScriptView) -> FixedSearch | None:
     nodes = range(1, len(view.document))
     weights = [view.document.stop[node] - node for node in nodes]
     return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None
+
+
+class ScriptTree(LeafTree):
+    """Commands with their terms below them; each has one move, to its minimal replacement."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.terms = view.terms
+        self.document = view.document
+        # No closure here: HDD as published knows no dependences, so a declaration that is dropped
+        # without its users is a check that fails. That is what the algorithm is compared by.
+        self.roots: Sequence[int] = view.commands.nodes
+        self.commands = frozenset(self.roots)
+
+    def weight(self, node: int) -> int:
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the removal of a command, or the replacement of a term by a constant."""
+        if node in self.commands:
+            return [Move(Change((Edit(node, ()),), "drop commands"), ())]
+        # HDD only deletes; a term cannot be deleted, so the smallest constant of its sort stands
+        # for it.
+        own = self.document.source(node)
+        constants = self.terms.constants(self.terms.script.sort[node])[:1]
+        edits = [Edit(node, (constant,)) for constant in constants if constant != own]
+        return [
+            Move(Change((edit,), "constant"), ())
+            for edit in edits
+            if not self.terms.names.lost(edit)
+        ]
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        return subterms(self.terms.script, node)
+
+
+@pass_("hierarchy")
+def hierarchy(view: ScriptView) -> ScriptTree | None:
+    """Removes commands and replaces terms, level by level of the script's tree."""
+    return ScriptTree(view) if view.commands.nodes else None
