@@ -12,8 +12,10 @@ from reducekit.frontends.smt2.passes.declarations import (
 )
 from reducekit.frontends.smt2.passes.drop import (
     DropBackward,
+    Scopes,
     assertions,
     beside_assert,
+    blocks,
     idle,
     runs,
     single_assert,
@@ -23,7 +25,6 @@ from reducekit.frontends.smt2.passes.graph import (
     Resorted,
     fine_graph,
 )
-from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.lists import (
     attributes,
     pattern_terms,
@@ -31,8 +32,6 @@ from reducekit.frontends.smt2.passes.lists import (
     queries,
     tactics,
 )
-from reducekit.frontends.smt2.passes.numerals import numerals
-from reducekit.frontends.smt2.passes.scopes import Scopes, blocks
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -40,10 +39,8 @@ from reducekit.frontends.smt2.passes.sorts import (
     sort_parameters,
     unused,
 )
-from reducekit.frontends.smt2.passes.spelling import spelling
-from reducekit.frontends.smt2.passes.symbols import Rename
-from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.passes.widths import widths
+from reducekit.frontends.smt2.passes.spelling import Layout, Rename, numerals, spelling, widths
+from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
 from reducekit.passes import when
 

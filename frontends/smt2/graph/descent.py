@@ -17,10 +17,9 @@ from functools import cached_property
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import CLOSING, Closing, closing
-from reducekit.frontends.smt2.graph.listing import Listing
+from reducekit.frontends.smt2.graph.listing import Listing, Pieces, pieces_of
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.moves import HUGE, LARGE, kinds, on_node, onwards
-from reducekit.frontends.smt2.graph.pieces import Pieces, pieces_of
 from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable, print_command
 from reducekit.frontends.smt2.graph.site import SYMBOL, Candidate, Material, Site
 from reducekit.search.lazy import Lazy

@@ -71,7 +71,7 @@ def plan_term(
     printer.used = used
     if not graph.args[top]:
         return None
-    printer._plan(top)
+    printer.plan(top)
     if printer.renamed or any(region != _TOP for region in printer.regions):
         return None
     return printer.names, printer.level, printer.regions.get(_TOP, ())
@@ -103,32 +103,18 @@ class _Printer:
 
     def command(self, root: int) -> bytes:
         """Return the text of a command."""
-        shape = self.graph.shape[root]
+        graph, shape = self.graph, self.graph.shape[root]
         self.uses.update(shape.uses)
-        if shape.arity == 0 and isinstance(shape.items[0], bytes) and len(shape.items) == 1:
-            return shape.items[0]
-        terms = [self._term(each) for each in self._arguments(root)]
+        terms = []
+        for top in self._arguments(root):
+            self.names, self.regions, self.level, self.renamed = {}, {}, {}, {}
+            self.used = graph.fresh
+            self.plan(top)
+            terms.append(self._text(top))
         return b"".join(
-            item
-            if isinstance(item, bytes)
-            else terms[~item]
-            if item < 0
-            else self.graph.names[item]
+            item if isinstance(item, bytes) else terms[~item] if item < 0 else graph.names[item]
             for item in shape.items
         )
-
-    def _term(self, top: int) -> bytes:
-        """Return the text of a term."""
-        self.names, self.regions, self.level, self.renamed = {}, {}, {}, {}
-        self.used = self.graph.fresh
-        if self.graph.args[top]:
-            self._plan(top)
-        else:
-            shape = self.graph.shape[top]
-            self.uses.update(shape.uses)
-            if shape.fresh:
-                self.fresh[shape.fresh] = None
-        return self._text(top)
 
     def _arguments(self, node: int) -> tuple[int, ...]:
         """Return the arguments of a node, after replacement."""
@@ -138,20 +124,23 @@ class _Printer:
             return tuple([follow(replaced, each) for each in own])
         return own
 
-    def _plan(self, top: int) -> None:
+    def plan(self, top: int) -> None:
         """Decide which nodes of a term are bound by lets, and where."""
         graph = self.graph
+        if not graph.args[top]:
+            shape = graph.shape[top]
+            self.uses.update(shape.uses)
+            if shape.fresh:
+                self.fresh[shape.fresh] = None
+            return
         order = post_order(graph.args, (top,), self.replaced)
         binders, pinned = self._take_in(order)
-        counts = self._counts(order)
-        lets = self._lets(order, counts, pinned)
+        lets = self._lets(order, self._counts(order), pinned)
         if binders:
             self._rename(order)
-        if not lets:
-            return
-        if binders:
+        if binders and lets:
             self._place(order, top, lets)
-        else:
+        elif lets:
             self.regions[_TOP] = lets
         # A replacement may have a higher number than its users: then the order is not by number.
         ordered = graph.ordered and all(
@@ -163,13 +152,13 @@ class _Printer:
             elif ordered:
                 nodes.sort()
 
-    def _take_in(self, order: Sequence[int]) -> tuple[bool, bool]:
-        """Note what the terms use and name; return whether any binds, and whether any is named.
+    def _take_in(self, nodes: Sequence[int]) -> tuple[bool, bool]:
+        """Note what nodes use and name; return whether any binds, and whether any is named.
 
         Raises Unprintable if a name would be there twice.
         """
         binders = pinned = False
-        for node in order:
+        for node in nodes:
             shape = self.graph.shape[node]
             self.uses.update(shape.uses)
             if shape.fresh:

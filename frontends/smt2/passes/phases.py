@@ -28,8 +28,7 @@ from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.drop import Drop
-from reducekit.frontends.smt2.passes.scopes import Scopes
+from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
 # The commands with terms that the paper treats, in its order, each with the related commands of

@@ -1,18 +1,137 @@
-"""A pass that writes the same in fewer bytes: literals, declarations, logics, sorts."""
+"""Passes that write the same shorter: layout, names, literals, numbers, widths of bit-vectors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
+from reducekit.frontends.smt2.language.constants import is_constant
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import Script, analyse
-from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.sorts import RESERVED
+from reducekit.frontends.smt2.language.spelling import literal_value, short_names, shortest
+from reducekit.frontends.smt2.language.theories import CONSTANTS, OPERATORS
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
-from reducekit.search.problem import IndependentChanges, independent
+from reducekit.search.problem import (
+    FixedSearch,
+    IndependentChanges,
+    IndependentItems,
+    Items,
+    LeafTree,
+    Move,
+    Selection,
+    independent,
+)
+from reducekit.search.selecting import Selecting, Selector
+
+# Strings and quoted symbols are matched first, so that their blanks are kept.
+_GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')
+_UNTIDY = re.compile(rb"[\t\r\n\f\v;]|  |\( | \)")
+_AFTER_OPEN, _BEFORE_CLOSE = ord("("), ord(")")
+
+
+def tidy(document: Document) -> bytes:
+    """Return the script without comments and with normalised blanks.
+
+    Blanks are only removed or replaced, never inserted between adjacent tokens, so the result
+    has the same tokens as the script.
+    """
+    # A line for each command, so that results can be read, and compared by lines.
+    text, end = document.text, document.end
+    out, last = [], 0
+    for node in document.children(0):
+        if last and document.start[node] > last:
+            out.append(b"\n")
+        out.append(tidy_command(document.source(node)))
+        last = end[node]
+    if last < len(text):
+        out.append(b"\n")
+    return b"".join(out)
+
+
+def tidy_command(source: bytes) -> bytes:
+    """Return one command with its blanks normalised."""
+    if _UNTIDY.search(source) is None:
+        return source
+
+    # One gap at a time: a command may have millions of them.
+    out, last = bytearray(), 0
+    for match in _GAP.finditer(source):
+        if match.lastindex:
+            continue
+        begin, end = match.span()
+        out += source[last:begin]
+        if source[begin - 1] != _AFTER_OPEN and source[end] != _BEFORE_CLOSE:
+            out += b" "
+        last = end
+    out += source[last:]
+    return bytes(out)
+
+
+class Layout:
+    """Removes comments and normalises blanks."""
+
+    name = "layout"
+
+    def __init__(self, least: float = 0.0) -> None:
+        self.least = least
+        """The minimum share of the script that this has to remove."""
+
+    def problem(self, view: ScriptView) -> Items | None:
+        """Return one change of the whole text."""
+        before = view.document.text
+        text = tidy(view.document)
+        if text == before or len(text) > (1 - self.least) * len(before):
+            return None
+        return IndependentChanges([Change((Edit(0, (text,)),), "layout")])
+
+
+# Names that cannot be given to a symbol: reserved words and theory symbols.
+_NOT_FREE = RESERVED | OPERATORS.keys() | CONSTANTS.keys()
+
+
+class Rename:
+    """Renames all symbols to short names, the most used to the shortest."""
+
+    name = "rename"
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+        """Scripts with more definitions are not renamed; None for no limit."""
+
+    def problem(self, view: ScriptView) -> IndependentChanges | None:
+        """Return one change per name, for all its definitions, so that shadowing is preserved."""
+        terms = view.terms
+        if self.most is not None and len(terms.script.definitions) > self.most:
+            return None
+        document = terms.document
+        source, stop = document.source, document.stop
+        # By name, not by definition: a failure may need that one symbol hides another of its name.
+        places: dict[bytes, set[int]] = {}
+        for index, definition in enumerate(terms.script.definitions):
+            known = places.setdefault(definition.name, set())
+            known.update((definition.node, *terms.references[index]))
+        # Names in use are not given to other symbols, since some renamings may be rejected.
+        atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+        short = (name for name in short_names() if name not in atoms and name not in _NOT_FREE)
+        changes = []
+        # The most used name gets the shortest one: that saves most. Of equally used ones the first
+        # in the text comes first, so that the order depends on nothing but the text.
+        for name in sorted(places, key=lambda name: (-len(places[name]), min(places[name]))):
+            # Any other spelling is a place where the name is part of another word: `is-name`.
+            spellings = {source(node) for node in places[name]}
+            if len(name) < 2 or not spellings <= {name, b"|" + name + b"|"}:
+                continue
+            new = next(short)
+            if len(new) < len(name):
+                edits = tuple(Edit(node, (new,)) for node in sorted(places[name]))
+                changes.append(Change(edits, "rename"))
+        return independent(changes)
+
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
 _WHOLE = re.compile(rb"([0-9]{1,99})\.0")
@@ -118,3 +237,183 @@ def _floats(document: Document) -> list[Edit]:
         for node in range(1, len(document) - 3)
         if document.stop[node] == node + 5 and (name := document.source(node)) in _FLOATS
     ]
+
+
+_NUMBER = re.compile(rb"(|bv)(?=[0-9.]{3})([0-9]+)(?:\.([0-9]+))?")
+"""A number of at least three characters: zero and one were tried in place of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends(Selector):
+    """Takes items from both ends of each group, half of them first, then half of that, and so on.
+
+    A group of n items that all have to stay costs two proposals for each power of two up to n / 2.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    """The remaining items of each group."""
+    least: tuple[int, ...]
+    """How many items of each group stay; if that is 0, all of it are proposed first."""
+    at: int = 0
+    size: int = 0
+    """How many items to take; 0: the group was not begun yet."""
+    front: bool = False
+
+    def _first(self) -> int:
+        group = self.groups[self.at]
+        return len(group) // 2 if self.least[self.at] else len(group)
+
+    def propose(self) -> Collection[int] | None:
+        if self.at >= len(self.groups):
+            return None
+        group, size = self.groups[self.at], self.size or self._first()
+        return group[:size] if self.front else group[-size:]
+
+    def after(self, taken: Collection[int]) -> Ends:
+        """Go on at the same end after a success, otherwise at the other one, then with half."""
+        size, group = self.size or self._first(), self.groups[self.at]
+        if taken:
+            left = tuple(each for each in group if each not in taken)
+            groups = (*self.groups[: self.at], left, *self.groups[self.at + 1 :])
+            size = min(size, (len(left) - self.least[self.at] + 1) // 2)
+            return replace(self, groups=groups, size=size)._or_next()
+        if not self.front and size < len(group):
+            return replace(self, size=size, front=True)
+        return replace(self, size=size // 2, front=False)._or_next()
+
+    def _or_next(self) -> Ends:
+        """Return the selector at the next group if nothing is left to try in this one."""
+        return self if self.size else replace(self, at=self.at + 1, front=False)
+
+
+class Digits(IndependentItems):
+    """The digits of numbers as items. A number that occurs several times stays one number."""
+
+    def __init__(self, numbers: Sequence[tuple[re.Match[bytes], Sequence[int]]]) -> None:
+        self.numbers = numbers
+        self.owner: list[int] = []
+        """The number of each item."""
+        self.first: list[int] = []
+        groups: list[tuple[int, ...]] = []
+        least: list[int] = []
+        for at, (number, _) in enumerate(numbers):
+            base = len(self.owner)
+            self.first.append(base)
+            whole, fraction = len(number[2]), len(number[3] or b"")
+            self.owner += [at] * (whole + fraction)
+            if fraction and number[3].strip(b"0"):
+                groups.append(tuple(range(base + whole, base + whole + fraction)))
+                least.append(0)
+            if whole > 1:
+                groups.append(tuple(range(base, base + whole)))
+                least.append(1)
+        self.selector = Ends(tuple(groups), tuple(least))
+        self.weights: Sequence[int] = [1] * len(self.owner)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Write the numbers of the chosen digits without these and those taken before."""
+        gone = chosen | taken
+        edits: list[Edit] = []
+        for at in sorted({self.owner[item] for item in chosen}):
+            number, nodes = self.numbers[at]
+            text = _without(number, {item - self.first[at] for item in gone})
+            edits += (Edit(node, (text,)) for node in nodes)
+        return Change(tuple(edits), "shorter number")
+
+
+def _without(number: re.Match[bytes], gone: Collection[int]) -> bytes:
+    """Return a number without the digits at some places, counted without the point."""
+    prefix, whole, fraction = number[1], number[2], number[3] or b""
+    kept = bytes(digit for at, digit in enumerate(whole) if at not in gone)
+    text = prefix + (kept.lstrip(b"0") or b"0")
+    if number[3] is None:
+        return text
+    rest = bytes(digit for at, digit in enumerate(fraction, len(whole)) if at not in gone)
+    return text + b"." + (rest.rstrip(b"0") or b"0")
+
+
+@pass_("numerals")
+def numerals(view: ScriptView) -> FixedSearch | None:
+    """Shortens numerals, decimals and `(_ bvN w)` by some of their digits.
+
+    At most one check and two for each halving of a number in which every digit is needed.
+    """
+    document, script = view.document, view.script
+    text, start, stop, source = document.text, document.start, document.stop, document.source
+    found: dict[bytes, tuple[re.Match[bytes], list[int]]] = {}
+    for node, sort in enumerate(script.sort):
+        if sort is None:
+            continue
+        if stop[node] == node + 4 and source(node + 1) == b"_":
+            leaf = node + 2
+        elif stop[node] == node + 1:
+            leaf = node
+        else:
+            continue
+        if text[start[leaf]] not in b"0123456789b" or script.refs[leaf] >= 0:
+            continue
+        number = _NUMBER.fullmatch(source(leaf))
+        if number is not None and bool(number[1]) == (leaf != node):
+            found.setdefault(number[0], (number, []))[1].append(leaf)
+    if not found:
+        return None
+    items = Digits(list(found.values()))
+    return FixedSearch(Selecting(items, items.selector)) if items.selector.groups else None
+
+
+_TARGETS = (1, 2, 4, 8, 16, 32)
+
+
+class WidthTree(LeafTree):
+    """The bit-vector widths of a script, each a node; the search tries the widest first."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.view = view
+        document, script = view.document, view.script
+        self.numerals: dict[int, list[int]] = {}
+        self.literals: dict[int, list[tuple[int, int]]] = {}
+        for node, sort in enumerate(script.sort):
+            if isinstance(sort, tuple) and sort[0] == "BitVec":
+                width = sort[1]
+                assert isinstance(width, int)
+                constant = is_constant(document, script, node)
+                value = literal_value(document.source(node)) if constant else None
+                if value is not None:
+                    self.literals.setdefault(width, []).append((node, value))
+        self._find_numerals()
+        widths = set(self.numerals) | set(self.literals)
+        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
+
+    def _find_numerals(self) -> None:
+        """Find the widths written in sorts: `(_ BitVec 8)`, and nothing that only looks like it."""
+        document = self.view.document
+        source, stop = document.source, document.stop
+        for node in range(1, len(document) - 3):
+            if stop[node] == node + 4 and source(node + 2) == b"BitVec":
+                text = source(node + 3)
+                if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
+                    self.numerals.setdefault(int(text), []).append(node + 3)
+
+    def weight(self, node: int) -> int:
+        return node
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the narrower widths to try, the narrowest first."""
+        # Sorts are checked before the test runs: what extracts a bit from a vector that is narrower
+        # now, or joins two of other widths, has no sort, and a solver would say no more than that.
+        moves = [self._narrow(node, target) for target in _TARGETS if target < node]
+        return [move for move in moves if text_is_sorted(self.view, move.change.edits)]
+
+    def _narrow(self, width: int, target: int) -> Move:
+        edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(width, ())]
+        edits += [
+            Edit(each, (shortest(value, target),)) for each, value in self.literals.get(width, ())
+        ]
+        return Move(Change(tuple(edits), "narrow"), ())
+
+
+@pass_("widths")
+def widths(view: ScriptView) -> WidthTree | None:
+    """Narrows all bit-vectors of one width at once."""
+    tree = WidthTree(view)
+    return tree if tree.roots else None

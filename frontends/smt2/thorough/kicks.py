@@ -11,20 +11,20 @@ The seed determines all random choices, so equal scripts have equal results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from random import Random
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import WIDEST, complement
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import Listing
-from reducekit.frontends.smt2.graph.model import Graph, Shape
+from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import on_node, to_declared, to_fresh
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
-from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.spelling import shortest
 from reducekit.search.problem import Search
 
@@ -230,23 +230,23 @@ def _pick(site: Site, random: Random) -> int:
     return random.choice(site.nodes)
 
 
-def _vectors(sort: Sort, random: Random) -> list[bytes]:
-    """Return 1 and a random value of a bit-vector sort; nothing for other sorts."""
-    width = sort[1] if isinstance(sort, tuple) and sort[0] == "BitVec" else None
-    if not isinstance(width, int) or width > WIDEST:
-        return []
-    return [shortest(1, width), shortest(random.getrandbits(width), width)]
+def _argument(site: Site, random: Random) -> tuple[int, int] | None:
+    """Return a random node and the position of one of its arguments; None if it has none."""
+    user = _pick(site, random)
+    args = site.graph.args[user]
+    return (user, random.randrange(len(args))) if args and not site.graph.shape[user].raw else None
 
 
 def other_constant(site: Site, random: Random) -> Candidate | None:
     """Replaces a literal by another one or by its complement."""
     graph, node = site.graph, _pick(site, random)
-    shape, sort = graph.shape[node], graph.sort[node]
+    shape, sort, width = graph.shape[node], graph.sort[node], graph.width(node)
     if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
         return None
     # Random values next to special ones: a failure that needs "some number" is not met by 0 and 1.
-    other = complement(graph, node) or shape.head
-    texts = [*site.constants(sort)[:3], other, *_vectors(sort, random)]
+    texts = [*site.constants(sort)[:3], complement(graph, node) or shape.head]
+    if 0 < width <= WIDEST:
+        texts += [shortest(1, width), shortest(random.getrandbits(width), width)]
     texts = [text for text in dict.fromkeys(texts) if text != shape.head]
     if not texts:
         return None
@@ -254,17 +254,12 @@ def other_constant(site: Site, random: Random) -> Candidate | None:
     return Candidate("kick: another constant", graph, {node: leaf}, node)
 
 
-def _alike(head: bytes) -> frozenset[bytes]:
-    """Return the operators that take the same sorts as one, and itself."""
-    return next((group for group in _SAME_SHAPE if head in group), frozenset())
-
-
 def other_operator(site: Site, random: Random) -> Candidate | None:
     """Replaces an operator by another one with the same sorts."""
     graph, node = site.graph, _pick(site, random)
     shape, args = graph.shape[node], graph.args[node]
-    group = _alike(shape.head)
-    if not group or not args or shape.uses or shape.names:
+    group = next((each for each in _SAME_SHAPE if shape.head in each), None)
+    if group is None or not args or shape.uses or shape.names:
         return None
     if len(args) == 1 and shape.head == b"-":
         return None  # nothing else takes one number
@@ -274,7 +269,7 @@ def other_operator(site: Site, random: Random) -> Candidate | None:
     if not isinstance(first, bytes) or not first.startswith(begin):
         return None
     items = (b"(" + head + first[len(begin) :], *shape.items[1:])
-    other: Shape = graph.shapes.get(replace(shape, items=items, head=head))
+    other = graph.shapes.get(replace(shape, items=items, head=head))
     copy = graph.add(other, args, graph.sort[node])
     return Candidate("kick: another operator", graph, {node: copy}, node)
 
@@ -282,27 +277,25 @@ def other_operator(site: Site, random: Random) -> Candidate | None:
 def swapped(site: Site, random: Random) -> Candidate | None:
     """Swaps two arguments of the same sort."""
     graph, node = site.graph, _pick(site, random)
-    args = graph.args[node]
+    args = list(graph.args[node])
     shape = graph.shape[node]
     if len(args) < 2 or shape.binds or shape.raw:
         return None
     one, other = random.sample(range(len(args)), 2)
     if graph.sort[args[one]] != graph.sort[args[other]] or args[one] == args[other]:
         return None
-    changed = list(args)
-    changed[one], changed[other] = changed[other], changed[one]
-    copy = graph.add(shape, tuple(changed), graph.sort[node])
+    args[one], args[other] = args[other], args[one]
+    copy = graph.add(shape, tuple(args), graph.sort[node])
     return Candidate("kick: swapped", graph, {node: copy}, node)
 
 
 def other_edge(site: Site, random: Random) -> Candidate | None:
     """Replaces one use of a node by any other node of its sort that is not above it."""
-    graph, analysis, user = site.graph, site.analysis, _pick(site, random)
-    shape, args = graph.shape[user], graph.args[user]
-    if not args or shape.raw:
+    graph, analysis, place = site.graph, site.analysis, _argument(site, random)
+    if place is None:
         return None
-    position = random.randrange(len(args))
-    node = args[position]
+    user, position = place
+    node = graph.args[user][position]
     sort = graph.sort[node]
     if sort is None:
         return None
@@ -317,62 +310,48 @@ def other_edge(site: Site, random: Random) -> Candidate | None:
     ]
     if not others:
         return None
-    changed = list(args)
-    changed[position] = random.choice(others)
-    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    copy = site.with_argument(user, position, random.choice(others))
     return Candidate("kick: another edge", graph, {user: copy}, user)
 
 
 def complemented(site: Site, random: Random) -> Candidate | None:
     """Complements one use of a term."""
-    graph, user = site.graph, _pick(site, random)
-    shape, args = graph.shape[user], graph.args[user]
-    if not args or shape.raw:
+    graph, place = site.graph, _argument(site, random)
+    if place is None:
         return None
-    position = random.randrange(len(args))
-    sort = graph.sort[args[position]]
-    head = b"not" if sort == "Bool" else b"bvnot"
-    if sort != "Bool" and not (isinstance(sort, tuple) and sort[0] == "BitVec"):
+    user, position = place
+    node = graph.args[user][position]
+    sort = graph.sort[node]
+    if sort != "Bool" and not graph.width(node):
         return None
-    around = graph.add(graph.shapes.application(head, 1), (args[position],), sort)
-    changed = list(args)
-    changed[position] = around
-    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    inner = site.applied(b"not" if sort == "Bool" else b"bvnot", node, sort=sort)
+    copy = site.with_argument(user, position, inner)
     return Candidate("kick: a complement", graph, {user: copy}, user)
+
+
+def _any(found: Iterable[Candidate], most: int, what: str, random: Random) -> Candidate | None:
+    """Return one of the first candidates."""
+    first = list(islice(found, most))
+    return replace(random.choice(first), what=f"kick: {what}") if first else None
 
 
 def other_width(site: Site, random: Random) -> Candidate | None:
     """Changes the width of bit-vectors that must have the same width."""
-    found: list[Candidate] = []
-    for candidate in widths(site):
-        found.append(candidate)
-        if len(found) == _WIDTHS:
-            break
-    if not found:
-        return None
-    return replace(random.choice(found), what="kick: a width")
+    return _any(widths(site), _WIDTHS, "a width", random)
 
 
 def to_variable(site: Site, random: Random) -> Candidate | None:
     """Replaces a node by a declared or new variable of its sort."""
-    graph, node = site.graph, _pick(site, random)
-    sort = graph.sort[node]
-    if sort is None or graph.shape[node].uses:
+    node = _pick(site, random)
+    if site.graph.sort[node] is None or site.graph.shape[node].uses:
         return None
     found = [*to_declared(site, node), *to_fresh(site, node, 0)]
-    return replace(random.choice(found), what="kick: a variable") if found else None
+    return _any(found, len(found), "a variable", random)
 
 
 def smaller(site: Site, random: Random) -> Candidate | None:
     """Applies a random move of the descent, even if the result is not smaller."""
-    node = _pick(site, random)
-    found: list[Candidate] = []
-    source: Iterator[Candidate] = on_node(site, node)
-    for candidate in source:
-        found.append(candidate)
-        if len(found) == _FEW:
-            break
-    return replace(random.choice(found), what="kick: a move") if found else None
+    return _any(on_node(site, _pick(site, random)), _FEW, "a move", random)
 
 
 KICKS: Sequence[Kick] = (

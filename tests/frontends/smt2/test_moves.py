@@ -20,8 +20,7 @@ from reducekit.frontends.smt2.passes.declarations import (
     parameters,
     recursive,
 )
-from reducekit.frontends.smt2.passes.drop import DropBackward
-from reducekit.frontends.smt2.passes.layout import Layout
+from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
 from reducekit.frontends.smt2.passes.lists import (
     attributes,
     pattern_terms,
@@ -29,7 +28,6 @@ from reducekit.frontends.smt2.passes.lists import (
     queries,
     tactics,
 )
-from reducekit.frontends.smt2.passes.scopes import Scopes
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -37,9 +35,8 @@ from reducekit.frontends.smt2.passes.sorts import (
     sort_parameters,
     unused,
 )
-from reducekit.frontends.smt2.passes.spelling import spelling
-from reducekit.frontends.smt2.passes.symbols import Rename
-from reducekit.frontends.smt2.passes.untyped import Untyped
+from reducekit.frontends.smt2.passes.spelling import Layout, Rename, spelling
+from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.search.strategy import Passes

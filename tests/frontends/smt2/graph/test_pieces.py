@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.graph import pieces as module
+from reducekit.frontends.smt2.graph import listing as module
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import exist, merge
+from reducekit.frontends.smt2.graph.listing import Pieces, pieces_of
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import on_node
-from reducekit.frontends.smt2.graph.pieces import Pieces, pieces_of
 from reducekit.frontends.smt2.graph.printing import Style, print_command
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from tests.frontends.smt2.graph.nests import meaning

@@ -11,7 +11,7 @@ from reducekit.frontends.smt2.graph.descent import Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.graph.site import Material, Site
-from reducekit.frontends.smt2.thorough.restarts import Restart
+from reducekit.frontends.smt2.thorough.passes import Restart
 from reducekit.search.problem import Search
 
 TERMS = " ".join(f"(bvmul a (bvadd b #x0{n}))" for n in range(8))
