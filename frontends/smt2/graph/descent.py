@@ -101,33 +101,26 @@ class Steps:
     def printed(self, at: int) -> tuple[Listing, set[int]] | None:
         """Return the listing of a candidate and the commands that change; None if unprintable."""
         if at not in self._printed:
-            step = self[at]
-            assert step is not None
             if len(self._printed) == _KEPT:
                 del self._printed[next(iter(self._printed))]
-            self._printed[at] = self._print(step)
+            candidate, style = self._steps[at].candidate, self._steps[at].after.style
+            # Only commands above a replaced node can change. Another style may change any of them.
+            commands: Collection[int] = range(len(self.listing.commands))
+            if style is self.style:
+                touched = candidate.printed.union(candidate.replaced)
+                commands = self._site.analysis.standing(touched)
+            try:
+                self._printed[at] = self.listing.printed_again(
+                    candidate.graph, style, candidate.replaced, commands, self._print_command
+                )
+            except Unprintable:
+                self._printed[at] = None
         return self._printed[at]
 
     def key(self, at: int) -> bytes:
         """Return a key for a candidate, which stays the same while nothing near it changes."""
         step = self[at]
         return b"" if step is None else self._neighbourhood.key(step.candidate.replaced)
-
-    def _print(self, step: Step) -> tuple[Listing, set[int]] | None:
-        candidate, style = step.candidate, step.after.style
-        # Only commands above a replaced node can change. Another style may change any of them.
-        if style is self.style:
-            commands: Collection[int] = self._site.analysis.standing(
-                candidate.printed.union(candidate.replaced)
-            )
-        else:
-            commands = range(len(self.listing.commands))
-        try:
-            return self.listing.printed_again(
-                candidate.graph, style, candidate.replaced, commands, self._print_command
-            )
-        except Unprintable:
-            return None
 
     def _print_command(
         self, graph: Graph, command: int, style: Style, replaced: Mapping[int, int]
@@ -159,8 +152,7 @@ class Descent(Search):
         if printed is None:
             return Change(())
         listing, changed = printed
-        what, key = step.candidate.what, self.steps.key(self.at)
-        return listing.change(changed | self.steps.different, what, key)
+        return listing.change(changed | self.steps.different, step.candidate.what, self.key())
 
     def current(self) -> tuple[Step | None, Listing | None]:
         """Return the next step and its listing; each is None if there is none."""
@@ -224,11 +216,6 @@ class _Sequence:
         tried, helped = self.tally.get(kind, (0, 0))
         self.tally[kind] = tried + 1, helped
         return Step(candidate, replace(after, tally={**self.tally, kind: (tried + 1, helped + 1)}))
-
-    def _is_rare(self, kind: str) -> bool:
-        """Return whether a kind of move was tried often enough, and has rarely succeeded."""
-        tried, helped = self.tally.get(kind, (0, 0))
-        return tried >= _ENOUGH and helped * _RARE < tried
 
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps to try on a graph."""
@@ -296,8 +283,10 @@ class _Sequence:
         share = self.site.analysis.weight[node] / self.site.analysis.total
         place: Place | None = None
         for name, candidates in kinds(self.site, node):
-            kind = f"{name} {_class(share)}"
-            if name in _LAST or self._is_rare(kind):
+            kind = f"{name} {(share <= HUGE) + (share <= LARGE)}"
+            tried, helped = self.tally.get(kind, (0, 0))
+            is_rare = tried >= _ENOUGH and helped * _RARE < tried
+            if name in _LAST or is_rare:
                 self.late.append((kind, candidates))  # kept lazy: building them takes time
                 continue
             if place is None:
@@ -311,11 +300,6 @@ class _Sequence:
         for kind, candidates in late:
             for candidate in candidates:
                 yield self._step(candidate, kind, replace(self.here, done=done, last=candidate))
-
-
-def _class(share: float) -> int:
-    """Return the number of the order of moves for a share of the graph."""
-    return (share <= HUGE) + (share <= LARGE)
 
 
 def _styles(graph: Graph, place: Place) -> Iterator[Step]:

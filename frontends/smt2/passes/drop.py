@@ -72,25 +72,15 @@ class CommandItems(Items):
         # declarations, which are valid without a user, but serve nothing any more. The second
         # one is optional to the search (`Closure.orphaned`): a failure may depend on a
         # declaration, by the number that it gives to a symbol, say.
-        fallen = [self.indices[each] for each in chosen]
-        needed = self._users(fallen, taken)
-        gone = {*fallen, *needed}  # in addition to those taken
-        return Closure(self._items(needed), self._items(self._idle(gone, taken)))
-
-    def _users(self, fallen: Sequence[int], taken: Selection) -> set[int]:
-        """Return what uses commands that go, at any distance, and their partners."""
-        users, partner = self.commands.users, self.commands.partner
-        queue, gone = list(fallen), set(fallen)
-        for index in queue:  # grows during the loop
-            for each in (*users[index], partner[index]):
-                if each >= 0 and each not in gone and self.item[each] not in taken:
-                    gone.add(each)
-                    queue.append(each)
-        return gone.difference(fallen)
-
-    def _idle(self, gone: set[int], taken: Selection) -> set[int]:
-        """Return what is used only by commands that go, at any distance; adds them to `gone`."""
         users, uses, item = self.commands.users, self.commands.uses, self.item
+        queue = [self.indices[each] for each in chosen]
+        gone, needed = set(queue), set[int]()  # gone: in addition to those taken
+        for index in queue:  # grows during the loop
+            for each in (*users[index], self.commands.partner[index]):
+                if each >= 0 and each not in gone and item[each] not in taken:
+                    gone.add(each)
+                    needed.add(each)
+                    queue.append(each)
         idle: set[int] = set()
         fallen: Collection[int] = list(gone)
         while fallen:
@@ -104,7 +94,7 @@ class CommandItems(Items):
             ]
             gone.update(fallen)
             idle.update(fallen)
-        return idle
+        return Closure(self._items(needed), self._items(idle))
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
         users, item = self.commands.users, self.item

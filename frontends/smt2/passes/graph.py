@@ -65,32 +65,29 @@ class Entry(Search):
         """Return the script printed in the next style."""
         printed = self.styles[0]
         change = printed.listing.change(_different(printed, self.view), printed.what)
-        return replace(change, probe=not self._is_smaller(printed))
-
-    def _is_smaller(self, printed: Printed) -> bool:
-        return _is_smaller(printed.text, self.view.document.text)
+        return replace(change, probe=not _is_smaller(printed.text, self.view.document.text))
 
     def after(self, ok: bool) -> Search:
         """Start the descent with the first style that fails."""
-        if ok:
-            printed = self.styles[0]
-            if self._is_smaller(printed):
-                return self._descent(printed, ())
-            search = self._descent(printed, _different(printed, self.view))
-            return Doubtful(search, self.view, _IN_VAIN, proved=True)
-        if len(self.styles) > 1:
+        if not ok and len(self.styles) > 1:
             return replace(self, styles=self.styles[1:])
-        return self.without_style()
+        if not ok:
+            return self.without_style()
+        printed = self.styles[0]
+        if _is_smaller(printed.text, self.view.document.text):
+            return self._descent(printed, ())
+        search = self._descent(printed, _different(printed, self.view))
+        return Doubtful(search, self.view, _IN_VAIN, proved=True)
 
     def without_style(self) -> Search:
         """Start the descent although no style was found that fails."""
         search = self._descent(self.last, _different(self.last, self.view))
-        tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
         if self.proved:
             return Doubtful(search, self.view, _IN_VAIN, proved=True)
         # The failure is in a let that the body does not use: dissolved, nothing is left to search.
         if search.propose() is None:
             return _as_written(self.view) or search
+        tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
         return Doubtful(search, self.view, tries, proved=False)
 
     def _descent(self, printed: Printed, different: Iterable[int]) -> Descent:
@@ -247,7 +244,8 @@ class GraphPass:
             return _fixed(_as_written(view))
         # The graph comes from the script with normal blanks: text between terms is part of a shape,
         # and two shapes that differ only in blanks would keep equal terms apart.
-        laid_out, text = _laid_out(view), view.document.text
+        text, tidied = view.document.text, tidy(view.document)
+        laid_out = view if tidied == text else ScriptView(parse(tidied))  # nodes keep their numbers
         graph = build(laid_out)
         if self.first is None:
             self.first = laid_out
@@ -284,12 +282,6 @@ def fine_graph(view: ScriptView) -> Problem | None:
 
 def _fixed(search: Search | None) -> FixedSearch | None:
     return None if search is None else FixedSearch(search)
-
-
-def _laid_out(view: ScriptView) -> ScriptView:
-    """Return a script with normalised blanks; its nodes have the same numbers."""
-    text = tidy(view.document)
-    return view if text == view.document.text else ScriptView(parse(text))
 
 
 @dataclass(frozen=True)

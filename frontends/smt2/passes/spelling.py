@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
@@ -73,7 +73,11 @@ def tidy_command(source: bytes) -> bytes:
 
 
 class Layout:
-    """Removes comments and normalises blanks."""
+    """Removes comments and normalises blanks.
+
+    It is tried first and as one change, so that all later candidates are shorter and the result is
+    readable: one command per line, single blanks.
+    """
 
     name = "layout"
 
@@ -135,6 +139,7 @@ class Rename:
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
 _WHOLE = re.compile(rb"([0-9]{1,99})\.0")
+# The names of float sorts (theory FloatingPoint).
 _FLOATS = {
     b"(_ FloatingPoint 5 11)": b"Float16",
     b"(_ FloatingPoint 8 24)": b"Float32",
@@ -150,16 +155,12 @@ def text_is_sorted(view: ScriptView, edits: Sequence[Edit]) -> bool:
     """Return whether edits leave the number of terms without a sort unchanged."""
     if len(view.document) > _CHECKED:
         return False
-    before = _unsorted(view.script)
-    after = analyse(parse(view.document.render(dict(edits))))
-    return _unsorted(after) <= before
 
+    def unsorted(script: Script) -> int:
+        terms = zip(script.sort, script.is_term, strict=True)
+        return sum(script.is_term) - sum(sort is not None and bool(term) for sort, term in terms)
 
-def _unsorted(script: Script) -> int:
-    return sum(script.is_term) - sum(
-        sort is not None and bool(term)
-        for sort, term in zip(script.sort, script.is_term, strict=True)
-    )
+    return unsorted(analyse(parse(view.document.render(dict(edits))))) <= unsorted(view.script)
 
 
 @pass_("spelling")
@@ -169,74 +170,43 @@ def spelling(view: ScriptView) -> IndependentChanges | None:
     A bit-vector literal gets its shortest notation, a declare-fun without parameters becomes a
     declare-const, a logic ALL, 1.0 becomes 1, and the long form of Float32 its name.
     """
-    # One change for all declarations: a solver either knows declare-const or not.
     # What a solver knows or does not know as a whole is one change: any part of it alone would
     # be rejected for the same reason. Literals are one change each: solvers differ in what
     # notation they read, and in what it makes them do.
-    changes = [*_logics(view), *_literals(view)]
-    decimals = _decimals(view)
-    if decimals and text_is_sorted(view, decimals):
-        changes.append(Change(tuple(decimals), "numerals for decimals"))
-    floats = _floats(view.document)
-    if floats:
-        changes.append(Change(tuple(floats), "short sorts"))
-    declarations = tuple(_declarations(view))
-    if declarations:
-        # One key: a solver that does not know the command rejects it every time.
-        changes.append(Change(declarations, "declare-const", b"declare-const"))
-    return independent(changes)
-
-
-def _logics(view: ScriptView) -> Iterator[Change]:
-    # ALL is the shortest name of a logic, and allows whatever the other passes put into a script.
-    for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
-        children = list(view.document.children(node))
-        if name == b"set-logic" and len(children) == 2:
-            yield Change((Edit(children[1], (b"ALL",)),), "logic")
-
-
-def _declarations(view: ScriptView) -> Iterator[Edit]:
-    """Yield the edits that make each `(declare-fun x () S)` a `(declare-const x S)`."""
-    document = view.document
+    document, source = view.document, view.document.source
+    changes: list[Change] = []
+    declarations: list[Edit] = []
     for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
         children = list(document.children(node))
-        if name == b"declare-fun" and len(children) == 4 and document.source(children[2]) == b"()":
-            yield Edit(children[0], (b"declare-const",))
-            yield Edit(children[2], ())
-
-
-def _literals(view: ScriptView) -> Iterator[Change]:
-    """Yield the shorter notation of each `(_ bv5 8)`."""
+        if name == b"set-logic" and len(children) == 2:
+            # The shortest name of a logic, which allows whatever the other passes put in.
+            changes.append(Change((Edit(children[1], (b"ALL",)),), "logic"))
+        elif name == b"declare-fun" and len(children) == 4 and source(children[2]) == b"()":
+            declarations += (Edit(children[0], (b"declare-const",)), Edit(children[2], ()))
+    decimals: list[Edit] = []
     for node, sort in enumerate(view.script.sort):
         if isinstance(sort, tuple) and sort[0] == "BitVec":
-            own = view.document.source(node)
-            match = _LITERAL.fullmatch(own)
+            match = _LITERAL.fullmatch(own := source(node))
             short = shortest(int(match[1]), int(match[2])) if match else own
             if len(short) < len(own):
-                yield Change((Edit(node, (short,)),), "literal")
-
-
-def _decimals(view: ScriptView) -> list[Edit]:
-    """Return the edits that write whole decimals as numerals.
-
-    A numeral is an Int, so this is not always well-sorted: only where Int and Real mix (theory
-    Reals_Ints, notes), or in a logic of Reals alone, where a numeral is a Real.
-    """
-    source = view.document.source
-    return [
-        Edit(node, (match[1],))
-        for node, sort in enumerate(view.script.sort)
-        if sort == "Real" and (match := _WHOLE.fullmatch(source(node))) is not None
-    ]
-
-
-def _floats(document: Document) -> list[Edit]:
-    """Return the edits that write sorts of floats by their names (theory FloatingPoint)."""
-    return [
+                changes.append(Change((Edit(node, (short,)),), "literal"))
+        elif sort == "Real" and (match := _WHOLE.fullmatch(source(node))):
+            decimals.append(Edit(node, (match[1],)))
+    # A numeral is an Int, so this is not always well-sorted: only where Int and Real mix (theory
+    # Reals_Ints, notes), or in a logic of Reals alone, where a numeral is a Real.
+    if decimals and text_is_sorted(view, decimals):
+        changes.append(Change(tuple(decimals), "numerals for decimals"))
+    floats = [
         Edit(node, (_FLOATS[name],))
         for node in range(1, len(document) - 3)
-        if document.stop[node] == node + 5 and (name := document.source(node)) in _FLOATS
+        if document.stop[node] == node + 5 and (name := source(node)) in _FLOATS
     ]
+    if floats:
+        changes.append(Change(tuple(floats), "short sorts"))
+    if declarations:
+        # One key: a solver that does not know the command rejects it every time.
+        changes.append(Change(tuple(declarations), "declare-const", b"declare-const"))
+    return independent(changes)
 
 
 _NUMBER = re.compile(rb"(|bv)(?=[0-9.]{3})([0-9]+)(?:\.([0-9]+))?")
@@ -370,29 +340,23 @@ class WidthTree(LeafTree):
     def __init__(self, view: ScriptView) -> None:
         self.view = view
         document, script = view.document, view.script
-        self.numerals: dict[int, list[int]] = {}
-        self.literals: dict[int, list[tuple[int, int]]] = {}
-        for node, sort in enumerate(script.sort):
-            if isinstance(sort, tuple) and sort[0] == "BitVec":
-                width = sort[1]
-                assert isinstance(width, int)
-                constant = is_constant(document, script, node)
-                value = literal_value(document.source(node)) if constant else None
-                if value is not None:
-                    self.literals.setdefault(width, []).append((node, value))
-        self._find_numerals()
-        widths = set(self.numerals) | set(self.literals)
-        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
-
-    def _find_numerals(self) -> None:
-        """Find the widths written in sorts: `(_ BitVec 8)`, and nothing that only looks like it."""
-        document = self.view.document
         source, stop = document.source, document.stop
+        self.numerals: dict[int, list[int]] = {}
+        """By width: where it is written in sorts, as in `(_ BitVec 8)`."""
         for node in range(1, len(document) - 3):
             if stop[node] == node + 4 and source(node + 2) == b"BitVec":
                 text = source(node + 3)
                 if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
                     self.numerals.setdefault(int(text), []).append(node + 3)
+        self.literals: dict[int, list[tuple[int, int]]] = {}
+        for node, sort in enumerate(script.sort):
+            if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+                constant = is_constant(document, script, node)
+                value = literal_value(source(node)) if constant else None
+                if value is not None:
+                    self.literals.setdefault(sort[1], []).append((node, value))
+        widths = set(self.numerals) | set(self.literals)
+        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
 
     def weight(self, node: int) -> int:
         return node
@@ -401,15 +365,16 @@ class WidthTree(LeafTree):
         """Return the narrower widths to try, the narrowest first."""
         # Sorts are checked before the test runs: what extracts a bit from a vector that is narrower
         # now, or joins two of other widths, has no sort, and a solver would say no more than that.
-        moves = [self._narrow(node, target) for target in _TARGETS if target < node]
-        return [move for move in moves if text_is_sorted(self.view, move.change.edits)]
-
-    def _narrow(self, width: int, target: int) -> Move:
-        edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(width, ())]
-        edits += [
-            Edit(each, (shortest(value, target),)) for each, value in self.literals.get(width, ())
-        ]
-        return Move(Change(tuple(edits), "narrow"), ())
+        found = []
+        for target in (each for each in _TARGETS if each < node):
+            edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(node, ())]
+            edits += (
+                Edit(each, (shortest(value, target),))
+                for each, value in self.literals.get(node, ())
+            )
+            if text_is_sorted(self.view, edits):
+                found.append(Move(Change(tuple(edits), "narrow"), ()))
+        return found
 
 
 @pass_("widths")

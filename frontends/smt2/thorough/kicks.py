@@ -20,7 +20,7 @@ from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import WIDEST, complement
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import Listing
-from reducekit.frontends.smt2.graph.model import Graph
+from reducekit.frontends.smt2.graph.model import Graph, post_order
 from reducekit.frontends.smt2.graph.moves import on_node, to_declared, to_fresh
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
@@ -124,14 +124,7 @@ def _together(graph: Graph, first: Candidate, second: Candidate) -> Candidate | 
         return None
     # If each replacement contains the other's node, the result would be cyclic.
     for one, other in ((first, second), (second, first)):
-        cone: set[int] = set()
-        todo = list(one.replaced.values())
-        while todo:
-            node = todo.pop()
-            if node not in cone:
-                cone.add(node)
-                todo += graph.args[node]
-        if not cone.isdisjoint(other.replaced):
+        if not other.replaced.keys().isdisjoint(post_order(graph.args, one.replaced.values())):
             return None
     return replace(first, replaced={**first.replaced, **second.replaced})
 
