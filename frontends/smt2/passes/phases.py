@@ -26,6 +26,7 @@ from reducekit.frontends.smt2.language.constants import is_constant
 from reducekit.frontends.smt2.language.logics import Theories, theories_of
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.spelling import literal_value
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes
@@ -41,7 +42,6 @@ _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
 # A get-value does not refer to a check-sat before one of these.
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
 PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
-_DIGITS = 1200  # of the widest (_ bvN w) that is compared with all ones
 
 Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
 """The edits of a step for a term, the term's own first; None if the step does not apply."""
@@ -258,44 +258,22 @@ def _is_word(word: bytes, terms: Terms, node: int) -> bool:
     return terms.document.source(node) == word and terms.script.refs[node] < 0
 
 
-def _is_zero(terms: Terms, node: int) -> bool:
-    """Return whether a term is a bit-vector literal with all bits 0."""
-    digits, base = _literal(terms, node)
-    return base > 0 and not digits.strip(b"0")
-
-
-def _is_ones(terms: Terms, node: int) -> bool:
-    """Return whether a term is a bit-vector literal with all bits 1."""
-    digits, base = _literal(terms, node)
-    if base != 10:
-        return base > 0 and not digits.strip(b"1" if base == 2 else b"fF")
-    sort = terms.script.sort[node]
-    width = sort[1] if isinstance(sort, tuple) else 0
-    if not isinstance(width, int) or width > 3 * _DIGITS or len(digits) > _DIGITS:
+def _is_uniform(bit: int, terms: Terms, node: int) -> bool:
+    """Return whether a term is a bit-vector literal of which all bits are 0, or all are 1."""
+    sort, stop = terms.script.sort[node], terms.document.stop
+    if not isinstance(sort, tuple) or sort[0] != "BitVec" or stop[node] > node + 4:
         return False
-    return int(digits) == (1 << width) - 1
-
-
-def _literal(terms: Terms, node: int) -> tuple[bytes, int]:
-    """Return the digits and the base of a bit-vector literal; base 0 for other terms."""
-    document = terms.document
-    if not _is_of(terms.script.sort[node], "BitVec"):
-        return b"", 0
-    if document.stop[node] == node + 1:
-        token = document.source(node)
-        return token[2:], {b"#b": 2, b"#x": 16}.get(token[:2], 0)
-    if document.stop[node] == node + 4 and document.source(node + 1) == b"_":
-        token = document.source(node + 2)
-        if token.startswith(b"bv") and token[2:].isdigit():
-            return token[2:], 10
-    return b"", 0
+    value = literal_value(terms.document.source(node))
+    if value is None or not bit:
+        return value == 0
+    return value.bit_length() == sort[1] and not value & (value + 1)
 
 
 _STEPS: Sequence[tuple[str, str, Substitute | str]] = (
     ("bit-vectors to 0", "bit_vectors", partial(_to_constant, "BitVec", 0)),
     ("bit-vectors to variables", "bit_vectors", "BitVec"),
-    ("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", _is_zero)),
-    ("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", _is_ones)),
+    ("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", partial(_is_uniform, 0))),
+    ("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", partial(_is_uniform, 1))),
     ("Ints to 0", "ints", partial(_to_constant, "Int", 0)),
     ("Ints to variables", "ints", "Int"),
     ("Reals to 0", "reals", partial(_to_constant, "Real", 0)),

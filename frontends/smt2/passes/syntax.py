@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit, Template
-from reducekit.document import Document
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
@@ -74,17 +73,16 @@ class SyntaxTree(Tree):
         """Return the replacements of a term by its subterms, the nearest first."""
         if not node or not self.script.is_term[node]:
             return ()
-        return Lazy(
-            Move(Change((Edit(node, (each,)),), "descendant"), (each,)) for each in self._near(node)
-        )
 
-    def _near(self, node: int) -> Iterator[int]:
-        # Breadth first, so that a replacement skips as few levels as possible.
-        found = subterms(self.script, node)
-        for each in found:  # grows during the loop
-            if len(found) < _NEAR:
-                found += subterms(self.script, each)
-        yield from found[:_NEAR]
+        def near() -> Iterator[int]:
+            # Breadth first, so that a replacement skips as few levels as possible.
+            found = subterms(self.script, node)
+            for each in found:  # grows during the loop
+                if len(found) < _NEAR:
+                    found += subterms(self.script, each)
+            yield from found[:_NEAR]
+
+        return Lazy(Move(Change((Edit(node, (each,)),), "descendant"), (each,)) for each in near())
 
     def parts(self, node: int) -> Items | None:
         nodes, least = self._elements(node)
@@ -108,13 +106,9 @@ class SyntaxTree(Tree):
         if is_term[above]:
             bound = head_of(document, above) in _BINDERS and node == above + 2
             return (children, 1) if bound else ([], 0)
-        return (children, 0) if self._is_listed(node, above) else ([], 0)
-
-    def _is_listed(self, node: int, command: int) -> bool:
-        """Return whether a list is one of sorts, parameters, or terms of a get-value."""
-        document = self.document
-        within = command > 0 and document.parent[command] == 0
-        return within and document.stop[node] != node + 1
+        # A list of a command: of sorts, parameters, or terms of a get-value.
+        listed = above > 0 and document.parent[above] == 0 and document.stop[node] != node + 1
+        return (children, 0) if listed else ([], 0)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the lists and terms directly below, without the dropped ones."""
@@ -188,16 +182,15 @@ class OtherTerms(Tree):
         terms = (node for node in range(1, len(view.document)) if script.is_term[node])
         for node in sorted(terms, key=self.weight):
             sort = script.sort[node]
-            if sort is not None and self._is_closed(node):
+            if sort is None:
+                continue
+            uses = {script.refs[each] for each in range(node, view.document.stop[node])} - {-1}
+            binders = (script.definitions[each].binder for each in uses)
+            # A term that uses no variable that is bound around it.
+            if all(view.document.parent[each] == 0 for each in binders):
                 texts = self.by_sort.setdefault(sort, {})
                 if len(texts) < _OTHERS:
                     texts.setdefault(view.document.source(node), node)
-
-    def _is_closed(self, node: int) -> bool:
-        """Return whether a term uses no variable that is bound around it."""
-        definitions = self.script.definitions
-        used = (self.script.refs[each] for each in range(node, self.document.stop[node]))
-        return all(each < 0 or self.document.parent[definitions[each].binder] == 0 for each in used)
 
     def weight(self, node: int) -> int:
         return self.document.stop[node] - node
@@ -321,7 +314,8 @@ class UntypedTree(LeafTree):
                 found.append(_move(node, (b"(", body, b")"), body + size))
             if not self.unchecked:
                 return found
-            inner = sorted(_arguments(self.document, body), key=self.weight, reverse=True)
+            inner = list(self.document.children(body))[1:]
+            inner.sort(key=self.weight, reverse=True)
             found += [_move(body, (each,), each + size) for each in inner[:2]]
         return found
 
@@ -329,10 +323,6 @@ class UntypedTree(LeafTree):
         node, opened = self._node(node)
         size = len(self.document)
         return [each + size for each in self.document.children(node)] if opened else []
-
-
-def _arguments(document: Document, node: int) -> list[int]:
-    return list(document.children(node))[1:]
 
 
 def _move(node: int, template: Template, *rest: int) -> Move:
